@@ -1,0 +1,55 @@
+/*
+ * What the compiler can check or do for us.
+ *
+ * CLEANUP(fn) runs fn on a variable when its scope ends; STEAL hands the value
+ * on and leaves a NULL behind, so that the cleanup finds nothing to do. The
+ * thread annotations are checked by clang (-Wthread-safety) and nothing to gcc.
+ */
+#ifndef BASE_CC_H
+#define BASE_CC_H
+
+#include <stddef.h>
+
+#define CLEANUP(fn)  __attribute__((cleanup(fn)))
+#define MUST_CHECK   __attribute__((warn_unused_result))
+#define PRINTF(a, b) __attribute__((format(printf, a, b)))
+#define UNUSED	     __attribute__((unused))
+
+/* fn##_p for CLEANUP, from a destructor that accepts NULL. */
+#define DEFINE_CLEANUP(type, fn)                                                                   \
+	static inline void fn##_p(type **p)                                                        \
+	{                                                                                          \
+		fn(*p);                                                                            \
+	}                                                                                          \
+	struct cc_needs_semicolon
+
+/* Hand *pp to a new owner; the NULL left behind makes its CLEANUP a no-op. */
+#define STEAL(pp)                                                                                  \
+	__extension__({                                                                            \
+		__typeof__(*(pp)) stolen_ = *(pp);                                                 \
+		*(pp) = (void *)0;                                                                 \
+		stolen_;                                                                           \
+	})
+
+#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
+
+/* The struct that embeds *member_ptr as its member. */
+#define CONTAINER_OF(ptr, type, member) ((type *)((char *)(ptr) - offsetof(type, member)))
+
+#define MIN(a, b) ((a) < (b) ? (a) : (b))
+#define MAX(a, b) ((a) > (b) ? (a) : (b))
+
+#ifdef __clang__
+#define THREAD_ANNOTATION(x) __attribute__((x))
+#else
+#define THREAD_ANNOTATION(x)
+#endif
+
+#define CAPABILITY	   THREAD_ANNOTATION(capability("mutex"))
+#define GUARDED_BY(m)	   THREAD_ANNOTATION(guarded_by(m))
+#define REQUIRES(...)	   THREAD_ANNOTATION(requires_capability(__VA_ARGS__))
+#define ACQUIRE(...)	   THREAD_ANNOTATION(acquire_capability(__VA_ARGS__))
+#define RELEASE(...)	   THREAD_ANNOTATION(release_capability(__VA_ARGS__))
+#define NO_THREAD_ANALYSIS THREAD_ANNOTATION(no_thread_safety_analysis)
+
+#endif

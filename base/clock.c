@@ -1,0 +1,50 @@
+/*
+ * Time and ids: see clock.h.
+ */
+#include "base/clock.h"
+
+#include <stdatomic.h>
+#include <string.h>
+#include <time.h>
+#include <uuid/uuid.h>
+
+static uint64_t read_clock(clockid_t which)
+{
+	struct timespec ts;
+
+	(void)clock_gettime(which, &ts); /* cannot fail for the two clocks used here */
+	return (uint64_t)ts.tv_sec * NSEC_PER_SEC + (uint64_t)ts.tv_nsec;
+}
+
+uint64_t clock_monotonic(void)
+{
+	return read_clock(CLOCK_MONOTONIC);
+}
+
+int64_t clock_now(void)
+{
+	return (int64_t)(read_clock(CLOCK_REALTIME) / 1000);
+}
+
+uint64_t clock_stamp(void)
+{
+	static _Atomic uint64_t last; /* pairs with itself: each stamp is larger than the last */
+	uint64_t now = read_clock(CLOCK_REALTIME);
+	uint64_t seen = atomic_load(&last);
+	uint64_t next;
+
+	do {
+		next = now > seen ? now : seen + 1;
+	} while (!atomic_compare_exchange_weak(&last, &seen, next));
+	return next;
+}
+
+void clock_new_id(char *out, const char *prefix)
+{
+	size_t n = strlen(prefix);
+	uuid_t id;
+
+	uuid_generate_random(id);
+	memcpy(out, prefix, n);
+	uuid_unparse_lower(id, out + n);
+}

@@ -1,0 +1,131 @@
+/*
+ * Names: see name.h.
+ */
+#include "base/name.h"
+
+#include <errno.h>
+
+/* Length of the UTF-8 character at p; 0: invalid; -1: cut off by the end. */
+static int utf8_length(const unsigned char *p, size_t left)
+{
+	unsigned lead = p[0];
+	int len = lead < 0x80 ? 1 : lead < 0xc2 ? 0 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+	int i;
+
+	if (lead > 0xf4)
+		return 0;
+	for (i = 1; i < len; i++) {
+		if ((size_t)i >= left)
+			return -1;
+		if ((p[i] & 0xc0) != 0x80)
+			return 0;
+		if (i > 1)
+			continue;
+		if ((lead == 0xe0 && p[1] < 0xa0) || (lead == 0xed && p[1] > 0x9f) ||
+		    (lead == 0xf0 && p[1] < 0x90) || (lead == 0xf4 && p[1] > 0x8f))
+			return 0;
+	}
+	return len;
+}
+
+size_t name_utf8_prefix(struct span text, bool *cut)
+{
+	const unsigned char *p = (const unsigned char *)text.data;
+	size_t at = 0;
+
+	*cut = false;
+	while (at < text.len) {
+		int n = p[at] < 0x80 ? 1 : utf8_length(p + at, text.len - at);
+
+		if (n <= 0) {
+			*cut = n < 0;
+			break;
+		}
+		at += (size_t)n;
+	}
+	return at;
+}
+
+bool name_is_utf8(struct span text)
+{
+	bool cut;
+
+	return name_utf8_prefix(text, &cut) == text.len;
+}
+
+static bool must_escape(struct span id, size_t i, enum name_style style)
+{
+	char c = id.data[i];
+
+	if (c == '%' || c == '/' || c == 0)
+		return true;
+	if (c != '.')
+		return false;
+	return (style == NAME_HIDE_DOT && i == 0) || span_is(id, ".") || span_is(id, "..");
+}
+
+int name_encode(struct span id, enum name_style style, struct buf *name, struct err *err)
+{
+	size_t before = name->len;
+	size_t i;
+
+	if (!id.len)
+		return err_set(err, -EINVAL, "an empty name");
+	if (!name_is_utf8(id))
+		return err_set(err, -EINVAL, "the name is not valid UTF-8");
+	for (i = 0; i < id.len; i++) {
+		if (must_escape(id, i, style))
+			buf_printf(name, "%%%02X", (unsigned char)id.data[i]);
+		else
+			buf_char(name, id.data[i]);
+	}
+	if (name->len - before > NAME_LEN_MAX) {
+		name->len = before;
+		return err_set(err, -ENAMETOOLONG, "the name is longer than %d bytes",
+			       NAME_LEN_MAX);
+	}
+	return buf_check(name, err);
+}
+
+static int hex(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+int name_decode(struct span name, enum name_style style, struct buf *id, struct err *err)
+{
+	CLEANUP(buf_release) struct buf raw = { 0 };
+	CLEANUP(buf_release) struct buf again = { 0 };
+	size_t i;
+	int r;
+
+	if (name.len > NAME_LEN_MAX)
+		return err_set(err, -ENAMETOOLONG, "the name is longer than %d bytes",
+			       NAME_LEN_MAX);
+	for (i = 0; i < name.len; i++) {
+		int high;
+		int low;
+
+		if (name.data[i] != '%') {
+			buf_char(&raw, name.data[i]);
+			continue;
+		}
+		high = i + 2 < name.len ? hex(name.data[i + 1]) : -1;
+		low = i + 2 < name.len ? hex(name.data[i + 2]) : -1;
+		if (high < 0 || low < 0)
+			return err_set(err, -EINVAL, "'%%' is not followed by two upper-case hex "
+						     "digits (write '%%25' for a percent sign)");
+		buf_char(&raw, (char)(high * 16 + low));
+		i += 2;
+	}
+	r = name_encode(buf_span(&raw), style, &again, err);
+	if (r < 0)
+		return r;
+	if (!span_equal(buf_span(&again), name))
+		return err_set(err, -EINVAL, "the name has to be written '%.*s'",
+			       (int)MIN(again.len, 200), again.data);
+	buf_span_add(id, buf_span(&raw));
+	return buf_check(id, err);
+}

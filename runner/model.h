@@ -1,0 +1,110 @@
+/*
+ * Models: who answers, and how an answer arrives.
+ *
+ * An agent's `model` is "PROVIDER/NAME". A provider that is reached over HTTP
+ * is a pure translator: encode() makes one request, decode() takes one stream
+ * event at a time. model.c owns the connection, retries, time limits and
+ * cancellation, once for all of them. A provider that needs no network answers
+ * by itself in generate().
+ */
+#ifndef RUNNER_MODEL_H
+#define RUNNER_MODEL_H
+
+#include "base/cancel.h"
+#include "runner/settings.h"
+#include "store/content.h"
+
+#include <jansson.h>
+
+struct http_request;
+
+/* A function that the model may call. Texts are borrowed for the request. */
+struct model_tool {
+	const char *name;
+	const char *description;
+	const json_t *parameters; /* JSON Schema of an object; NULL: takes nothing */
+};
+
+/* One question to a model. Everything is borrowed for the call. */
+struct model_request {
+	const char *name;   /* of the model, behind the provider's prefix */
+	const char *folder; /* the agent's folder, absolute; where script/<file> lies */
+	const struct settings *settings;
+	const char *system; /* the system instruction; "" for none */
+	struct content *const *contents;
+	size_t count;
+	const struct model_tool *tools;
+	size_t tool_count;
+	const json_t *config; /* generate_content_config in camelCase, or NULL */
+};
+
+typedef void model_text_fn(void *arg, struct span text, bool thought);
+
+/* The answer, as far as it has come. All owned; all zero but the callback at the start. */
+struct model_reply {
+	/* Called for every piece of text as it arrives; fixed by the caller. */
+	model_text_fn *on_text;
+	void *arg;
+
+	struct content *content; /* role "model": texts joined, calls in order; NULL: nothing yet */
+	char *finish_reason;	 /* ADK's word: STOP, MAX_TOKENS, ... */
+	char *model_version;
+	struct buf usage;   /* usageMetadata, canonical JSON; empty: the provider gave none */
+	char *error_code;   /* the provider ended with a reason in place of content */
+	char *error_message;
+};
+
+void model_reply_release(struct model_reply *reply);
+
+/* What decoders and generate() build the answer with. 0 or -ENOMEM. */
+MUST_CHECK int model_reply_text(struct model_reply *reply, struct span text, bool thought);
+MUST_CHECK int model_reply_call(struct model_reply *reply, const char *id, const char *name,
+				struct span args);
+
+enum model_framing { MODEL_SSE, MODEL_NDJSON };
+
+struct model_provider {
+	const char *name; /* "openai" in "openai/gpt-5-mini" */
+
+	/* Answer without a network; the three below are unset then. */
+	int (*generate)(const struct model_request *rq, struct cancel *cancel,
+			struct model_reply *reply, struct err *err);
+
+	enum model_framing framing;
+	int (*encode)(const struct model_request *rq, struct http_request *out, struct err *err);
+
+	/*
+	 * Decoder of one answer: new, then decode() for each event of the
+	 * stream, then end() once when the stream closed (-EPROTO: its end
+	 * marker had not come), then free.
+	 */
+	void *(*decoder_new)(void);
+	int (*decode)(void *decoder, struct span event, struct model_reply *reply,
+		      struct err *err);
+	int (*end)(void *decoder, struct model_reply *reply, struct err *err);
+	void (*decoder_free)(void *decoder);
+
+	/* The message in the body of an error answer; false: it has no such form. */
+	bool (*error_message)(struct span body, struct buf *message);
+};
+
+/*
+ * Split "openai/gpt-5-mini" into its provider and the rest.
+ * -EINVAL: no provider of that name; err lists those there are.
+ */
+MUST_CHECK int model_find(const char *model, const struct model_provider **provider,
+			  const char **name, struct err *err);
+
+/*
+ * Ask. rq->name is set by this from `model`. Text pieces go to reply->on_text
+ * as they come. Retries happen here, before the first byte only.
+ *
+ * Returns 0 when the answer is complete (error_code may tell why it has no
+ * content); -ECANCELED; any other error: the call failed or broke off, err
+ * has a sentence for people without secrets, and reply keeps what had come.
+ * Any thread; blocks.
+ */
+MUST_CHECK int model_ask(const char *model, struct model_request *rq, struct cancel *cancel,
+			 struct model_reply *reply, struct err *err);
+
+#endif
