@@ -1,0 +1,48 @@
+/*
+ * Processes: programs that are started, fed, listened to, limited and reaped.
+ *
+ * A child gets the environment it is given and nothing else, closed
+ * descriptors, its own process group, and a time limit: TERM to the group,
+ * PROCESS_GRACE_MS later KILL. Output beyond its limit ends the child.
+ */
+#ifndef RUNNER_PROCESS_H
+#define RUNNER_PROCESS_H
+
+#include "base/buf.h"
+#include "base/cancel.h"
+
+#include <stdint.h>
+
+#define PROCESS_OUTPUT_MAX (16u << 20)
+#define PROCESS_STDERR_MAX (64u << 10) /* the last so many bytes are kept */
+#define PROCESS_GRACE_MS   5000
+#define PROCESS_TIMEOUT_MS 300000
+
+struct process {
+	/* set by the caller, borrowed */
+	const char *program; /* absolute */
+	const char *folder;  /* working directory */
+	char *const *env;    /* NAME=VALUE, ends with NULL */
+	struct span input;   /* for its standard input */
+	unsigned timeout_ms; /* 0: PROCESS_TIMEOUT_MS */
+
+	/* the result */
+	struct buf output;
+	struct buf stderr_text;
+	int status;	/* as waitpid gives it; meaningless when failure is set */
+	int failure;	/* 0; -ETIMEDOUT; -EFBIG; -errno of starting it */
+	uint64_t nsec;	/* from start to end */
+};
+
+void process_release(struct process *p);
+
+/*
+ * Run n programs side by side and wait until all have ended.
+ *
+ * Returns 0, also when programs failed (each has its own result); -ECANCELED:
+ * cancel fired, all groups were ended and reaped. Any thread; blocks.
+ */
+MUST_CHECK int process_run_all(struct process *list, size_t n, struct cancel *cancel,
+			       struct err *err);
+
+#endif

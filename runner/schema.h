@@ -1,0 +1,19 @@
+/*
+ * JSON Schema, as far as tool declarations use it: type, enum, const,
+ * properties, required, additionalProperties, items, prefixItems, minItems,
+ * maxItems, uniqueItems, minLength, maxLength, pattern, minimum, maximum,
+ * exclusiveMinimum, exclusiveMaximum, multipleOf, anyOf, oneOf, allOf, not,
+ * $ref into the same document. Types are compared without case (Gemini writes
+ * them in upper case). Other keywords are accepted and mean nothing.
+ */
+#ifndef RUNNER_SCHEMA_H
+#define RUNNER_SCHEMA_H
+
+#include "base/err.h"
+
+#include <jansson.h>
+
+/* Check a value. -EINVAL: err names the member, as in "city: is missing". */
+MUST_CHECK int schema_check(const json_t *schema, const json_t *value, struct err *err);
+
+#endif
