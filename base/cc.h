@@ -46,7 +46,15 @@
 #endif
 
 #define CAPABILITY	   THREAD_ANNOTATION(capability("mutex"))
-#define GUARDED_BY(m)	   THREAD_ANNOTATION(guarded_by(m))
+/*
+ * In C a member can only name its lock where the compiler parses attributes of
+ * a struct late; elsewhere this is a remark, and REQUIRES does the checking.
+ */
+#ifdef ADKFS_LATE_PARSED_ATTRIBUTES
+#define GUARDED_BY(m) THREAD_ANNOTATION(guarded_by(m))
+#else
+#define GUARDED_BY(m)
+#endif
 #define REQUIRES(...)	   THREAD_ANNOTATION(requires_capability(__VA_ARGS__))
 #define ACQUIRE(...)	   THREAD_ANNOTATION(acquire_capability(__VA_ARGS__))
 #define RELEASE(...)	   THREAD_ANNOTATION(release_capability(__VA_ARGS__))
