@@ -291,7 +291,7 @@ static int string(struct json_scan *s, struct buf *out)
 	}
 }
 
-int json_string(struct json_scan *s, struct buf *out)
+int json_take_string(struct json_scan *s, struct buf *out)
 {
 	int r = json_peek(s);
 
@@ -735,5 +735,5 @@ int json_unquote(struct span token, struct buf *out)
 {
 	struct json_scan s = json_scan_of(token, 1, NULL);
 
-	return json_string(&s, out);
+	return json_take_string(&s, out);
 }

@@ -51,7 +51,7 @@ MUST_CHECK int json_raw(struct json_scan *s, struct span *value);
 MUST_CHECK int json_canonical(struct json_scan *s, struct buf *out);
 
 /* Check a string and append its bytes, decoded. */
-MUST_CHECK int json_string(struct json_scan *s, struct buf *out);
+MUST_CHECK int json_take_string(struct json_scan *s, struct buf *out);
 
 /*
  * Walk an object: json_open(s, '{'), then for each member json_key() == 1 and

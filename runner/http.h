@@ -16,26 +16,26 @@
 
 struct http_request {
 	struct buf url;
-	struct buf body; /* sent by POST */
+	struct buf body;                 /* sent by POST */
 	char *headers[HTTP_HEADERS_MAX]; /* "Name: value", owned */
 	size_t header_count;
 };
 
 void http_request_release(struct http_request *rq);
 
-/* Add a header. -ENOMEM, -E2BIG. */
+/* Add a header. -ENOMEM; -E2BIG; -EINVAL: a control character in it. */
 MUST_CHECK int http_request_header(struct http_request *rq, const char *fmt, ...) PRINTF(2, 3);
 
 struct http_limits {
-	unsigned connect_ms;	/* until the connection stands */
-	unsigned first_byte_ms; /* from then until the answer starts */
-	unsigned idle_ms;	/* between two pieces of the answer */
+	unsigned connect_ms;    /* until the connection stands */
+	unsigned first_byte_ms; /* from then until the first byte of the body */
+	unsigned idle_ms;       /* between two pieces of the answer */
 };
 
 struct http_answer {
-	int status;	     /* 0: none came */
-	bool got_body;	     /* a byte of the body was handed on */
-	char retry_after[64];	 /* header values, "" when absent */
+	int status;           /* 0: none came */
+	bool got_body;        /* a byte of the body was handed on */
+	char retry_after[64]; /* header values, "" when absent */
 	char retry_after_ms[32];
 	char should_retry[8];
 	struct buf error_body; /* of an answer that is not 2xx; at most HTTP_ERROR_BODY_MAX */
@@ -52,8 +52,8 @@ typedef int http_body_fn(void *arg, struct span piece);
  * Send and receive. The body of a 2xx answer goes to fn piece by piece.
  *
  * Returns 0 when the answer is complete, whatever its status; -ECANCELED;
- * -ETIMEDOUT; -ECONNREFUSED, -EHOSTUNREACH, -ECONNRESET, -EIO with a sentence
- * in err; what fn returned. Any thread; blocks. Cancelling takes effect at once.
+ * -ETIMEDOUT; -ECONNREFUSED, -EHOSTUNREACH, -ECONNRESET, -EIO, -EINVAL (no URL)
+ * with a sentence in err; what fn returned. Any thread; blocks. Cancelling takes effect at once.
  */
 MUST_CHECK int http_post(const struct http_request *rq, const struct http_limits *limits,
 			 struct cancel *cancel, http_body_fn *fn, void *arg,

@@ -1,5 +1,13 @@
 /*
  * Instructions: a text with {placeholders} for state and artifacts.
+ *
+ *   {k} {app:k} {user:k} {temp:k}  a state key: a string as it is, null as
+ *				     nothing, everything else as compact JSON
+ *   {artifact.NAME}		     the text of an artifact
+ *   a '?' at the end		     nothing when it is missing, or is not text
+ *
+ * More braces and blanks inside them mean the same. Everything else between
+ * braces is left as it is written.
  */
 #ifndef RUNNER_INSTRUCTION_H
 #define RUNNER_INSTRUCTION_H
@@ -14,6 +22,9 @@ struct instruction_source {
 	int (*artifact)(void *arg, struct span name, struct buf *text, struct err *err);
 	void *arg;
 };
+
+/* A letter or '_', then letters, digits, '_'; bytes from 0x80 on count as letters. */
+bool instruction_is_identifier(struct span text);
 
 /*
  * Append the text with its placeholders filled in. Values are not scanned again.

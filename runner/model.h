@@ -47,10 +47,10 @@ struct model_reply {
 	void *arg;
 
 	struct content *content; /* role "model": texts joined, calls in order; NULL: nothing yet */
-	char *finish_reason;	 /* ADK's word: STOP, MAX_TOKENS, ... */
+	char *finish_reason;     /* ADK's word: STOP, MAX_TOKENS, ... */
 	char *model_version;
-	struct buf usage;   /* usageMetadata, canonical JSON; empty: the provider gave none */
-	char *error_code;   /* the provider ended with a reason in place of content */
+	struct buf usage; /* usageMetadata, canonical JSON; empty: the provider gave none */
+	char *error_code; /* the provider ended with a reason in place of content */
 	char *error_message;
 };
 
@@ -61,6 +61,28 @@ MUST_CHECK int model_reply_text(struct model_reply *reply, struct span text, boo
 MUST_CHECK int model_reply_call(struct model_reply *reply, const char *id, const char *name,
 				struct span args);
 
+/* Set the finish reason, a copy of an ADK word; a later one wins. */
+MUST_CHECK int model_reply_finish(struct model_reply *reply, const char *reason);
+
+/* The provider ended with a reason in place of content; message may be NULL. */
+MUST_CHECK int model_reply_error(struct model_reply *reply, const char *code, const char *message);
+
+/* Tokens, as ADK counts them: prompt with cached ones, candidates without thoughts. */
+enum model_count {
+	MODEL_COUNT_CACHED,
+	MODEL_COUNT_CANDIDATES,
+	MODEL_COUNT_PROMPT,
+	MODEL_COUNT_THOUGHTS,
+	MODEL_COUNT_TOTAL,
+	MODEL_COUNTS,
+};
+
+/* Set the usage from counts by enum model_count; below 0 means absent and is not written. */
+MUST_CHECK int model_reply_usage(struct model_reply *reply, const long long counts[MODEL_COUNTS]);
+
+/* Let time pass for what is asked in generate(). 0, or -ECANCELED at once when cancelled. */
+MUST_CHECK int model_wait(struct cancel *cancel, unsigned ms, struct err *err);
+
 enum model_framing { MODEL_SSE, MODEL_NDJSON };
 
 struct model_provider {
@@ -70,23 +92,28 @@ struct model_provider {
 	int (*generate)(const struct model_request *rq, struct cancel *cancel,
 			struct model_reply *reply, struct err *err);
 
+	const char *key; /* the setting that holds the secret; masked wherever it comes back */
 	enum model_framing framing;
 	int (*encode)(const struct model_request *rq, struct http_request *out, struct err *err);
 
 	/*
 	 * Decoder of one answer: new, then decode() for each event of the
 	 * stream, then end() once when the stream closed (-EPROTO: its end
-	 * marker had not come), then free.
+	 * marker had not come), then free. A body that is one JSON document
+	 * where a stream was asked for comes as a single event.
 	 */
 	void *(*decoder_new)(void);
-	int (*decode)(void *decoder, struct span event, struct model_reply *reply,
-		      struct err *err);
+	int (*decode)(void *decoder, struct span event, struct model_reply *reply, struct err *err);
 	int (*end)(void *decoder, struct model_reply *reply, struct err *err);
 	void (*decoder_free)(void *decoder);
 
 	/* The message in the body of an error answer; false: it has no such form. */
 	bool (*error_message)(struct span body, struct buf *message);
 };
+
+/* The providers, each in the file of its name; the table of them is in model.c. */
+extern const struct model_provider model_openai;
+extern const struct model_provider model_script;
 
 /*
  * Split "openai/gpt-5-mini" into its provider and the rest.
@@ -97,7 +124,9 @@ MUST_CHECK int model_find(const char *model, const struct model_provider **provi
 
 /*
  * Ask. rq->name is set by this from `model`. Text pieces go to reply->on_text
- * as they come. Retries happen here, before the first byte only.
+ * as they come. Retries happen here, before the first byte only. Settings that
+ * change how (see model.c): ADKFS_MODEL_RETRIES, _CONNECT_MS, _FIRST_BYTE_MS,
+ * _IDLE_MS.
  *
  * Returns 0 when the answer is complete (error_code may tell why it has no
  * content); -ECANCELED; any other error: the call failed or broke off, err

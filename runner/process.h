@@ -2,8 +2,12 @@
  * Processes: programs that are started, fed, listened to, limited and reaped.
  *
  * A child gets the environment it is given and nothing else, closed
- * descriptors, its own process group, and a time limit: TERM to the group,
- * PROCESS_GRACE_MS later KILL. Output beyond its limit ends the child.
+ * descriptors, default signals, its own process group, and a time limit: TERM
+ * to the group, PROCESS_GRACE_MS later KILL. Output beyond its limit ends the
+ * child. What a child leaves behind in its group does not outlive it by more
+ * than PROCESS_DRAIN_MS.
+ *
+ * SIGPIPE has to be ignored in this process: a child need not read its input.
  */
 #ifndef RUNNER_PROCESS_H
 #define RUNNER_PROCESS_H
@@ -16,7 +20,9 @@
 #define PROCESS_OUTPUT_MAX (16u << 20)
 #define PROCESS_STDERR_MAX (64u << 10) /* the last so many bytes are kept */
 #define PROCESS_GRACE_MS   5000
+#define PROCESS_DRAIN_MS   500
 #define PROCESS_TIMEOUT_MS 300000
+#define PROCESS_AT_ONCE    64 /* more of one call wait until one of these has ended */
 
 struct process {
 	/* set by the caller, borrowed */
@@ -29,9 +35,9 @@ struct process {
 	/* the result */
 	struct buf output;
 	struct buf stderr_text;
-	int status;	/* as waitpid gives it; meaningless when failure is set */
-	int failure;	/* 0; -ETIMEDOUT; -EFBIG; -errno of starting it */
-	uint64_t nsec;	/* from start to end */
+	int status;    /* as waitpid gives it; meaningless when failure is set */
+	int failure;   /* 0; -ETIMEDOUT; -EFBIG; -ECANCELED; -errno of starting it */
+	uint64_t nsec; /* from start to end */
 };
 
 void process_release(struct process *p);
@@ -40,7 +46,8 @@ void process_release(struct process *p);
  * Run n programs side by side and wait until all have ended.
  *
  * Returns 0, also when programs failed (each has its own result); -ECANCELED:
- * cancel fired, all groups were ended and reaped. Any thread; blocks.
+ * cancel fired, all groups were ended and reaped; -ENOMEM or another -errno:
+ * they could not be watched, and were killed. Any thread; blocks.
  */
 MUST_CHECK int process_run_all(struct process *list, size_t n, struct cancel *cancel,
 			       struct err *err);

@@ -3,8 +3,9 @@
  * properties, required, additionalProperties, items, prefixItems, minItems,
  * maxItems, uniqueItems, minLength, maxLength, pattern, minimum, maximum,
  * exclusiveMinimum, exclusiveMaximum, multipleOf, anyOf, oneOf, allOf, not,
- * $ref into the same document. Types are compared without case (Gemini writes
- * them in upper case). Other keywords are accepted and mean nothing.
+ * $ref into the same document, and nullable. Types are compared without case
+ * (Gemini writes them in upper case). Other keywords are accepted and mean
+ * nothing, and so does a pattern that pattern.h cannot express.
  */
 #ifndef RUNNER_SCHEMA_H
 #define RUNNER_SCHEMA_H
@@ -13,7 +14,13 @@
 
 #include <jansson.h>
 
-/* Check a value. -EINVAL: err names the member, as in "city: is missing". */
+#define SCHEMA_DEPTH_MAX 200
+#define SCHEMA_STEPS_MAX 1000000 /* of one check, so that it ends soon */
+
+/*
+ * Check a value. -EINVAL: err names the member, as in "city: is missing", or
+ * says that the schema asks for too many steps; -ENOMEM. Any thread.
+ */
 MUST_CHECK int schema_check(const json_t *schema, const json_t *value, struct err *err);
 
 #endif

@@ -11,6 +11,7 @@
 enum stream_kind {
 	STREAM_SSE,    /* server-sent events: the joined `data` of each */
 	STREAM_NDJSON, /* a line each */
+	STREAM_WHOLE,  /* no stream at all: everything is one event, at the end */
 };
 
 struct stream {

@@ -146,23 +146,26 @@ struct content *content_new(const char *role)
 	return content;
 }
 
+void part_release(struct part *p)
+{
+	buf_release(&p->text);
+	free(p->id);
+	free(p->name);
+	free(p->mime);
+	free(p->uri);
+	free(p->signature);
+	free(p->json);
+	*p = (struct part){ .kind = PART_TEXT };
+}
+
 void content_free(struct content *content)
 {
 	size_t i;
 
 	if (!content)
 		return;
-	for (i = 0; i < content->count; i++) {
-		struct part *p = &content->parts[i];
-
-		buf_release(&p->text);
-		free(p->id);
-		free(p->name);
-		free(p->mime);
-		free(p->uri);
-		free(p->signature);
-		free(p->json);
-	}
+	for (i = 0; i < content->count; i++)
+		part_release(&content->parts[i]);
 	free(content->parts);
 	free(content->role);
 	free(content);

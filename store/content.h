@@ -42,6 +42,9 @@ struct content *content_new(const char *role);
 void content_free(struct content *content);
 DEFINE_CLEANUP(struct content, content_free);
 
+/* Free what a part holds and make it an empty text. */
+void part_release(struct part *p);
+
 /* A new part at the end, owned by the content; NULL when out of memory. */
 struct part *content_add(struct content *content, enum part_kind kind);
 

@@ -275,7 +275,7 @@ static int each_deleted(const struct event *e, deleted_fn *fn, void *arg, struct
 	r = json_open(&s, '[');
 	while (r >= 0 && (r = json_item(&s, &first)) == 1) {
 		buf_clear(&key);
-		r = json_string(&s, &key);
+		r = json_take_string(&s, &key);
 		if (r == 0)
 			r = fn(arg, buf_span(&key));
 		if (r)

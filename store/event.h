@@ -74,6 +74,7 @@ struct event {
 	struct fieldset actions;
 	struct span temp_delta; /* `temp:` part of stateDelta, in temp_text; empty without */
 	struct buf temp_text;
+	bool made_time; /* the timestamp is ours: a retried append makes it anew */
 };
 
 /* Free what the event holds; an all-zero event is empty. */

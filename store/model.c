@@ -138,7 +138,7 @@ static bool is_snake(struct span key)
 static int take_string(struct json_scan *s, struct buf *out, size_t limit)
 {
 	CLEANUP(buf_release) struct buf text = { 0 };
-	int r = json_string(s, &text);
+	int r = json_take_string(s, &text);
 
 	if (r < 0)
 		return r;
@@ -173,7 +173,7 @@ static int number_token(struct json_scan *s, struct buf *scratch, struct span *t
 		return json_raw(s, token);
 	if (kind != '"')
 		return json_fail(s, "expected a number");
-	r = json_string(s, scratch);
+	r = json_take_string(s, scratch);
 	*token = buf_span(scratch);
 	return r;
 }
@@ -222,7 +222,7 @@ static int take_bytes(struct json_scan *s, struct buf *out)
 {
 	CLEANUP(buf_release) struct buf text = { 0 };
 	CLEANUP(buf_release) struct buf bytes = { 0 };
-	int r = json_string(s, &text);
+	int r = json_take_string(s, &text);
 
 	if (r < 0)
 		return r;
@@ -244,7 +244,7 @@ static int take_upper(struct json_scan *s, struct buf *out)
 		"NO_IMAGE", "IMAGE_RECITATION", "IMAGE_OTHER", "FINISH_REASON_UNSPECIFIED",
 	};
 	CLEANUP(buf_release) struct buf word = { 0 };
-	int r = json_string(s, &word);
+	int r = json_take_string(s, &word);
 	size_t i;
 
 	if (r < 0)

@@ -1,0 +1,29 @@
+/*
+ * artifacts/: files of a session or a user, kept in versions.
+ */
+#ifndef FS_ARTIFACTS_H
+#define FS_ARTIFACTS_H
+
+#include "fs/ids.h"
+#include "fs/node.h"
+
+int artifacts_top_stat(const struct place *at, struct node_stat *st, struct err *err);
+int artifacts_list(const struct place *dir, uint64_t after, struct lister *l, struct err *err);
+int artifacts_find(const struct place *dir, const char *name, struct place *child,
+		   struct buf *text, struct err *err);
+int artifacts_create(const struct place *dir, const char *name, struct place *child,
+		     struct buf *text, struct err *err);
+int artifacts_make(const struct place *dir, const char *name, struct err *err);
+int artifacts_remove(const struct place *dir, const char *name, struct err *err);
+int artifacts_remove_dir(const struct place *dir, const char *name, struct err *err);
+extern const struct node_type artifacts_entries[];
+
+#define ARTIFACTS_ROW(what)                                                                        \
+	{                                                                                          \
+		.name = "artifacts", .id = ID_ARTIFACTS, .mode = S_IFDIR | 0700, .help = (what),   \
+		.entries = artifacts_entries, .stat = artifacts_top_stat, .list = artifacts_list,  \
+		.find = artifacts_find, .create = artifacts_create, .make = artifacts_make,        \
+		.remove = artifacts_remove, .remove_dir = artifacts_remove_dir                     \
+	}
+
+#endif

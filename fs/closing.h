@@ -1,0 +1,20 @@
+/*
+ * Sessions whose message was closed and is not yet a turn.
+ *
+ * Between FLUSH (the writer's close(2) returns) and RELEASE (the message
+ * becomes a turn) other opens in the session wait, so that
+ * `echo hi > input; cat output` never shows the turn before.
+ */
+#ifndef FS_CLOSING_H
+#define FS_CLOSING_H
+
+#include <stdint.h>
+
+/* One message of the session was flushed, respectively is a turn (or nothing) now. */
+void closing_begin(uint64_t session);
+void closing_end(uint64_t session);
+
+/* Until when (monotonic ns) an open in the session has to wait; 0: it has not. */
+uint64_t closing_deadline(uint64_t session);
+
+#endif

@@ -1,0 +1,14 @@
+/*
+ * events.jsonl: the log of a session.
+ */
+#ifndef FS_EVENTS_H
+#define FS_EVENTS_H
+
+#include "fs/node.h"
+
+int events_stat(const struct place *at, struct node_stat *st, struct err *err);
+int events_read(struct handle *h, uint64_t offset, size_t size, struct buf *out,
+		struct err *err);
+extern const struct file_ops events_ops;
+
+#endif

@@ -1,0 +1,142 @@
+/*
+ * The file system as a whole: see fs.h.
+ */
+#include "fs/fs.h"
+
+#include "base/clock.h"
+#include "base/name.h"
+#include "fs/mount.h"
+#include "fs/ops.h"
+#include "store/scope.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* A turn said something, or ended: sizes and waiting readers. */
+static void on_progress(void *arg, struct ref session, uint64_t n)
+{
+	struct fs *fs = arg;
+
+	(void)n;
+	park_wake(&fs->park, session.session);
+}
+
+static int add_component(struct fs *fs, struct ref ref, const char *dir, struct buf *out)
+{
+	struct scope_info info;
+	int r = scope_stat(fs->store, ref, &info, NULL);
+
+	buf_printf(out, "/%s/", dir);
+	return r < 0 ? r : name_encode(span_of(info.id), NAME_PLAIN, out, NULL);
+}
+
+/* Where a session is, for programs that look at it through the mount. */
+static int session_path(void *arg, struct ref session, struct buf *out)
+{
+	struct fs *fs = arg;
+	struct ref user = { session.app, session.user, 0 };
+	struct ref app = { session.app, 0, 0 };
+	int r;
+
+	buf_text(out, fs->mountpoint);
+	r = add_component(fs, app, "apps", out);
+	if (r == 0)
+		r = add_component(fs, user, "users", out);
+	if (r == 0)
+		r = add_component(fs, session, "sessions", out);
+	return r < 0 ? r : buf_check(out, NULL);
+}
+
+/* Every folder with an agent is an app. */
+static int ensure_app(void *arg, const char *app)
+{
+	struct fs *fs = arg;
+	int r = scope_create(fs->store, (struct ref){ 0 }, app, NULL, NULL, NULL);
+
+	return r == -EEXIST || r == -EINVAL || r == -ENAMETOOLONG ? 0 : r;
+}
+
+static int start(struct fs *fs, const struct fs_options *o, struct err *err)
+{
+	struct runner_options runner = { .store = o->store,
+					 .agents = fs->agents,
+					 .turns_max = o->turns_max,
+					 .progress = on_progress,
+					 .session_path = session_path,
+					 .arg = fs };
+	int r = inodes_init(&fs->inodes, err);
+
+	if (r == 0)
+		r = runner_new(&runner, &fs->runner, err);
+	if (r == 0)
+		r = runner_apps(fs->runner, ensure_app, fs, err);
+	if (r == 0)
+		r = ops_mount(fs, o->fuse_options, err);
+	return r;
+}
+
+int fs_new(const struct fs_options *options, struct fs **out, struct err *err)
+{
+	struct fs *fs = calloc(1, sizeof *fs);
+	int r;
+
+	if (!fs)
+		return err_nomem(err);
+	fs->store = options->store;
+	fs->uid = getuid();
+	fs->gid = getgid();
+	fs->mounted = clock_stamp();
+	fs->started = clock_now();
+	fs->threads = options->threads ? options->threads : FS_THREADS;
+	errors_init(&fs->errors);
+	fs->mountpoint = strdup(options->mountpoint);
+	fs->agents = options->agents ? strdup(options->agents) : NULL;
+	if (!fs->mountpoint || (options->agents && !fs->agents))
+		r = err_nomem(err);
+	else
+		r = start(fs, options, err);
+	if (r < 0) {
+		fs_free(fs);
+		return r;
+	}
+	*out = fs;
+	return 0;
+}
+
+int fs_serve(struct fs *fs, struct err *err)
+{
+	int r = notify_start(fs, err);
+
+	if (r == 0)
+		r = park_start(&fs->park, err);
+	if (r < 0)
+		return r;
+	store_watch(fs->store, notify_change, fs);
+	r = runner_recover(fs->runner, err);
+	return r < 0 ? r : ops_serve(fs, err);
+}
+
+void fs_stop(struct fs *fs)
+{
+	/* While the mount still serves: programs of turns may be waiting for it. */
+	runner_stop(fs->runner);
+	ops_exit(fs);
+}
+
+void fs_free(struct fs *fs)
+{
+	if (!fs)
+		return;
+	park_stop(&fs->park);
+	if (fs->runner)
+		runner_stop(fs->runner);
+	notify_stop(fs);
+	ops_unmount(fs);
+	runner_free(fs->runner);
+	inodes_release(&fs->inodes);
+	errors_release(&fs->errors);
+	free(fs->mountpoint);
+	free(fs->agents);
+	free(fs);
+}

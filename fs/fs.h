@@ -1,0 +1,40 @@
+/*
+ * The file system: a mount that shows a store and its runner.
+ */
+#ifndef FS_FS_H
+#define FS_FS_H
+
+#include "runner/runner.h"
+#include "store/store.h"
+
+struct fs;
+
+#define FS_THREADS	10
+#define FS_PARKED_MAX	10000
+#define FS_INPUT_WAIT_MS 100 /* how long an open waits for a message that is being closed */
+
+struct fs_options {
+	struct store *store;
+	const char *mountpoint; /* absolute */
+	const char *agents;	/* folder of agent folders, absolute, or NULL */
+	const char *fuse_options; /* for -o, or NULL */
+	unsigned turns_max;
+	unsigned threads; /* 0: FS_THREADS */
+};
+
+/* Mount. The runner is made here, since each hears of the other. */
+MUST_CHECK int fs_new(const struct fs_options *options, struct fs **out, struct err *err);
+
+/*
+ * Take up what was left behind, and serve until the mount is gone or
+ * fs_stop() is called. Returns 0 or -errno.
+ */
+MUST_CHECK int fs_serve(struct fs *fs, struct err *err);
+
+/* End the running turns, then serving. Blocks for as long as the turns take to end. Any thread. */
+void fs_stop(struct fs *fs);
+
+/* Unmount, stop the runner, free. NULL is fine. */
+void fs_free(struct fs *fs);
+
+#endif

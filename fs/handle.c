@@ -1,0 +1,97 @@
+/*
+ * Handles: see handle.h.
+ */
+#include "fs/handle.h"
+
+#include "fs/ids.h"
+#include "fs/tree.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+struct handle *handle_new(struct inode *inode, int flags)
+{
+	struct handle *h = calloc(1, sizeof *h);
+
+	if (!h)
+		return NULL;
+	h->inode = inode;
+	h->at = inode->at;
+	h->flags = flags;
+	mutex_init(&h->lock);
+	return h;
+}
+
+void handle_free(struct handle *h)
+{
+	if (!h)
+		return;
+	live_unref(h->live);
+	buf_release(&h->text);
+	mutex_release(&h->lock);
+	free(h->via_name);
+	free(h);
+}
+
+/* The text as it is now: kept while nothing changed. */
+static int refresh_locked(struct handle *h, struct err *err) REQUIRES(h->lock)
+{
+	uint64_t change = atomic_load(&h->inode->change);
+	CLEANUP(buf_release) struct buf text = { 0 };
+	int r;
+
+	if (h->has_text && h->text_change == change)
+		return 0;
+	r = h->at.type->show(&h->at, &text, err);
+	if (r == 0)
+		r = buf_check(&text, err);
+	if (r < 0)
+		return r;
+	buf_release(&h->text);
+	h->text = text;
+	text = (struct buf){ 0 };
+	h->has_text = true;
+	h->text_change = change;
+	return 0;
+}
+
+int handle_read_shown(struct handle *h, uint64_t offset, size_t size, struct buf *out,
+		      struct err *err)
+{
+	int r;
+
+	if (h->at.type->flags & NODE_VOLATILE)
+		return tree_read_volatile(h->inode, offset, size, out, err);
+	mutex_lock(&h->lock);
+	r = refresh_locked(h, err);
+	if (r == 0 && offset < h->text.len)
+		buf_add(out, h->text.data + offset, MIN(size, h->text.len - offset));
+	mutex_unlock(&h->lock);
+	return r < 0 ? r : buf_check(out, err);
+}
+
+uint64_t handle_error_place(const struct place *at)
+{
+	return ref_number(at->ref);
+}
+
+void handle_error_name(struct fs *fs, const struct inode *inode, const char *child,
+		       struct buf *out)
+{
+	CLEANUP(buf_release) struct buf path = { 0 };
+	uint64_t scope = node_ino(ref_number(inode->at.ref), ID_OBJECT);
+
+	buf_text(&path, child ? child : "");
+	while (inode && inode->ino != scope && inode->file_name) {
+		CLEANUP(buf_release) struct buf rest = { 0 };
+
+		buf_span_add(&rest, buf_span(&path));
+		buf_clear(&path);
+		buf_text(&path, inode->file_name);
+		if (rest.len)
+			buf_char(&path, '/');
+		buf_span_add(&path, buf_span(&rest));
+		inode = inode_find(&fs->inodes, inode->parent);
+	}
+	buf_span_add(out, buf_span(&path));
+}

@@ -1,0 +1,58 @@
+/*
+ * Handles: open file descriptions.
+ */
+#ifndef FS_HANDLE_H
+#define FS_HANDLE_H
+
+#include "base/mutex.h"
+#include "fs/mount.h"
+
+#include <fcntl.h>
+
+struct live;
+
+struct handle {
+	/* fixed after open */
+	struct inode *inode; /* the kernel holds it while the file is open */
+	struct place at;     /* its place; borrowed texts */
+	int flags;	     /* of open(2) */
+	const struct file_ops *ops; /* NULL: only read, through the row */
+	bool created;		    /* this open made the name */
+
+	/* A file that is made in one place and written through another (user:x in a session). */
+	struct ref via;	 /* session; 0: not so */
+	char *via_name;	 /* key or file name there, with its prefix */
+
+	/* Requests on one handle may come on several threads at once. */
+	struct mutex lock;
+	void *state GUARDED_BY(lock);	 /* of ops */
+	struct live *live;		 /* streams: the turn that is followed; fixed after open */
+	struct buf text GUARDED_BY(lock); /* streams: all there is; files: what was shown */
+	_Atomic uint64_t position; /* streams: end of the last read; poll asks from here */
+	bool has_text GUARDED_BY(lock);
+	uint64_t text_change GUARDED_BY(lock); /* of the inode, when the text was shown */
+};
+
+struct handle *handle_new(struct inode *inode, int flags);
+void handle_free(struct handle *h);
+
+static inline bool handle_writes(const struct handle *h)
+{
+	return (h->flags & O_ACCMODE) != O_RDONLY;
+}
+
+static inline uint64_t handle_position(const struct handle *h)
+{
+	return h->position;
+}
+
+/* Read a range of a file that is shown as a whole. */
+MUST_CHECK int handle_read_shown(struct handle *h, uint64_t offset, size_t size, struct buf *out,
+				 struct err *err);
+
+/* The directory (app, user, session) that its errors are told in, and its name there. */
+uint64_t handle_error_place(const struct place *at);
+void handle_error_name(struct fs *fs, const struct inode *inode, const char *child,
+		       struct buf *out);
+
+#endif

@@ -1,0 +1,52 @@
+/*
+ * The rows' part of inode numbers. They are kept by tools such as git and
+ * tar: a number here never changes its meaning.
+ */
+#ifndef FS_IDS_H
+#define FS_IDS_H
+
+enum node_id {
+	ID_OBJECT = 0, /* the object itself: a scope's directory, a state file, ... */
+
+	/* of a state key or artifact */
+	ID_OBJECT_LINK = 1,
+	ID_OBJECT_VERSIONS = 2,
+	ID_OBJECT_JSON = 3,
+
+	/* of a turn */
+	ID_TURN_INPUT = 1,
+	ID_TURN_OUTPUT = 2,
+	ID_TURN_STATUS = 3,
+	ID_TURN_ERROR = 4,
+	ID_TURN_EVENTS = 5,
+	ID_TURN_STREAM = 6,
+	ID_TURN_INVOCATION = 7,
+	ID_TURN_AGENT = 8,
+	ID_TURN_LAST = 8,
+
+	/* of a scope */
+	ID_MEMBERS = 16, /* apps, users, sessions */
+	ID_STATE_DIR = 17,
+	ID_STATE_JSON = 18,
+	ID_ARTIFACTS = 19,
+	ID_VERSIONS = 20,
+	ID_TURNS = 21,
+	ID_TURNS_LATEST = 22,
+	ID_INPUT = 23,
+	ID_OUTPUT = 24,
+	ID_STATUS = 25,
+	ID_WAIT = 26,
+	ID_EVENTS = 27,
+	ID_SESSION_JSON = 28,
+	ID_ERRORS = 29,
+	ID_AGENT = 30,
+	ID_AGENT_JSON = 31,
+
+	/* of the root */
+	ID_README = 64,
+	ID_ADKFS = 65,
+	ID_VERSION = 66,
+	ID_STATS = 67,
+};
+
+#endif

@@ -1,0 +1,78 @@
+/*
+ * Inodes: the places that the kernel knows, by number.
+ *
+ * An inode is here as long as the kernel holds lookups of it, and no longer.
+ * While a request on it is under way the kernel does not forget it, so that
+ * a handler may use the pointer without a lock.
+ */
+#ifndef FS_INODE_H
+#define FS_INODE_H
+
+#include "base/mutex.h"
+#include "fs/node.h"
+
+#include <stdatomic.h>
+
+struct inode {
+	/* fixed after it was entered */
+	uint64_t ino;
+	struct place at;
+	char *text;	 /* at.name points here */
+	char *file_name; /* as it was looked up last */
+	uint64_t parent; /* the directory of that */
+
+	atomic_uint pending;	 /* opens that may still make it come into being */
+	_Atomic uint64_t change; /* counts changes; a handle compares before it trusts what it has */
+	atomic_bool gone;	 /* what it stood for was removed: opens of it are ESTALE */
+
+	uint64_t lookups; /* guarded by inodes.lock, as are the links */
+	struct inode *next;
+	struct inode *watch_prev; /* those with NODE_SHOWS_STATE */
+	struct inode *watch_next;
+
+	struct mutex shown_lock;
+	struct buf shown GUARDED_BY(shown_lock); /* text of a volatile file */
+	uint64_t shown_at GUARDED_BY(shown_lock); /* monotonic */
+	uint64_t shown_stamp GUARDED_BY(shown_lock);
+};
+
+struct inodes {
+	struct mutex lock;
+	struct inode **buckets GUARDED_BY(lock);
+	size_t size GUARDED_BY(lock); /* a power of two */
+	size_t count GUARDED_BY(lock);
+	struct inode *watching GUARDED_BY(lock);
+};
+
+MUST_CHECK int inodes_init(struct inodes *t, struct err *err);
+void inodes_release(struct inodes *t);
+
+/* The number of a place. */
+uint64_t inode_number(const struct place *at);
+
+/*
+ * Enter a place under its number, or find it there, and count one lookup.
+ * text is copied (at->name); NULL: out of memory.
+ */
+struct inode *inode_enter(struct inodes *t, const struct place *at, uint64_t parent,
+			  const char *file_name);
+
+/* NULL: the kernel does not hold it. */
+struct inode *inode_find(struct inodes *t, uint64_t ino);
+
+void inode_forget(struct inodes *t, uint64_t ino, uint64_t lookups);
+
+/* Whether the kernel holds it; if so its change counter moves on, or it is marked as gone. */
+bool inode_changed(struct inodes *t, uint64_t ino);
+bool inode_removed(struct inodes *t, uint64_t ino);
+
+/* Whether the kernel holds it. */
+bool inode_is_held(struct inodes *t, uint64_t ino);
+
+/* Collect the numbers of held inodes that show state of the scope into out (of uint64_t). */
+void inodes_showing(struct inodes *t, struct ref scope, const struct node_type *only,
+		    struct buf *out);
+
+size_t inodes_count(struct inodes *t);
+
+#endif

@@ -1,0 +1,40 @@
+/*
+ * What the files of fs/ share: the one struct fs.
+ */
+#ifndef FS_MOUNT_H
+#define FS_MOUNT_H
+
+#include "fs/errors.h"
+#include "fs/fs.h"
+#include "fs/inode.h"
+#include "fs/node.h"
+#include "fs/notify.h"
+#include "fs/park.h"
+
+struct fuse_session;
+
+struct fs {
+	/* fixed after fs_new() */
+	struct store *store;
+	struct runner *runner;
+	struct fuse_session *se;
+	char *mountpoint;
+	char *agents;
+	uid_t uid;
+	gid_t gid;
+	uint64_t mounted; /* stamp */
+	int64_t started;  /* microseconds */
+	unsigned threads;
+	bool is_mounted;
+
+	_Atomic uint64_t requests[4]; /* counters by enum request_kind */
+
+	struct inodes inodes;
+	struct notify notify;
+	struct park park;
+	struct errors errors;
+};
+
+enum request_kind { REQUEST_LOOKUP, REQUEST_READ, REQUEST_WRITE, REQUEST_OTHER };
+
+#endif

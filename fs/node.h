@@ -1,0 +1,119 @@
+/*
+ * Nodes: what each name in the mount means.
+ *
+ * A directory is a table of node types. A row is all there is to say about a
+ * name: its mode, and the functions behind reading and writing it. The FUSE
+ * operations (ops.c) know the tables and never a name, so that every name is
+ * written once and a search for it ends at its code.
+ */
+#ifndef FS_NODE_H
+#define FS_NODE_H
+
+#include "base/buf.h"
+#include "store/store.h"
+
+#include <stdint.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+
+struct fs;
+struct handle;
+struct inode;
+struct node_type;
+
+/* Where in the tree something is. Copied freely; the texts belong to the inode. */
+struct place {
+	struct fs *fs;
+	const struct node_type *type;
+	struct ref ref;	   /* the scope it is in */
+	uint64_t item;	   /* number of the object, when it is not the scope itself */
+	uint64_t parent;   /* artifacts: number of the directory */
+	uint64_t n;	   /* of a turn or version */
+	const char *name;  /* key, or ADK file name */
+	struct inode *inode; /* NULL while it is only looked for */
+};
+
+#define NODE_MEASURE UINT64_MAX /* as a size: show the text to learn it */
+
+/* What getattr needs beyond the row. */
+struct node_stat {
+	uint64_t size;
+	uint64_t mtime; /* ns; differs after every change */
+	unsigned nlink; /* 0: 1 for files, 2 for directories */
+};
+
+enum node_flag {
+	NODE_VOLATILE = 1,    /* text without a time of its own: rendered when asked, kept shortly */
+	NODE_SHOWS_STATE = 2, /* its text or list includes state of the scopes above */
+	NODE_STREAM = 4,      /* reads may wait; never cached */
+	NODE_SMALL = 8,	      /* a read serves the whole text */
+};
+
+/* A directory being listed. emit() returns 1 when the reply is full. */
+struct lister;
+int lister_emit(struct lister *l, const char *name, const struct place *child, uint64_t cookie,
+		const struct node_stat *st);
+
+/* How a file takes what is written to it; one state per open file description. */
+struct file_ops {
+	/* Checks, and may set h->state. Called for opens that write (streams: all). */
+	int (*open)(struct handle *h, struct err *err);
+	/* Bytes taken, or an error. offset is meaningless with O_APPEND. */
+	ssize_t (*write)(struct handle *h, uint64_t offset, struct span data, struct err *err);
+	int (*truncate)(struct handle *h, uint64_t size, struct err *err);
+	int (*flush)(struct handle *h, struct err *err);
+	void (*release)(struct handle *h, struct err *err);
+	/* A stream's read: 0; -EAGAIN: park; 1: the end; other errors end it. */
+	int (*follow)(struct handle *h, uint64_t offset, size_t size, struct buf *out,
+		      struct err *err);
+};
+
+struct node_type {
+	const char *name; /* NULL ends a table; of a member's type: what manuals call it */
+	unsigned id;	  /* in the inode number, unique in its object; never changes */
+	mode_t mode;
+	unsigned flags;
+	const char *help; /* its line in README.md; NULL: not listed there */
+
+	/* A fixed directory has rows... */
+	const struct node_type *entries;
+	/* ...of which one may be missing: 0 it is there, -ENOENT. */
+	int (*present)(const struct place *at);
+
+	/* ...a directory of objects has members. `after` is a cookie of theirs; 0: all. */
+	int (*list)(const struct place *dir, uint64_t after, struct lister *l, struct err *err);
+	int (*find)(const struct place *dir, const char *name, struct place *child,
+		    struct buf *text, struct err *err);
+
+	/* Size and time. Without it a text is shown to learn its size. */
+	int (*stat)(const struct place *at, struct node_stat *st, struct err *err);
+
+	/* Files: the whole text, or a range of it, or a symlink's target. */
+	int (*show)(const struct place *at, struct buf *out, struct err *err);
+	int (*read)(struct handle *h, uint64_t offset, size_t size, struct buf *out,
+		    struct err *err);
+	int (*link)(const struct place *at, struct buf *out, struct err *err);
+	const struct file_ops *file;
+
+	/* Directories: make a file (nothing is there before it is written), ... */
+	int (*create)(const struct place *dir, const char *name, struct place *child,
+		      struct buf *text, struct err *err);
+	/* ...make a directory, remove a member. Unset: EPERM. */
+	int (*make)(const struct place *dir, const char *name, struct err *err);
+	int (*remove)(const struct place *dir, const char *name, struct err *err);
+	int (*remove_dir)(const struct place *dir, const char *name, struct err *err);
+};
+
+extern const struct node_type root_dir;
+extern const struct node_type app_dir;
+extern const struct node_type user_dir;
+extern const struct node_type session_dir;
+extern const struct node_type turn_dir;
+
+/* The inode number: 8 bits say which row of the object. */
+static inline uint64_t node_ino(uint64_t object, unsigned id)
+{
+	return object << 8 | id;
+}
+
+#endif

@@ -1,0 +1,320 @@
+/*
+ * Notifying the kernel: see notify.h.
+ */
+#include "fs/notify.h"
+
+#include "base/name.h"
+#include "fs/ids.h"
+#include "fs/mount.h"
+#include "fs/ops.h"
+#include "store/statekey.h"
+
+#include <stdlib.h>
+
+struct notify_item {
+	struct notify_item *next;
+	uint64_t parent;
+	char name[256];
+	fence_fn *fence; /* set: no name, but somebody to tell */
+	void *arg;
+};
+
+static struct notify_item *next_item(struct notify *n)
+{
+	struct notify_item *item;
+
+	mutex_lock(&n->lock);
+	while (!n->first && !n->stopping)
+		cond_wait(&n->wake, &n->lock);
+	item = n->first;
+	mutex_unlock(&n->lock);
+	return item;
+}
+
+/* Taken out only when it is through, so that a fence sees an empty queue rightly. */
+static void remove_item(struct notify *n, struct notify_item *item)
+{
+	mutex_lock(&n->lock);
+	n->first = item->next;
+	if (!n->first)
+		n->last = NULL;
+	mutex_unlock(&n->lock);
+	free(item);
+}
+
+static void *notify_thread(void *arg)
+{
+	struct fs *fs = arg;
+	struct notify_item *item;
+
+	while ((item = next_item(&fs->notify))) {
+		if (item->fence)
+			item->fence(item->arg);
+		else
+			ops_drop_name(fs, item->parent, item->name);
+		remove_item(&fs->notify, item);
+	}
+	return NULL;
+}
+
+int notify_start(struct fs *fs, struct err *err)
+{
+	struct notify *n = &fs->notify;
+	int r;
+
+	mutex_init(&n->lock);
+	cond_init(&n->wake);
+	r = -pthread_create(&n->thread, NULL, notify_thread, fs);
+	n->started = r == 0;
+	return r < 0 ? err_errno(err, r, "thread") : 0;
+}
+
+void notify_stop(struct fs *fs)
+{
+	struct notify *n = &fs->notify;
+
+	if (!n->started)
+		return;
+	mutex_lock(&n->lock);
+	n->stopping = true;
+	mutex_unlock(&n->lock);
+	cond_wake_all(&n->wake);
+	(void)pthread_join(n->thread, NULL);
+	cond_release(&n->wake);
+	mutex_release(&n->lock);
+	n->started = false;
+}
+
+static bool enqueue(struct notify *n, struct notify_item *item, bool only_behind_others)
+{
+	bool queued = false;
+
+	mutex_lock(&n->lock);
+	if (!n->stopping && (n->first || !only_behind_others)) {
+		if (n->last)
+			n->last->next = item;
+		else
+			n->first = item;
+		n->last = item;
+		queued = true;
+	}
+	mutex_unlock(&n->lock);
+	cond_wake_one(&n->wake);
+	return queued;
+}
+
+void notify_attributes(struct fs *fs, uint64_t ino)
+{
+	if (inode_changed(&fs->inodes, ino))
+		ops_drop_attributes(fs, ino);
+}
+
+void notify_name(struct fs *fs, uint64_t parent, const char *name)
+{
+	struct notify_item *item;
+
+	if (!inode_is_held(&fs->inodes, parent))
+		return;
+	item = calloc(1, sizeof *item);
+	if (!item)
+		return; /* the name shows up when the kernel forgets by itself */
+	item->parent = parent;
+	(void)snprintf(item->name, sizeof item->name, "%s", name);
+	if (!enqueue(&fs->notify, item, false))
+		free(item);
+}
+
+void notify_fence(struct fs *fs, fence_fn *fn, void *arg)
+{
+	struct notify_item *item = calloc(1, sizeof *item);
+
+	if (item) {
+		item->fence = fn;
+		item->arg = arg;
+		if (enqueue(&fs->notify, item, true))
+			return;
+		free(item);
+	}
+	fn(arg);
+}
+
+/* The file name of a state key, with its prefix in a session. */
+static bool state_file_name(const char *prefix, const char *key, char *out, size_t size)
+{
+	CLEANUP(buf_release) struct buf name = { 0 };
+	CLEANUP(buf_release) struct buf id = { 0 };
+
+	buf_text(&id, prefix);
+	buf_text(&id, key);
+	if (name_encode(buf_span(&id), NAME_PLAIN, &name, NULL) < 0)
+		return false;
+	return snprintf(out, size, "%.*s.json", (int)name.len, name.data) < (int)size;
+}
+
+/* Everything of other sessions that shows a key of an app or a user. */
+static void notify_showing(struct fs *fs, const struct change *c, bool added)
+{
+	CLEANUP(buf_release) struct buf held = { 0 };
+	const char *prefix = statekey_prefix(c->ref.user ? SCOPE_USER : SCOPE_APP);
+	char name[300];
+	bool has_name = state_file_name(prefix, c->name, name, sizeof name);
+	size_t i;
+
+	inodes_showing(&fs->inodes, c->ref, NULL, &held);
+	for (i = 0; i < held.len; i += sizeof(uint64_t)) {
+		uint64_t ino;
+
+		memcpy(&ino, held.data + i, sizeof ino);
+		notify_attributes(fs, ino);
+		if (added && has_name && (ino & 0xff) == ID_STATE_DIR)
+			notify_name(fs, ino, name);
+	}
+}
+
+static void state_changed(struct fs *fs, const struct change *c)
+{
+	uint64_t scope = ref_number(c->ref);
+	uint64_t file = node_ino(c->item, ID_OBJECT);
+	char name[300];
+
+	notify_attributes(fs, node_ino(scope, ID_STATE_DIR));
+	notify_attributes(fs, node_ino(scope, ID_STATE_JSON));
+	notify_attributes(fs, node_ino(scope, ID_SESSION_JSON));
+	notify_attributes(fs, node_ino(scope, ID_OBJECT));
+	if (c->kind == CHANGE_STATE_REMOVED) {
+		(void)inode_removed(&fs->inodes, file);
+		(void)inode_removed(&fs->inodes, node_ino(c->item, ID_OBJECT_LINK));
+		notify_attributes(fs, node_ino(c->item, ID_OBJECT_LINK));
+	}
+	notify_attributes(fs, file);
+	/* A name may be cached as missing, or stand for an inode that came to nothing. */
+	if (c->kind == CHANGE_STATE_ADDED && !inode_is_held(&fs->inodes, file) &&
+	    state_file_name("", c->name, name, sizeof name))
+		notify_name(fs, node_ino(scope, ID_STATE_DIR), name);
+	if (!c->ref.session)
+		notify_showing(fs, c, c->kind == CHANGE_STATE_ADDED);
+}
+
+static void artifact_changed(struct fs *fs, const struct change *c)
+{
+	uint64_t file = node_ino(c->item, ID_OBJECT);
+	bool top = c->parent == ref_number(c->ref);
+	uint64_t dir = node_ino(c->parent, top ? ID_ARTIFACTS : ID_OBJECT);
+	CLEANUP(buf_release) struct buf name = { 0 };
+
+	notify_attributes(fs, dir);
+	notify_attributes(fs, node_ino(c->parent, top ? ID_VERSIONS : ID_OBJECT_VERSIONS));
+	notify_attributes(fs, node_ino(c->item, ID_OBJECT_VERSIONS));
+	if (c->kind == CHANGE_ARTIFACT_REMOVED)
+		(void)inode_removed(&fs->inodes, file);
+	notify_attributes(fs, file);
+	if (name_encode(span_of(c->name), NAME_HIDE_DOT, &name, NULL) < 0 || !buf_cstr(&name))
+		return;
+	if (c->kind == CHANGE_ARTIFACT_ADDED) {
+		if (!inode_is_held(&fs->inodes, file))
+			notify_name(fs, dir, name.data);
+		notify_name(fs, node_ino(c->parent, top ? ID_VERSIONS : ID_OBJECT_VERSIONS),
+			    name.data);
+	}
+	if (c->kind == CHANGE_ARTIFACT_REMOVED)
+		(void)inode_removed(&fs->inodes, node_ino(c->item, ID_OBJECT_VERSIONS));
+}
+
+static void version_changed(struct fs *fs, const struct change *c)
+{
+	uint64_t dir = node_ino(c->item, ID_OBJECT_VERSIONS);
+	char name[32];
+
+	notify_attributes(fs, dir);
+	if (c->kind != CHANGE_VERSION_ADDED)
+		return;
+	(void)snprintf(name, sizeof name, "%llu", (unsigned long long)c->turn_or_version);
+	notify_name(fs, dir, name);
+	(void)snprintf(name, sizeof name, "%llu.json", (unsigned long long)c->turn_or_version);
+	notify_name(fs, dir, name);
+}
+
+/* The files of a turn, and those of the session that show the latest one. */
+static void turn_changed(struct fs *fs, const struct change *c)
+{
+	static const unsigned of_session[] = { ID_OUTPUT, ID_STATUS, ID_WAIT, ID_OBJECT };
+	uint64_t session = c->ref.session;
+	uint64_t dir = node_ino(session, ID_TURNS);
+	char name[32];
+	unsigned id;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(of_session); i++)
+		notify_attributes(fs, node_ino(session, of_session[i]));
+	for (id = ID_OBJECT; id <= ID_TURN_LAST; id++)
+		notify_attributes(fs, node_ino(c->item, id));
+	if (c->kind != CHANGE_TURN_ADDED)
+		return;
+	notify_attributes(fs, dir);
+	(void)snprintf(name, sizeof name, "%llu", (unsigned long long)c->turn_or_version);
+	notify_name(fs, dir, name);
+	if (c->turn_or_version == 1)
+		notify_name(fs, dir, "latest");
+}
+
+static void scope_changed(struct fs *fs, const struct change *c)
+{
+	struct ref up = c->ref;
+	uint64_t removed = node_ino(ref_number(c->ref), ID_OBJECT);
+
+	if (up.session)
+		up.session = 0;
+	else if (up.user)
+		up.user = 0;
+	else
+		up.app = 0;
+	notify_attributes(fs, node_ino(ref_number(up), ID_MEMBERS));
+	notify_attributes(fs, node_ino(ref_number(up), ID_OBJECT));
+	if (c->kind == CHANGE_SCOPE_REMOVED) {
+		(void)inode_removed(&fs->inodes, removed);
+		notify_attributes(fs, removed);
+	}
+}
+
+static void log_changed(struct fs *fs, const struct change *c)
+{
+	uint64_t session = c->ref.session;
+
+	notify_attributes(fs, node_ino(session, ID_EVENTS));
+	notify_attributes(fs, node_ino(session, ID_SESSION_JSON));
+	notify_attributes(fs, node_ino(session, ID_OBJECT));
+}
+
+void notify_change(void *arg, const struct change *c)
+{
+	struct fs *fs = arg;
+
+	switch (c->kind) {
+	case CHANGE_SCOPE_ADDED:
+	case CHANGE_SCOPE_REMOVED:
+		scope_changed(fs, c);
+		break;
+	case CHANGE_LOG:
+		log_changed(fs, c);
+		break;
+	case CHANGE_STATE_ADDED:
+	case CHANGE_STATE:
+	case CHANGE_STATE_REMOVED:
+		state_changed(fs, c);
+		break;
+	case CHANGE_ARTIFACT_ADDED:
+	case CHANGE_ARTIFACT:
+	case CHANGE_ARTIFACT_REMOVED:
+		artifact_changed(fs, c);
+		break;
+	case CHANGE_VERSION_ADDED:
+	case CHANGE_VERSION_REMOVED:
+		version_changed(fs, c);
+		break;
+	case CHANGE_TURN_ADDED:
+	case CHANGE_TURN:
+		turn_changed(fs, c);
+		park_wake(&fs->park, c->ref.session);
+		break;
+	}
+}

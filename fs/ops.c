@@ -1,0 +1,1071 @@
+/*
+ * FUSE operations: requests in, replies out.
+ *
+ * Knows node tables and never a name. Each operation finds the place, lets its
+ * row act, and turns the result into a reply; an error with a text is also
+ * told in the .errors of the place. What cannot be answered yet is parked.
+ */
+#define FUSE_USE_VERSION FUSE_MAKE_VERSION(3, 12)
+
+#include "fs/ops.h"
+
+#include "fs/closing.h"
+#include "fs/handle.h"
+#include "fs/tree.h"
+
+#include <errno.h>
+#include <fuse_lowlevel.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/statvfs.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#define FOR_EVER	  1e9
+#define FLEETING	  1.0 /* seconds; names that depend on something outside of the mount */
+#define PARALLEL_DIROPS	  (1u << 18)
+#define MAX_BACKGROUND	  64
+#define CONGESTION	  48
+#define WRITE_MAX	  (1u << 20)
+
+static struct fs *fs_of(fuse_req_t req)
+{
+	return fuse_req_userdata(req);
+}
+
+static struct inode *inode_of(fuse_req_t req, fuse_ino_t ino)
+{
+	struct fs *fs = fs_of(req);
+	struct inode *inode = inode_find(&fs->inodes, ino);
+
+	if (!inode)
+		(void)fuse_reply_err(req, ESTALE);
+	return inode;
+}
+
+static struct handle *handle_of(const struct fuse_file_info *fi)
+{
+	return (struct handle *)(uintptr_t)fi->fh;
+}
+
+/* Tell a refusal where people look for it. */
+static void tell_error(struct fs *fs, const struct inode *inode, const char *child,
+		       const struct err *err)
+{
+	CLEANUP(buf_release) struct buf name = { 0 };
+	uint64_t place = handle_error_place(&inode->at);
+	uint64_t ino;
+
+	if (!place || !err->text[0])
+		return;
+	handle_error_name(fs, inode, child, &name);
+	if (!buf_cstr(&name))
+		return;
+	errors_add(&fs->errors, place, name.data, err);
+	ino = errors_ino(place);
+	notify_attributes(fs, ino);
+}
+
+/* Reply with an error that a change was refused with. */
+static void refuse(fuse_req_t req, const struct inode *inode, const char *child, int r,
+		   struct err *err)
+{
+	err->code = r;
+	if (r == -ENODATA)
+		r = -EINVAL;
+	tell_error(fs_of(req), inode, child, err);
+	(void)fuse_reply_err(req, -r);
+}
+
+static double attr_timeout(const struct place *at)
+{
+	return at->type->flags & NODE_VOLATILE ? 0 : FOR_EVER;
+}
+
+static double name_timeout(const struct place *at)
+{
+	return tree_is_fleeting(at) ? FLEETING : FOR_EVER;
+}
+
+/* Enter a place and describe it. Counts a lookup on success. */
+static int make_entry(struct fs *fs, const struct place *at, uint64_t parent, const char *name,
+		      const struct node_stat *known, struct fuse_entry_param *e, struct err *err)
+{
+	struct inode *inode = inode_enter(&fs->inodes, at, parent, name);
+	int r;
+
+	if (!inode)
+		return err_nomem(err);
+	*e = (struct fuse_entry_param){ .ino = inode->ino };
+	r = tree_stat(&inode->at, known, &e->attr, err);
+	if (r < 0) {
+		inode_forget(&fs->inodes, inode->ino, 1);
+		return r;
+	}
+	e->attr_timeout = attr_timeout(at);
+	e->entry_timeout = name_timeout(at);
+	return 0;
+}
+
+static void reply_entry(fuse_req_t req, const struct fuse_entry_param *e)
+{
+	struct fs *fs = fs_of(req);
+
+	/* -ENOENT: the caller is gone, and the kernel never learned of the lookup. */
+	if (fuse_reply_entry(req, e) == -ENOENT && e->ino)
+		inode_forget(&fs->inodes, e->ino, 1);
+}
+
+/* A missing name, which the kernel may remember unless it is only hidden. */
+static void reply_missing(fuse_req_t req, const struct place *dir, const struct place *child,
+			  const char *name)
+{
+	struct fuse_entry_param e = { .ino = 0, .entry_timeout = FOR_EVER };
+
+	if (tree_is_hidden(dir, name) || (child->type && tree_is_fleeting(child)))
+		(void)fuse_reply_err(req, ENOENT);
+	else
+		(void)fuse_reply_entry(req, &e);
+}
+
+static void op_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
+{
+	struct fs *fs = fs_of(req);
+	struct inode *dir = inode_of(req, parent);
+	CLEANUP(buf_release) struct buf text = { 0 };
+	struct fuse_entry_param e;
+	struct place child = { 0 };
+	struct err err;
+	int r;
+
+	atomic_fetch_add(&fs->requests[REQUEST_LOOKUP], 1);
+	if (!dir)
+		return;
+	r = tree_find(&dir->at, name, &child, &text, &err);
+	if (r == 0)
+		r = make_entry(fs, &child, parent, name, NULL, &e, &err);
+	if (r == 0)
+		reply_entry(req, &e);
+	else if (r == -ENOENT)
+		reply_missing(req, &dir->at, &child, name);
+	else
+		(void)fuse_reply_err(req, r == -ESTALE ? ENOENT : -r);
+}
+
+static void op_forget(fuse_req_t req, fuse_ino_t ino, uint64_t lookups)
+{
+	inode_forget(&fs_of(req)->inodes, ino, lookups);
+	fuse_reply_none(req);
+}
+
+static void op_forget_multi(fuse_req_t req, size_t count, struct fuse_forget_data *forgets)
+{
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		inode_forget(&fs_of(req)->inodes, forgets[i].ino, forgets[i].nlookup);
+	fuse_reply_none(req);
+}
+
+static void reply_attr(fuse_req_t req, const struct inode *inode)
+{
+	struct stat st;
+	struct err err;
+	int r = tree_stat(&inode->at, NULL, &st, &err);
+
+	if (r < 0)
+		(void)fuse_reply_err(req, -r);
+	else
+		(void)fuse_reply_attr(req, &st, attr_timeout(&inode->at));
+}
+
+static void op_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
+{
+	struct inode *inode = inode_of(req, ino);
+
+	(void)fi;
+	atomic_fetch_add(&fs_of(req)->requests[REQUEST_OTHER], 1);
+	if (inode)
+		reply_attr(req, inode);
+}
+
+/* truncate(2) without a descriptor: an open, a truncate and a close. */
+static int truncate_alone(struct inode *inode, uint64_t size, struct err *err)
+{
+	const struct file_ops *ops = inode->at.type->file;
+	struct handle *h = handle_new(inode, O_WRONLY);
+	int r;
+
+	if (!h)
+		return err_nomem(err);
+	h->ops = ops;
+	r = ops->open ? ops->open(h, err) : 0;
+	if (r == 0) {
+		r = ops->truncate(h, size, err);
+		if (r == 0 && ops->flush)
+			r = ops->flush(h, err);
+		if (ops->release)
+			ops->release(h, err);
+	}
+	handle_free(h);
+	return r;
+}
+
+/* Size is the row's business; times, mode and owner are what they are. */
+static void op_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *attr, int set,
+		       struct fuse_file_info *fi)
+{
+	struct inode *inode = inode_of(req, ino);
+	const struct file_ops *ops;
+	struct err err = { 0 };
+	int r = 0;
+
+	if (!inode)
+		return;
+	ops = inode->at.type->file;
+	if (set & FUSE_SET_ATTR_SIZE) {
+		if (!ops || !ops->truncate)
+			r = err_set(&err, -EPERM, "this file cannot be truncated");
+		else if (fi)
+			r = ops->truncate(handle_of(fi), (uint64_t)attr->st_size, &err);
+		else
+			r = truncate_alone(inode, (uint64_t)attr->st_size, &err);
+	}
+	if (r < 0)
+		refuse(req, inode, NULL, r, &err);
+	else
+		reply_attr(req, inode);
+}
+
+/* A request that waits, with what is needed to try it again. */
+struct waiting {
+	struct parked parked;
+	fuse_req_t req;
+	struct fs *fs;
+	struct inode *inode;
+	struct handle *handle;
+	struct fuse_file_info fi;
+	uint64_t offset;
+	size_t size;
+	bool (*answer)(struct waiting *w, enum park_reason reason);
+};
+
+static bool waiting_again(struct parked *p, enum park_reason reason)
+{
+	struct waiting *w = CONTAINER_OF(p, struct waiting, parked);
+
+	if (!w->answer(w, reason))
+		return false;
+	free(w);
+	return true;
+}
+
+static void on_interrupt(fuse_req_t req, void *data)
+{
+	struct waiting *w = data;
+
+	(void)req;
+	park_interrupt(&w->fs->park, &w->parked);
+}
+
+/* Before any reply to a parked request: on_interrupt must not run on freed memory. */
+static void leave_park(struct waiting *w)
+{
+	fuse_req_interrupt_func(w->req, NULL, NULL);
+}
+
+/* Park what `model` describes. On failure the request is answered. */
+static void park_request(const struct waiting *model, uint64_t deadline)
+{
+	struct waiting *w = malloc(sizeof *w);
+	int r;
+
+	if (!w) {
+		(void)fuse_reply_err(model->req, ENOMEM);
+		return;
+	}
+	*w = *model;
+	w->parked = (struct parked){ .session = w->inode->at.ref.session,
+				     .deadline = deadline,
+				     .again = waiting_again };
+	fuse_req_interrupt_func(w->req, on_interrupt, w);
+	r = park_add(&w->fs->park, &w->parked);
+	if (r == 0)
+		return;
+	leave_park(w);
+	(void)fuse_reply_err(w->req, -r);
+	free(w);
+}
+
+/* How the kernel shall treat the open file. */
+static void set_file_flags(const struct handle *h, struct fuse_file_info *fi)
+{
+	unsigned flags = h->at.type->flags;
+
+	fi->fh = (uintptr_t)h;
+	if (flags & NODE_STREAM) {
+		fi->direct_io = 1;
+		fi->nonseekable = 1;
+	} else if (handle_writes(h)) {
+		fi->direct_io = 1; /* what is stored may differ from what was written */
+	} else {
+		fi->keep_cache = !(flags & NODE_VOLATILE);
+	}
+	fi->noflush = !handle_writes(h);
+}
+
+static int open_handle(struct inode *inode, int flags, struct handle **out, struct err *err)
+{
+	const struct node_type *type = inode->at.type;
+	struct handle *h;
+	int r = 0;
+
+	if (atomic_load(&inode->gone))
+		return -ESTALE;
+	h = handle_new(inode, flags);
+	if (!h)
+		return err_nomem(err);
+	h->ops = type->file;
+	if (handle_writes(h) && (!h->ops || !h->ops->write))
+		r = err_set(err, -EACCES, "%s cannot be written", type->name);
+	else if (!handle_writes(h) && !type->show && !type->read && !(h->ops && h->ops->follow))
+		r = err_set(err, -EACCES, "%s cannot be read", type->name);
+	else if (h->ops && h->ops->open)
+		r = h->ops->open(h, err);
+	if (r < 0) {
+		handle_free(h);
+		return r;
+	}
+	*out = h;
+	return 0;
+}
+
+static void close_handle(struct handle *h, struct err *err)
+{
+	if (h->ops && h->ops->release)
+		h->ops->release(h, err);
+	handle_free(h);
+}
+
+static void open_now(fuse_req_t req, struct inode *inode, struct fuse_file_info *fi)
+{
+	struct handle *h = NULL;
+	struct err err = { 0 };
+	int r = open_handle(inode, fi->flags, &h, &err);
+
+	if (r == -ESTALE) {
+		(void)fuse_reply_err(req, ESTALE); /* the kernel walks the path again */
+	} else if (r < 0) {
+		refuse(req, inode, NULL, r, &err);
+	} else {
+		set_file_flags(h, fi);
+		if (fuse_reply_open(req, fi) == -ENOENT)
+			close_handle(h, &err);
+	}
+}
+
+static bool answer_open(struct waiting *w, enum park_reason reason)
+{
+	if (reason == PARK_MOVED && closing_deadline(w->inode->at.ref.session))
+		return false;
+	leave_park(w);
+	if (reason == PARK_INTERRUPTED)
+		(void)fuse_reply_err(w->req, EINTR);
+	else
+		open_now(w->req, w->inode, &w->fi);
+	return true;
+}
+
+static void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
+{
+	struct fs *fs = fs_of(req);
+	struct inode *inode = inode_of(req, ino);
+	uint64_t deadline;
+
+	atomic_fetch_add(&fs->requests[REQUEST_OTHER], 1);
+	if (!inode)
+		return;
+	deadline = closing_deadline(inode->at.ref.session);
+	if (deadline) {
+		struct waiting w = { .req = req, .fs = fs, .inode = inode, .fi = *fi,
+				     .answer = answer_open };
+
+		park_request(&w, deadline);
+		return;
+	}
+	open_now(req, inode, fi);
+}
+
+static void op_create(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode,
+		      struct fuse_file_info *fi)
+{
+	struct fs *fs = fs_of(req);
+	struct inode *dir = inode_of(req, parent);
+	CLEANUP(buf_release) struct buf text = { 0 };
+	struct fuse_entry_param e;
+	struct place child = { 0 };
+	struct handle *h = NULL;
+	struct inode *inode;
+	struct err err = { 0 };
+	int r;
+
+	(void)mode;
+	if (!dir)
+		return;
+	if (!dir->at.type->create) {
+		err_set(&err, -EPERM, "files cannot be made here");
+		refuse(req, dir, name, -EPERM, &err);
+		return;
+	}
+	child = dir->at;
+	child.inode = NULL;
+	r = dir->at.type->create(&dir->at, name, &child, &text, &err);
+	if (r < 0) {
+		refuse(req, dir, name, r, &err);
+		return;
+	}
+	inode = inode_enter(&fs->inodes, &child, parent, name);
+	if (!inode) {
+		(void)fuse_reply_err(req, ENOMEM);
+		return;
+	}
+	atomic_fetch_add(&inode->pending, 1);
+	e = (struct fuse_entry_param){ .ino = inode->ino, .attr_timeout = FOR_EVER,
+				       .entry_timeout = FOR_EVER };
+	r = open_handle(inode, fi->flags, &h, &err);
+	if (r == 0) {
+		h->created = true;
+		if (dir->at.ref.session && !child.ref.session) {
+			h->via = dir->at.ref;
+			h->via_name = strdup(name);
+		}
+		r = tree_stat(&inode->at, NULL, &e.attr, &err);
+	}
+	if (r < 0) {
+		atomic_fetch_sub(&inode->pending, 1);
+		refuse(req, dir, name, r, &err);
+		if (h)
+			close_handle(h, &err);
+		inode_forget(&fs->inodes, inode->ino, 1);
+		return;
+	}
+	set_file_flags(h, fi);
+	if (fuse_reply_create(req, &e, fi) == -ENOENT) {
+		atomic_fetch_sub(&inode->pending, 1);
+		close_handle(h, &err);
+		inode_forget(&fs->inodes, e.ino, 1);
+	}
+}
+
+/* One try of a stream's read. False: there is nothing to answer yet. */
+static bool follow_once(struct waiting *w, bool may_wait)
+{
+	CLEANUP(buf_release) struct buf out = { 0 };
+	struct handle *h = w->handle;
+	struct err err = { 0 };
+	int r = h->ops->follow(h, w->offset, w->size, &out, &err);
+
+	if (r == -EAGAIN && may_wait)
+		return false;
+	leave_park(w);
+	if (r < 0 && r != -EAGAIN) {
+		(void)fuse_reply_err(w->req, -r);
+		return true;
+	}
+	h->position = w->offset + out.len;
+	(void)fuse_reply_buf(w->req, out.data, out.len);
+	return true;
+}
+
+static bool answer_follow(struct waiting *w, enum park_reason reason)
+{
+	if (reason != PARK_INTERRUPTED)
+		return follow_once(w, reason == PARK_MOVED);
+	leave_park(w);
+	(void)fuse_reply_err(w->req, EINTR);
+	return true;
+}
+
+static void read_stream(fuse_req_t req, struct handle *h, uint64_t offset, size_t size, int flags)
+{
+	struct waiting w = { .req = req, .fs = fs_of(req), .inode = h->inode, .handle = h,
+			     .offset = offset, .size = size, .answer = answer_follow };
+
+	if (follow_once(&w, true))
+		return;
+	if (flags & O_NONBLOCK)
+		(void)fuse_reply_err(req, EAGAIN);
+	else
+		park_request(&w, 0);
+}
+
+static void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset,
+		    struct fuse_file_info *fi)
+{
+	struct handle *h = handle_of(fi);
+	CLEANUP(buf_release) struct buf out = { 0 };
+	struct err err = { 0 };
+	int r;
+
+	(void)ino;
+	atomic_fetch_add(&fs_of(req)->requests[REQUEST_READ], 1);
+	if (h->ops && h->ops->follow) {
+		read_stream(req, h, (uint64_t)offset, size, fi->flags);
+		return;
+	}
+	if (h->at.type->read)
+		r = h->at.type->read(h, (uint64_t)offset, size, &out, &err);
+	else
+		r = handle_read_shown(h, (uint64_t)offset, size, &out, &err);
+	if (r == -ENOENT)
+		r = -ESTALE;
+	if (r < 0)
+		(void)fuse_reply_err(req, -r);
+	else
+		(void)fuse_reply_buf(req, out.data, MIN(out.len, size));
+}
+
+static void op_write(fuse_req_t req, fuse_ino_t ino, const char *data, size_t size, off_t offset,
+		     struct fuse_file_info *fi)
+{
+	struct handle *h = handle_of(fi);
+	struct err err = { 0 };
+	ssize_t n;
+
+	(void)ino;
+	atomic_fetch_add(&fs_of(req)->requests[REQUEST_WRITE], 1);
+	n = h->ops->write(h, (uint64_t)offset, (struct span){ data, size }, &err);
+	if (n < 0)
+		refuse(req, h->inode, NULL, (int)n, &err);
+	else
+		(void)fuse_reply_write(req, (size_t)n);
+}
+
+static void flush_through(void *arg)
+{
+	(void)fuse_reply_err(arg, 0);
+}
+
+static void op_flush(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
+{
+	struct handle *h = handle_of(fi);
+	struct err err = { 0 };
+	int r = h->ops && h->ops->flush ? h->ops->flush(h, &err) : 0;
+
+	(void)ino;
+	atomic_fetch_add(&fs_of(req)->requests[REQUEST_OTHER], 1);
+	if (r < 0)
+		refuse(req, h->inode, NULL, r, &err);
+	else /* names that the flush made are everywhere when close(2) returns */
+		notify_fence(fs_of(req), flush_through, req);
+}
+
+static void op_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
+{
+	struct fs *fs = fs_of(req);
+	struct handle *h = handle_of(fi);
+	struct inode *inode = h->inode;
+	struct err err = { 0 };
+	bool created = h->created;
+
+	(void)ino;
+	if (h->ops && h->ops->release)
+		h->ops->release(h, &err);
+	if (err.code)
+		tell_error(fs, inode, NULL, &err);
+	if (created) {
+		struct stat st;
+
+		atomic_fetch_sub(&inode->pending, 1);
+		/* Nothing came of it, or it is to be seen as a link from here on. */
+		if (h->via.session || tree_stat(&inode->at, NULL, &st, &err) < 0)
+			notify_name(fs, inode->parent, inode->file_name ? inode->file_name : "");
+	}
+	handle_free(h);
+	(void)fuse_reply_err(req, 0);
+}
+
+static void op_fsync(fuse_req_t req, fuse_ino_t ino, int datasync, struct fuse_file_info *fi)
+{
+	struct err err = { 0 };
+	int r = store_sync(fs_of(req)->store, &err);
+
+	(void)ino;
+	(void)datasync;
+	(void)fi;
+	(void)fuse_reply_err(req, -r);
+}
+
+static void op_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
+{
+	(void)ino;
+	(void)fi;
+	(void)fuse_reply_err(req, ENOSYS); /* the kernel never asks again, and caches listings */
+}
+
+struct lister {
+	fuse_req_t req;
+	struct fs *fs;
+	uint64_t dir;
+	char *data;
+	size_t size;
+	size_t used;
+	bool plus;
+};
+
+int lister_emit(struct lister *l, const char *name, const struct place *child, uint64_t cookie,
+		const struct node_stat *st)
+{
+	struct fuse_entry_param e = { 0 };
+	struct err err;
+	size_t n;
+
+	if (l->plus) {
+		n = fuse_add_direntry_plus(l->req, NULL, 0, name, NULL, 0);
+		if (n > l->size - l->used)
+			return 1;
+		if (make_entry(l->fs, child, l->dir, name, st, &e, &err) < 0)
+			return 0; /* it went away while it was listed */
+		l->used += fuse_add_direntry_plus(l->req, l->data + l->used, l->size - l->used,
+						  name, &e, (off_t)cookie);
+		return 0;
+	}
+	e.attr.st_ino = inode_number(child);
+	e.attr.st_mode = child->type->mode;
+	n = fuse_add_direntry(l->req, l->data + l->used, l->size - l->used, name, &e.attr,
+			      (off_t)cookie);
+	if (n > l->size - l->used)
+		return 1;
+	l->used += n;
+	return 0;
+}
+
+static void list_directory(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset, bool plus)
+{
+	struct fs *fs = fs_of(req);
+	struct inode *dir = inode_of(req, ino);
+	struct lister l = { req, fs, ino, NULL, size, 0, plus };
+	struct err err = { 0 };
+	int r;
+
+	atomic_fetch_add(&fs->requests[REQUEST_LOOKUP], 1);
+	if (!dir)
+		return;
+	l.data = malloc(size);
+	r = l.data ? tree_list(&dir->at, (uint64_t)offset, &l, &err) : -ENOMEM;
+	/*
+	 * What was entered stays counted when the listing fails half way: part
+	 * of it was described already, and a short reply is right.
+	 */
+	if (r < 0 && !l.used)
+		(void)fuse_reply_err(req, r == -ENOENT ? ESTALE : -r);
+	else
+		(void)fuse_reply_buf(req, l.data, l.used);
+	free(l.data);
+}
+
+static void op_readdir(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset,
+		       struct fuse_file_info *fi)
+{
+	(void)fi;
+	list_directory(req, ino, size, offset, false);
+}
+
+static void op_readdirplus(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset,
+			   struct fuse_file_info *fi)
+{
+	(void)fi;
+	list_directory(req, ino, size, offset, true);
+}
+
+static void readlink_now(fuse_req_t req, const struct inode *inode)
+{
+	CLEANUP(buf_release) struct buf target = { 0 };
+	struct err err = { 0 };
+	int r = inode->at.type->link ? inode->at.type->link(&inode->at, &target, &err) : -EINVAL;
+
+	if (r == 0 && !buf_cstr(&target))
+		r = -ENOMEM;
+	if (r < 0)
+		(void)fuse_reply_err(req, -r);
+	else
+		(void)fuse_reply_readlink(req, target.data);
+}
+
+static bool answer_readlink(struct waiting *w, enum park_reason reason)
+{
+	if (reason == PARK_MOVED && closing_deadline(w->inode->at.ref.session))
+		return false;
+	leave_park(w);
+	if (reason == PARK_INTERRUPTED)
+		(void)fuse_reply_err(w->req, EINTR);
+	else
+		readlink_now(w->req, w->inode);
+	return true;
+}
+
+static void op_readlink(fuse_req_t req, fuse_ino_t ino)
+{
+	struct inode *inode = inode_of(req, ino);
+	uint64_t deadline;
+
+	if (!inode)
+		return;
+	deadline = closing_deadline(inode->at.ref.session);
+	if (deadline) {
+		struct waiting w = { .req = req, .fs = fs_of(req), .inode = inode,
+				     .answer = answer_readlink };
+
+		park_request(&w, deadline);
+		return;
+	}
+	readlink_now(req, inode);
+}
+
+static void op_mkdir(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode)
+{
+	struct fs *fs = fs_of(req);
+	struct inode *dir = inode_of(req, parent);
+	CLEANUP(buf_release) struct buf text = { 0 };
+	struct fuse_entry_param e;
+	struct place child = { 0 };
+	struct err err = { 0 };
+	int r;
+
+	(void)mode;
+	if (!dir)
+		return;
+	if (dir->at.type->make)
+		r = dir->at.type->make(&dir->at, name, &err);
+	else
+		r = err_set(&err, -EPERM, "directories cannot be made here");
+	if (r == 0)
+		r = tree_find(&dir->at, name, &child, &text, &err);
+	if (r == 0)
+		r = make_entry(fs, &child, parent, name, NULL, &e, &err);
+	if (r < 0)
+		refuse(req, dir, name, r, &err);
+	else
+		reply_entry(req, &e);
+}
+
+/* A row's name, and links of other scopes, are hidden; members are removed. */
+static int remove_name(struct inode *dir, const char *name, bool is_dir, struct err *err)
+{
+	const struct node_type *type = dir->at.type;
+	CLEANUP(buf_release) struct buf text = { 0 };
+	struct place child = { 0 };
+	int (*remove)(const struct place *, const char *, struct err *);
+	int r = tree_find(&dir->at, name, &child, &text, err);
+
+	if (r < 0)
+		return r;
+	if (is_dir && !S_ISDIR(child.type->mode))
+		return err_set(err, -ENOTDIR, "%s is not a directory", name);
+	if (!is_dir && S_ISDIR(child.type->mode))
+		return err_set(err, -EISDIR, "%s is a directory", name);
+	remove = is_dir ? type->remove_dir : type->remove;
+	if (remove) {
+		r = remove(&dir->at, name, err);
+		if (r != -EOPNOTSUPP)
+			return r;
+	}
+	if (!dir->at.ref.session) /* only a session is taken apart this way */
+		return err_set(err, -EPERM, "%s cannot be removed", name);
+	tree_hide(&dir->at, name);
+	return 0;
+}
+
+static void op_remove(fuse_req_t req, fuse_ino_t parent, const char *name, bool is_dir)
+{
+	struct inode *dir = inode_of(req, parent);
+	struct err err = { 0 };
+	int r;
+
+	if (!dir)
+		return;
+	r = remove_name(dir, name, is_dir, &err);
+	if (r < 0)
+		refuse(req, dir, name, r, &err);
+	else
+		(void)fuse_reply_err(req, 0);
+}
+
+static void op_unlink(fuse_req_t req, fuse_ino_t parent, const char *name)
+{
+	op_remove(req, parent, name, false);
+}
+
+static void op_rmdir(fuse_req_t req, fuse_ino_t parent, const char *name)
+{
+	op_remove(req, parent, name, true);
+}
+
+static void refuse_name(fuse_req_t req, fuse_ino_t parent, const char *name, const char *why)
+{
+	struct inode *dir = inode_of(req, parent);
+	struct err err = { 0 };
+
+	if (!dir)
+		return;
+	(void)err_set(&err, -EPERM, "%s", why);
+	refuse(req, dir, name, -EPERM, &err);
+}
+
+static void op_rename(fuse_req_t req, fuse_ino_t parent, const char *name, fuse_ino_t new_parent,
+		      const char *new_name, unsigned flags)
+{
+	(void)new_parent;
+	(void)new_name;
+	(void)flags;
+	refuse_name(req, parent, name, "this name cannot be changed");
+}
+
+static void op_symlink(fuse_req_t req, const char *target, fuse_ino_t parent, const char *name)
+{
+	(void)target;
+	refuse_name(req, parent, name, "links cannot be made here");
+}
+
+static void op_mknod(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode, dev_t dev)
+{
+	(void)mode;
+	(void)dev;
+	refuse_name(req, parent, name, "special files cannot be made here");
+}
+
+static void op_link(fuse_req_t req, fuse_ino_t ino, fuse_ino_t parent, const char *name)
+{
+	(void)ino;
+	refuse_name(req, parent, name, "hard links cannot be made here");
+}
+
+/* What is left for poll(2) to be told of. */
+struct poller {
+	struct parked parked;
+	struct fs *fs;
+	struct fuse_pollhandle *ph;
+};
+
+static bool poll_again(struct parked *p, enum park_reason reason)
+{
+	struct poller *poller = CONTAINER_OF(p, struct poller, parked);
+
+	(void)reason;
+	(void)fuse_lowlevel_notify_poll(poller->ph);
+	fuse_pollhandle_destroy(poller->ph);
+	free(poller);
+	return true;
+}
+
+static void add_poller(struct fs *fs, const struct handle *h, struct fuse_pollhandle *ph)
+{
+	struct poller *poller = calloc(1, sizeof *poller);
+
+	if (poller) {
+		poller->fs = fs;
+		poller->ph = ph;
+		poller->parked.session = h->at.ref.session;
+		poller->parked.again = poll_again;
+		if (park_add_quiet(&fs->park, &poller->parked) == 0)
+			return;
+		free(poller);
+	}
+	fuse_pollhandle_destroy(ph); /* the caller polls again by its own timeout */
+}
+
+static void op_poll(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi,
+		    struct fuse_pollhandle *ph)
+{
+	struct handle *h = handle_of(fi);
+	unsigned mask = POLLIN | POLLRDNORM | POLLOUT | POLLWRNORM;
+
+	(void)ino;
+	if (h->ops && h->ops->follow) {
+		CLEANUP(buf_release) struct buf out = { 0 };
+		struct err err;
+
+		/* Registered before the look, so that no change falls between. */
+		if (ph)
+			add_poller(fs_of(req), h, ph);
+		ph = NULL;
+		if (h->ops->follow(h, handle_position(h), 1, &out, &err) == -EAGAIN)
+			mask = 0;
+	}
+	if (ph)
+		fuse_pollhandle_destroy(ph);
+	(void)fuse_reply_poll(req, mask);
+}
+
+static void op_statfs(fuse_req_t req, fuse_ino_t ino)
+{
+	struct statvfs st = { 0 };
+
+	(void)ino;
+	if (statvfs(store_folder(fs_of(req)->store), &st) < 0)
+		(void)fuse_reply_err(req, errno);
+	else
+		(void)fuse_reply_statfs(req, &st);
+}
+
+static uint32_t init_extra; /* set by op_init(), before the reply goes out */
+static atomic_bool init_sent;
+
+static void op_init(void *userdata, struct fuse_conn_info *conn)
+{
+	(void)userdata;
+	conn->max_write = WRITE_MAX;
+	conn->max_background = MAX_BACKGROUND;
+	conn->congestion_threshold = CONGESTION;
+	conn->want &= ~(unsigned)(FUSE_CAP_READDIRPLUS_AUTO | FUSE_CAP_SPLICE_READ |
+				  FUSE_CAP_SPLICE_WRITE | FUSE_CAP_SPLICE_MOVE |
+				  FUSE_CAP_WRITEBACK_CACHE | FUSE_CAP_EXPLICIT_INVAL_DATA);
+	/* libfuse before 3.17 wants this one and never tells the kernel. */
+	if (fuse_version() < 317 && (conn->capable & FUSE_CAP_PARALLEL_DIROPS))
+		init_extra |= PARALLEL_DIROPS;
+}
+
+/* The INIT reply is the first thing that is written to the device. */
+struct init_reply {
+	uint32_t major, minor, max_readahead, flags; /* the rest is not touched */
+};
+
+static ssize_t device_writev(int fd, struct iovec *iov, int count, void *data)
+{
+	(void)data;
+	if (!atomic_load(&init_sent) && count == 2 && iov[1].iov_len >= 24) {
+		struct init_reply *reply = iov[1].iov_base;
+
+		if (reply->major == 7) {
+			reply->flags |= init_extra;
+			atomic_store(&init_sent, true);
+		}
+	}
+	return writev(fd, iov, count);
+}
+
+static ssize_t device_read(int fd, void *data, size_t len, void *userdata)
+{
+	(void)userdata;
+	return read(fd, data, len);
+}
+
+static const struct fuse_custom_io device_io = { .writev = device_writev, .read = device_read };
+
+static const struct fuse_lowlevel_ops operations = {
+	.init = op_init,
+	.lookup = op_lookup,
+	.forget = op_forget,
+	.forget_multi = op_forget_multi,
+	.getattr = op_getattr,
+	.setattr = op_setattr,
+	.readlink = op_readlink,
+	.mknod = op_mknod,
+	.mkdir = op_mkdir,
+	.unlink = op_unlink,
+	.rmdir = op_rmdir,
+	.symlink = op_symlink,
+	.rename = op_rename,
+	.link = op_link,
+	.open = op_open,
+	.read = op_read,
+	.write = op_write,
+	.flush = op_flush,
+	.release = op_release,
+	.fsync = op_fsync,
+	.opendir = op_opendir,
+	.readdir = op_readdir,
+	.readdirplus = op_readdirplus,
+	.statfs = op_statfs,
+	.create = op_create,
+	.poll = op_poll,
+};
+
+static int add_arguments(struct fuse_args *args, const char *options)
+{
+	int r = fuse_opt_add_arg(args, "adkfs");
+
+	r |= fuse_opt_add_arg(args, "-o");
+	r |= fuse_opt_add_arg(args, "default_permissions,fsname=adkfs,subtype=adkfs,nosuid,nodev");
+	if (options) {
+		r |= fuse_opt_add_arg(args, "-o");
+		r |= fuse_opt_add_arg(args, options);
+	}
+	return r < 0 ? -ENOMEM : 0;
+}
+
+/* The kernel holds the root without ever asking for it. */
+static int enter_root(struct fs *fs, struct err *err)
+{
+	struct place root = { .fs = fs, .type = &root_dir };
+
+	return inode_enter(&fs->inodes, &root, 0, NULL) ? 0 : err_nomem(err);
+}
+
+int ops_mount(struct fs *fs, const char *options, struct err *err)
+{
+	struct fuse_args args = FUSE_ARGS_INIT(0, NULL);
+	int r = add_arguments(&args, options);
+
+	if (r == 0)
+		r = enter_root(fs, err);
+	if (r == 0) {
+		fs->se = fuse_session_new(&args, &operations, sizeof operations, fs);
+		if (!fs->se)
+			r = err_set(err, -EINVAL, "bad mount options: %s", options ? options : "");
+	}
+	fuse_opt_free_args(&args);
+	if (r < 0)
+		return r;
+	if (fuse_session_mount(fs->se, fs->mountpoint) != 0) {
+		r = err_set(err, -EIO, "%s cannot be mounted (the lines above say why)",
+			    fs->mountpoint);
+	} else {
+		fs->is_mounted = true;
+		r = fuse_session_custom_io(fs->se, &device_io, fuse_session_fd(fs->se));
+		if (r < 0)
+			(void)err_errno(err, r, "mounting %s", fs->mountpoint);
+	}
+	return r;
+}
+
+int ops_serve(struct fs *fs, struct err *err)
+{
+	struct fuse_loop_config *config = fuse_loop_cfg_create();
+	int r;
+
+	if (!config)
+		return err_nomem(err);
+	fuse_loop_cfg_set_max_threads(config, fs->threads);
+	fuse_loop_cfg_set_clone_fd(config, 0);
+	r = fuse_session_loop_mt(fs->se, config);
+	fuse_loop_cfg_destroy(config);
+	return r < 0 ? err_errno(err, r, "serving %s", fs->mountpoint) : 0;
+}
+
+void ops_exit(struct fs *fs)
+{
+	fuse_session_exit(fs->se);
+}
+
+void ops_unmount(struct fs *fs)
+{
+	if (!fs->se)
+		return;
+	if (fs->is_mounted)
+		fuse_session_unmount(fs->se);
+	fuse_session_destroy(fs->se);
+	fs->se = NULL;
+}
+
+void ops_drop_attributes(struct fs *fs, uint64_t ino)
+{
+	/* -ENOENT: the kernel does not hold it. Nothing else can be done about others. */
+	(void)fuse_lowlevel_notify_inval_inode(fs->se, ino, -1, 0);
+}
+
+void ops_drop_name(struct fs *fs, uint64_t parent, const char *name)
+{
+	(void)fuse_lowlevel_notify_inval_entry(fs->se, parent, name, strlen(name));
+}

@@ -1,0 +1,22 @@
+/*
+ * The FUSE side of the file system: ops.c is the only file that knows FUSE.
+ */
+#ifndef FS_OPS_H
+#define FS_OPS_H
+
+#include "fs/mount.h"
+
+/* Mount at fs->mountpoint; fs->se is set. */
+MUST_CHECK int ops_mount(struct fs *fs, const char *options, struct err *err);
+
+/* Serve until the mount is gone or ops_exit(). */
+MUST_CHECK int ops_serve(struct fs *fs, struct err *err);
+void ops_exit(struct fs *fs);
+void ops_unmount(struct fs *fs);
+
+/* Make the kernel drop what it knows: attributes of an inode (never blocks), ... */
+void ops_drop_attributes(struct fs *fs, uint64_t ino);
+/* ...a name in a directory (may block: only the notifier calls it). */
+void ops_drop_name(struct fs *fs, uint64_t parent, const char *name);
+
+#endif

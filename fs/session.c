@@ -1,0 +1,196 @@
+/*
+ * sessions/<id>: one conversation.
+ *
+ * Writing input starts a turn; output and events follow it; status says
+ * whether one is running. The table is at the end.
+ */
+#include "base/jsontext.h"
+#include "fs/artifacts.h"
+#include "fs/events.h"
+#include "fs/handle.h"
+#include "fs/input.h"
+#include "fs/scopes.h"
+#include "fs/state.h"
+#include "fs/stream.h"
+#include "fs/turns.h"
+#include "store/model.h"
+#include "store/state.h"
+#include "store/turn.h"
+
+#include <errno.h>
+
+/* Files that follow the turns are as new as the latest change of any. */
+static int turn_stamp(const struct place *at, struct scope_info *info, struct node_stat *st,
+		      struct err *err)
+{
+	int r = scope_stat(at->fs->store, at->ref, info, err);
+
+	if (r == 0)
+		st->mtime = MAX(info->turn_stamp, at->fs->mounted);
+	return r;
+}
+
+static int status_stat(const struct place *at, struct node_stat *st, struct err *err)
+{
+	struct scope_info info;
+
+	return turn_stamp(at, &info, st, err);
+}
+
+static int output_stat(const struct place *at, struct node_stat *st, struct err *err)
+{
+	struct scope_info info;
+	struct turn_info turn;
+	int r = turn_stamp(at, &info, st, err);
+
+	if (r < 0)
+		return r;
+	st->size = 0;
+	if (!info.turns)
+		return 0;
+	r = turn_stat(at->fs->store, at->ref, info.turns, &turn, err);
+	if (r == 0)
+		st->size = stream_output_size(at, &turn);
+	return r;
+}
+
+static int input_stat(const struct place *at, struct node_stat *st, struct err *err)
+{
+	(void)at;
+	(void)err;
+	st->size = 0;
+	return 0;
+}
+
+/* session.json around its list of events, which is the log with commas. */
+struct frame {
+	struct scope_info session;
+	struct buf head;
+	struct buf tail;
+	uint64_t events_size;
+};
+
+static void frame_release(struct frame *f)
+{
+	buf_release(&f->head);
+	buf_release(&f->tail);
+}
+
+static int make_frame(const struct place *at, struct frame *f, struct err *err)
+{
+	struct store *st = at->fs->store;
+	struct ref ref = at->ref;
+	struct scope_info user;
+	struct scope_info app;
+	int r = scope_stat(st, ref, &f->session, err);
+
+	ref.session = 0;
+	if (r == 0)
+		r = scope_stat(st, ref, &user, err);
+	ref.user = 0;
+	if (r == 0)
+		r = scope_stat(st, ref, &app, err);
+	if (r < 0)
+		return r;
+	buf_text(&f->head, "{\"id\":");
+	json_quote(&f->head, span_of(f->session.id));
+	buf_text(&f->head, ",\"appName\":");
+	json_quote(&f->head, span_of(app.id));
+	buf_text(&f->head, ",\"userId\":");
+	json_quote(&f->head, span_of(user.id));
+	buf_text(&f->head, ",\"state\":");
+	r = state_map(st, at->ref, &f->head, err);
+	buf_text(&f->head, ",\"events\":[");
+	buf_text(&f->tail, "],\"lastUpdateTime\":");
+	model_time_print(&f->tail, f->session.updated);
+	buf_text(&f->tail, "}\n");
+	f->events_size = f->session.log_size ? f->session.log_size - 1 : 0;
+	if (r == 0)
+		r = buf_check(&f->head, err);
+	return r < 0 ? r : buf_check(&f->tail, err);
+}
+
+static int session_json_stat(const struct place *at, struct node_stat *st, struct err *err)
+{
+	CLEANUP(frame_release) struct frame f = { 0 };
+	int r = make_frame(at, &f, err);
+
+	if (r == 0)
+		r = state_map_stat(at, st, err);
+	if (r < 0)
+		return r;
+	st->mtime = MAX(st->mtime, f.session.log_stamp);
+	st->size = f.head.len + f.events_size + f.tail.len;
+	return 0;
+}
+
+static void add_range(struct buf *out, const struct buf *text, uint64_t offset, size_t size)
+{
+	if (offset < text->len)
+		buf_add(out, text->data + offset, MIN(size, text->len - offset));
+}
+
+static int session_json_read(struct handle *h, uint64_t offset, size_t size, struct buf *out,
+			     struct err *err)
+{
+	CLEANUP(frame_release) struct frame f = { 0 };
+	uint64_t end = offset + size;
+	int r = make_frame(&h->at, &f, err);
+
+	if (r < 0)
+		return r;
+	add_range(out, &f.head, offset, size);
+	if (end > f.head.len && offset < f.head.len + f.events_size) {
+		uint64_t from = offset > f.head.len ? offset - f.head.len : 0;
+		uint64_t to = MIN(end - f.head.len, f.events_size);
+		size_t at = out->len;
+
+		r = session_read(h->at.fs->store, h->at.ref, from, to - from, out, err);
+		for (; at < out->len; at++) {
+			if (out->data[at] == '\n')
+				out->data[at] = ',';
+		}
+	}
+	if (r == 0 && out->len < size) {
+		uint64_t before = f.head.len + f.events_size;
+
+		add_range(out, &f.tail, offset > before ? offset - before : 0, size - out->len);
+	}
+	return r < 0 ? r : buf_check(out, err);
+}
+
+/* Keep in the order of the manual page. */
+static const struct node_type session_entries[] = {
+	{ .name = "input", .id = ID_INPUT, .mode = S_IFREG | 0200, .flags = NODE_STREAM,
+	  .help = "write a message: a turn starts", .stat = input_stat, .file = &input_ops },
+	{ .name = "output", .id = ID_OUTPUT, .mode = S_IFREG | 0400, .flags = NODE_STREAM,
+	  .help = "the answer of the latest turn, as it comes; the read ends with the turn",
+	  .stat = output_stat, .file = &session_output_ops },
+	{ .name = "status", .id = ID_STATUS, .mode = S_IFREG | 0400,
+	  .help = "idle, queued N, running N or failed N", .stat = status_stat,
+	  .show = stream_status },
+	{ .name = "wait", .id = ID_WAIT, .mode = S_IFREG | 0400, .flags = NODE_STREAM,
+	  .help = "a read waits until no turn runs or waits, then gives the status",
+	  .stat = status_stat, .show = stream_status, .file = &session_wait_ops },
+	{ .name = "events.jsonl", .id = ID_EVENTS, .mode = S_IFREG | 0600,
+	  .help = "the log, one ADK event a line; append with >>", .stat = events_stat,
+	  .read = events_read, .file = &events_ops },
+	{ .name = "session.json", .id = ID_SESSION_JSON, .mode = S_IFREG | 0400,
+	  .flags = NODE_SHOWS_STATE, .help = "the ADK session object",
+	  .stat = session_json_stat, .read = session_json_read },
+	STATE_ROWS(0700, 0600, NODE_SHOWS_STATE, "state of the session, links to the others"),
+	ARTIFACTS_ROW("files that are kept in versions"),
+	{ .name = "turns", .id = ID_TURNS, .mode = S_IFDIR | 0700,
+	  .help = "one directory a turn; turns/latest is the newest", .entries = turns_entries,
+	  .stat = turns_dir_stat, .list = turns_dir_list, .find = turns_dir_find },
+	ERRORS_ROW,
+	{ 0 },
+};
+
+const struct node_type session_dir = {
+	.name = "<session>",
+	.id = ID_OBJECT,
+	.mode = S_IFDIR | 0700,
+	.entries = session_entries,
+	.stat = scope_dir_stat,
+};

@@ -1,0 +1,40 @@
+/*
+ * state/ and state.json: rows of three directories, so their pieces are here.
+ */
+#ifndef FS_STATE_H
+#define FS_STATE_H
+
+#include "fs/ids.h"
+#include "fs/node.h"
+
+int state_dir_stat(const struct place *at, struct node_stat *st, struct err *err);
+int state_dir_list(const struct place *dir, uint64_t after, struct lister *l, struct err *err);
+int state_dir_find(const struct place *dir, const char *name, struct place *child,
+		   struct buf *text, struct err *err);
+int state_dir_create(const struct place *dir, const char *name, struct place *child,
+		     struct buf *text, struct err *err);
+int state_dir_remove(const struct place *dir, const char *name, struct err *err);
+
+int state_map_stat(const struct place *at, struct node_stat *st, struct err *err);
+int state_map_show(const struct place *at, struct buf *out, struct err *err);
+extern const struct file_ops state_map_ops;
+
+/* The two rows, as every scope has them. */
+#define STATE_ROWS(dir_mode, file_mode, more_flags, what)                                          \
+	{ .name = "state",                                                                         \
+	  .id = ID_STATE_DIR,                                                                      \
+	  .mode = S_IFDIR | (dir_mode),                                                            \
+	  .flags = (more_flags),                                                                   \
+	  .help = what ": a JSON value a file",                                                    \
+	  .stat = state_dir_stat,                                                                  \
+	  .list = state_dir_list,                                                                  \
+	  .find = state_dir_find,                                                                  \
+	  .create = state_dir_create,                                                              \
+	  .remove = state_dir_remove },                                                            \
+	{                                                                                          \
+		.name = "state.json", .id = ID_STATE_JSON, .mode = S_IFREG | (file_mode),          \
+		.flags = (more_flags), .help = "the same as one object", .stat = state_map_stat,   \
+		.show = state_map_show, .file = &state_map_ops                                     \
+	}
+
+#endif

@@ -1,0 +1,265 @@
+/*
+ * The tree: see tree.h.
+ */
+#include "fs/tree.h"
+
+#include "base/clock.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#define VOLATILE_NS (200 * (uint64_t)NSEC_PER_MSEC)
+#define HIDE_NS	    (10 * (uint64_t)NSEC_PER_SEC)
+#define HIDDEN_MAX  4096
+#define BLOCK_BYTES 4096
+
+/* Names that were unlinked and are not to be seen for a while. A full table forgets the oldest. */
+static struct {
+	struct mutex lock;
+	struct hidden {
+		uint64_t dir;
+		uint64_t until;
+		uint64_t name; /* hash */
+	} names[HIDDEN_MAX];
+	size_t next;
+	size_t used;
+} hidden = { .lock = MUTEX_INIT };
+
+static uint64_t hash_name(const char *name)
+{
+	uint64_t h = 14695981039346656037u;
+
+	for (; *name; name++)
+		h = (h ^ (unsigned char)*name) * 1099511628211u;
+	return h;
+}
+
+void tree_hide(const struct place *dir, const char *name)
+{
+	struct hidden row = { inode_number(dir), clock_monotonic() + HIDE_NS, hash_name(name) };
+
+	mutex_lock(&hidden.lock);
+	hidden.names[hidden.next] = row;
+	hidden.next = (hidden.next + 1) % HIDDEN_MAX;
+	hidden.used = MIN(hidden.used + 1, HIDDEN_MAX);
+	mutex_unlock(&hidden.lock);
+}
+
+bool tree_is_hidden(const struct place *dir, const char *name)
+{
+	uint64_t ino = inode_number(dir);
+	uint64_t h = hash_name(name);
+	bool found = false;
+	uint64_t now;
+	size_t i;
+
+	mutex_lock(&hidden.lock);
+	now = hidden.used ? clock_monotonic() : 0;
+	for (i = 0; i < hidden.used && !found; i++)
+		found = hidden.names[i].dir == ino && hidden.names[i].name == h &&
+			hidden.names[i].until > now;
+	if (!found && hidden.used && hidden.names[(hidden.next + HIDDEN_MAX - 1) % HIDDEN_MAX]
+						     .until <= now)
+		hidden.used = hidden.next = 0; /* the youngest is over: all are */
+	mutex_unlock(&hidden.lock);
+	return found;
+}
+
+static struct place child_place(const struct place *dir, const struct node_type *row)
+{
+	struct place child = *dir;
+
+	child.type = row;
+	child.inode = NULL;
+	return child;
+}
+
+int tree_find(const struct place *dir, const char *name, struct place *child, struct buf *text,
+	      struct err *err)
+{
+	const struct node_type *row;
+
+	if (tree_is_hidden(dir, name))
+		return err_set(err, -ENOENT, "%s was removed a moment ago", name);
+	for (row = dir->type->entries; row && row->name; row++) {
+		if (strcmp(row->name, name) != 0)
+			continue;
+		*child = child_place(dir, row);
+		return row->present ? row->present(child) : 0;
+	}
+	if (!dir->type->find)
+		return err_set(err, -ENOENT, "there is no %s here", name);
+	*child = child_place(dir, NULL);
+	return dir->type->find(dir, name, child, text, err);
+}
+
+bool tree_is_fleeting(const struct place *at)
+{
+	return at->type->present != NULL;
+}
+
+/* Show the text of a volatile file and keep it. */
+static int show_volatile_locked(struct inode *inode, struct err *err) REQUIRES(inode->shown_lock)
+{
+	uint64_t now = clock_monotonic();
+	CLEANUP(buf_release) struct buf text = { 0 };
+	int r;
+
+	if (inode->shown_at && now - inode->shown_at < VOLATILE_NS)
+		return 0;
+	r = inode->at.type->show(&inode->at, &text, err);
+	if (r == 0)
+		r = buf_check(&text, err);
+	if (r < 0)
+		return r;
+	if (!inode->shown_at || !span_equal(buf_span(&text), buf_span(&inode->shown)))
+		inode->shown_stamp = clock_stamp();
+	buf_release(&inode->shown);
+	inode->shown = text;
+	text = (struct buf){ 0 };
+	inode->shown_at = now;
+	return 0;
+}
+
+static int stat_volatile(struct inode *inode, struct node_stat *st, struct err *err)
+{
+	int r;
+
+	mutex_lock(&inode->shown_lock);
+	r = show_volatile_locked(inode, err);
+	st->size = inode->shown.len;
+	st->mtime = inode->shown_stamp;
+	mutex_unlock(&inode->shown_lock);
+	return r;
+}
+
+int tree_read_volatile(struct inode *inode, uint64_t offset, size_t size, struct buf *out,
+		       struct err *err)
+{
+	int r = 0;
+
+	mutex_lock(&inode->shown_lock);
+	if (!inode->shown_at)
+		r = show_volatile_locked(inode, err);
+	if (r == 0 && offset < inode->shown.len)
+		buf_add(out, inode->shown.data + offset, MIN(size, inode->shown.len - offset));
+	mutex_unlock(&inode->shown_lock);
+	return r < 0 ? r : buf_check(out, err);
+}
+
+static int measure(const struct place *at, struct node_stat *st, struct err *err)
+{
+	CLEANUP(buf_release) struct buf text = { 0 };
+	int r = 0;
+
+	if (at->type->link)
+		r = at->type->link(at, &text, err);
+	else if (at->type->show)
+		r = at->type->show(at, &text, err);
+	st->size = text.len;
+	return r;
+}
+
+static int describe(const struct place *at, struct node_stat *st, struct err *err)
+{
+	int r = 0;
+
+	*st = (struct node_stat){ .size = NODE_MEASURE, .mtime = at->fs->mounted };
+	if ((at->type->flags & NODE_VOLATILE) && at->inode)
+		return stat_volatile(at->inode, st, err);
+	if (at->type->stat)
+		r = at->type->stat(at, st, err);
+	if (r == 0 && st->size == NODE_MEASURE)
+		r = measure(at, st, err);
+	return r == -ENOENT ? -ESTALE : r;
+}
+
+int tree_stat(const struct place *at, const struct node_stat *known, struct stat *out,
+	      struct err *err)
+{
+	struct node_stat st;
+	bool is_dir = S_ISDIR(at->type->mode);
+	int r = 0;
+
+	if (known)
+		st = *known;
+	else
+		r = describe(at, &st, err);
+	if (r < 0)
+		return r;
+	*out = (struct stat){
+		.st_ino = inode_number(at),
+		.st_mode = at->type->mode,
+		.st_nlink = st.nlink ? st.nlink : is_dir ? 2 : 1,
+		.st_uid = at->fs->uid,
+		.st_gid = at->fs->gid,
+		.st_size = is_dir ? 0 : (off_t)st.size,
+		.st_blksize = BLOCK_BYTES,
+	};
+	out->st_blocks = (out->st_size + 511) / 512;
+	out->st_mtim.tv_sec = (time_t)(st.mtime / NSEC_PER_SEC);
+	out->st_mtim.tv_nsec = (long)(st.mtime % NSEC_PER_SEC);
+	out->st_atim = out->st_ctim = out->st_mtim;
+	return 0;
+}
+
+int tree_list(const struct place *dir, uint64_t cookie, struct lister *l, struct err *err)
+{
+	const struct node_type *row;
+	uint64_t i = 0;
+	int r = 0;
+
+	for (row = dir->type->entries; row && row->name && r == 0; row++, i++) {
+		struct place child = child_place(dir, row);
+
+		if (i < cookie || tree_is_hidden(dir, row->name) ||
+		    (row->present && row->present(&child) < 0))
+			continue;
+		r = lister_emit(l, row->name, &child, i + 1, NULL);
+	}
+	if (r == 0 && dir->type->list)
+		r = dir->type->list(dir,
+				    cookie > TREE_MEMBER_COOKIE ? cookie - TREE_MEMBER_COOKIE : 0,
+				    l, err);
+	return r < 0 ? r : 0;
+}
+
+static void help_rows(const struct node_type *rows, const char *path, struct buf *out)
+{
+	const struct node_type *row;
+
+	for (row = rows; row && row->name; row++) {
+		char name[256];
+
+		(void)snprintf(name, sizeof name, "%s%s%s", path, row->name,
+			       S_ISDIR(row->mode) ? "/" : "");
+		if (row->help)
+			buf_printf(out, "    %-28s %s\n", name, row->help);
+		if (row->entries)
+			help_rows(row->entries, name, out);
+	}
+}
+
+static void help_section(const char *title, const struct node_type *dir, struct buf *out)
+{
+	buf_printf(out, "\n%s\n\n", title);
+	help_rows(dir->entries, "", out);
+}
+
+void tree_help(struct buf *out)
+{
+	buf_text(out, "# adkfs\n\n"
+		      "AI agent sessions as files: apps, users and sessions are directories. In a\n"
+		      "session's directory:\n\n"
+		      "    echo hello > input      say something: a turn starts\n"
+		      "    cat output              read the answer, as it comes\n"
+		      "    tail -f events.jsonl    watch what happens\n"
+		      "    cat .errors             why something was refused\n\n"
+		      "`mkdir -p apps/APP/users/USER/sessions/SESSION` starts a session, `rmdir` ends "
+		      "it.\nReading never changes anything. adkfs(5) has all of it.\n");
+	help_section("## /", &root_dir, out);
+	help_section("## apps/APP/", &app_dir, out);
+	help_section("## apps/APP/users/USER/", &user_dir, out);
+	help_section("## apps/APP/users/USER/sessions/SESSION/", &session_dir, out);
+	help_section("## .../turns/N/", &turn_dir, out);
+}

@@ -1,0 +1,124 @@
+/*
+ * The process: see daemon.h.
+ */
+#include "mount/daemon.h"
+
+#include "base/log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static struct {
+	void (*stop)(void *arg);
+	void *arg;
+	pthread_t main_thread;
+} watched; /* fixed after daemon_watch_signals() */
+
+/* The child is ready when it wrote a byte; else its exit status is ours. */
+static void wait_for_child(int fd, pid_t child)
+{
+	char byte;
+	ssize_t n;
+	int status = 0;
+
+	do {
+		n = read(fd, &byte, 1);
+	} while (n < 0 && errno == EINTR);
+	if (n == 1)
+		_exit(0);
+	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+		;
+	_exit(WIFEXITED(status) ? WEXITSTATUS(status) : 1);
+}
+
+int daemon_fork(struct err *err)
+{
+	int fds[2];
+	pid_t child;
+
+	if (pipe2(fds, O_CLOEXEC) < 0)
+		return err_errno(err, -errno, "pipe");
+	child = fork();
+	if (child < 0)
+		return err_errno(err, -errno, "fork");
+	if (child) {
+		(void)close(fds[1]);
+		wait_for_child(fds[0], child);
+	}
+	(void)close(fds[0]);
+	(void)setsid();
+	return fds[1];
+}
+
+void daemon_ready(int fd)
+{
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	if (null >= 0) {
+		(void)dup2(null, STDIN_FILENO);
+		(void)dup2(null, STDOUT_FILENO);
+		(void)dup2(null, STDERR_FILENO);
+		(void)close(null);
+	}
+	if (write(fd, "", 1) != 1)
+		log_warning("nobody waits for this daemon any more");
+	(void)close(fd);
+}
+
+static void ending_signals(sigset_t *set)
+{
+	(void)sigemptyset(set);
+	(void)sigaddset(set, SIGINT);
+	(void)sigaddset(set, SIGTERM);
+	(void)sigaddset(set, SIGHUP);
+}
+
+void daemon_block_signals(void)
+{
+	sigset_t set;
+
+	ending_signals(&set);
+	(void)pthread_sigmask(SIG_BLOCK, &set, NULL);
+	(void)signal(SIGPIPE, SIG_IGN);
+}
+
+static void do_nothing(int number)
+{
+	(void)number; /* the signal's work is to end a system call with EINTR */
+}
+
+static void *wait_for_signal(void *arg)
+{
+	sigset_t set;
+	int number;
+
+	(void)arg;
+	ending_signals(&set);
+	(void)sigwait(&set, &number);
+	log_info("signal %d: ending", number);
+	watched.stop(watched.arg);
+	(void)pthread_kill(watched.main_thread, SIGUSR1);
+	return NULL;
+}
+
+int daemon_watch_signals(void (*stop)(void *arg), void *arg, struct err *err)
+{
+	struct sigaction wake = { .sa_handler = do_nothing };
+	pthread_t thread;
+	int r;
+
+	watched.stop = stop;
+	watched.arg = arg;
+	watched.main_thread = pthread_self();
+	(void)sigaction(SIGUSR1, &wake, NULL);
+	r = -pthread_create(&thread, NULL, wait_for_signal, NULL);
+	if (r < 0)
+		return err_errno(err, r, "thread");
+	(void)pthread_detach(thread);
+	return 0;
+}

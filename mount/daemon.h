@@ -1,0 +1,28 @@
+/*
+ * The process: going to the background, and ending on a signal.
+ */
+#ifndef MOUNT_DAEMON_H
+#define MOUNT_DAEMON_H
+
+#include "base/err.h"
+
+/*
+ * Fork. In the child returns a descriptor for daemon_ready(); the parent
+ * waits for it and exits: with 0, or with the status that the child ends with.
+ * Call before any thread exists.
+ */
+MUST_CHECK int daemon_fork(struct err *err);
+
+/* The child serves: let the parent go, leave the terminal. */
+void daemon_ready(int fd);
+
+/*
+ * Call stop(arg) on SIGINT, SIGTERM or SIGHUP, from a thread of its own; then
+ * wake the calling thread out of what it waits in. Call before other threads.
+ */
+MUST_CHECK int daemon_watch_signals(void (*stop)(void *arg), void *arg, struct err *err);
+
+/* Block the signals that daemon_watch_signals() waits for, in all threads made from here on. */
+void daemon_block_signals(void);
+
+#endif

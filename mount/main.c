@@ -1,0 +1,42 @@
+/*
+ * adkfs: AI agent sessions as files.
+ */
+#include "mount/command.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct command *const commands[] = { &command_mount, &command_umount,
+						  &command_version };
+
+static void usage(FILE *out)
+{
+	size_t i;
+
+	(void)fputs("usage: adkfs COMMAND [ARGUMENTS]\n\nAI agent sessions as files.\n\n", out);
+	for (i = 0; i < ARRAY_SIZE(commands); i++)
+		(void)fprintf(out, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
+	(void)fputs("\n'adkfs COMMAND --help' tells more; the manual is adkfs(1) and adkfs(5).\n",
+		    out);
+}
+
+int main(int argc, char **argv)
+{
+	const char *name = argc > 1 ? argv[1] : "";
+	size_t i;
+
+	if (!strcmp(name, "--help") || !strcmp(name, "-h")) {
+		usage(stdout);
+		return STATUS_OK;
+	}
+	if (!strcmp(name, "--version"))
+		name = command_version.name;
+	for (i = 0; i < ARRAY_SIZE(commands); i++) {
+		if (!strcmp(name, commands[i]->name))
+			return commands[i]->run(commands[i], argc - 1, argv + 1);
+	}
+	if (*name)
+		(void)fprintf(stderr, "adkfs: there is no command '%s'\n\n", name);
+	usage(stderr);
+	return STATUS_USAGE;
+}

@@ -1,0 +1,302 @@
+/*
+ * adkfs mount
+ */
+#include "base/log.h"
+#include "fs/fs.h"
+#include "mount/command.h"
+#include "mount/daemon.h"
+#include "mount/mountpoint.h"
+#include "runner/http.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct settings_of_mount {
+	struct store_options store;
+	struct fs_options fs;
+	struct buf store_folder;
+	struct buf agents;
+	struct buf mountpoint;
+	bool foreground;
+	bool verbose;
+	bool help;
+};
+
+enum option_id { OPTION_AGENTS = 256, OPTION_STORE, OPTION_ENGINE, OPTION_DURABILITY,
+		 OPTION_MAX_TURNS, OPTION_THREADS };
+
+static const struct option options[] = {
+	{ "agents", required_argument, NULL, OPTION_AGENTS },
+	{ "store", required_argument, NULL, OPTION_STORE },
+	{ "engine", required_argument, NULL, OPTION_ENGINE },
+	{ "durability", required_argument, NULL, OPTION_DURABILITY },
+	{ "max-turns", required_argument, NULL, OPTION_MAX_TURNS },
+	{ "threads", required_argument, NULL, OPTION_THREADS },
+	{ "foreground", no_argument, NULL, 'f' },
+	{ "verbose", no_argument, NULL, 'v' },
+	{ "help", no_argument, NULL, 'h' },
+	{ 0 },
+};
+
+/* $XDG_..._HOME/adkfs/LAST, or below the home directory. */
+static int xdg_folder(const char *variable, const char *below_home, const char *last,
+		      struct buf *out, struct err *err)
+{
+	const char *base = getenv(variable);
+	const char *home = getenv("HOME");
+
+	if (base && base[0] == '/')
+		buf_printf(out, "%s/adkfs/%s", base, last);
+	else if (home && *home)
+		buf_printf(out, "%s/%s/adkfs/%s", home, below_home, last);
+	else
+		return err_set(err, -EINVAL, "neither %s nor HOME is set: say --%s DIR", variable,
+			       last);
+	return buf_cstr(out) ? 0 : err_nomem(err);
+}
+
+static bool parse_count(const char *text, unsigned *out)
+{
+	char *end;
+	unsigned long value = strtoul(text, &end, 10);
+
+	if (!*text || *end || !value || value > 100000)
+		return false;
+	*out = (unsigned)value;
+	return true;
+}
+
+static int set_option(struct settings_of_mount *s, int id, char *value,
+		      const struct command *self)
+{
+	switch (id) {
+	case OPTION_AGENTS:
+		s->fs.agents = value;
+		return 0;
+	case OPTION_STORE:
+		s->store.folder = value;
+		return 0;
+	case OPTION_ENGINE:
+		if (!engine_find(value))
+			return command_usage(self, "there is no engine '%s'", value);
+		s->store.engine = value;
+		return 0;
+	case OPTION_DURABILITY:
+		s->store.durability = DURABILITY_DISK;
+		if (!strcmp(value, "process"))
+			s->store.durability = DURABILITY_PROCESS;
+		else if (strcmp(value, "disk") != 0)
+			return command_usage(self, "--durability is process or disk, not '%s'",
+					     value);
+		return 0;
+	case OPTION_MAX_TURNS:
+		if (!parse_count(value, &s->fs.turns_max))
+			return command_usage(self, "--max-turns takes a number, not '%s'", value);
+		return 0;
+	case OPTION_THREADS:
+		if (!parse_count(value, &s->fs.threads))
+			return command_usage(self, "--threads takes a number, not '%s'", value);
+		return 0;
+	case 'o':
+		s->fs.fuse_options = value;
+		return 0;
+	case 'f':
+		s->foreground = true;
+		return 0;
+	case 'v':
+		s->verbose = true;
+		return 0;
+	case 'h':
+		s->help = true;
+		return 0;
+	case ':':
+		return command_usage(self, "option '%s' needs a value", value);
+	default:
+		return command_usage(self, "there is no option '%s'", value);
+	}
+}
+
+static int parse(struct settings_of_mount *s, const struct command *self, int argc, char **argv)
+{
+	int id;
+	int r = 0;
+
+	opterr = 0;
+	while (r == 0 && (id = getopt_long(argc, argv, ":fvho:", options, NULL)) != -1)
+		r = set_option(s, id, id == '?' || id == ':' ? argv[optind - 1] : optarg, self);
+	if (r || s->help)
+		return r;
+	if (optind == argc)
+		return command_usage(self, "say where to mount");
+	if (optind + 1 < argc)
+		return command_usage(self, "unexpected argument '%s'", argv[optind + 1]);
+	s->fs.mountpoint = argv[optind];
+	return 0;
+}
+
+/* Folders as absolute paths, which stay right when the daemon leaves its directory. */
+static int resolve_folders(struct settings_of_mount *s, struct err *err)
+{
+	char path[PATH_MAX];
+	int r;
+
+	if (s->store.folder) {
+		if (s->store.folder[0] != '/') {
+			if (!getcwd(path, sizeof path))
+				return err_errno(err, -errno, "the working directory");
+			buf_printf(&s->store_folder, "%s/", path);
+		}
+		buf_text(&s->store_folder, s->store.folder);
+		r = buf_cstr(&s->store_folder) ? 0 : err_nomem(err);
+	} else {
+		r = xdg_folder("XDG_DATA_HOME", ".local/share", "store", &s->store_folder, err);
+	}
+	s->store.folder = s->store_folder.data;
+	return r;
+}
+
+static int resolve_agents(struct settings_of_mount *s, struct err *err)
+{
+	bool given = s->fs.agents;
+	char path[PATH_MAX];
+	struct stat st;
+	int r = 0;
+
+	if (given)
+		buf_text(&s->agents, s->fs.agents);
+	else if (xdg_folder("XDG_CONFIG_HOME", ".config", "agents", &s->agents, NULL) < 0)
+		return 0; /* a mount without agents */
+	s->fs.agents = NULL;
+	if (!buf_cstr(&s->agents))
+		return err_nomem(err);
+	if (!realpath(s->agents.data, path))
+		r = -errno;
+	else if (stat(path, &st) < 0 || !S_ISDIR(st.st_mode))
+		r = -ENOTDIR;
+	if (r < 0)
+		return given ? err_errno(err, r, "agents folder %s", s->agents.data) : 0;
+	buf_clear(&s->agents);
+	buf_text(&s->agents, path);
+	s->fs.agents = buf_cstr(&s->agents);
+	return s->fs.agents ? 0 : err_nomem(err);
+}
+
+static int check_fuse(struct err *err)
+{
+	if (access("/dev/fuse", F_OK) < 0)
+		return err_set(err, -ENODEV, "there is no /dev/fuse: load the kernel module "
+					     "(modprobe fuse), or give it to the container");
+	if (access("/dev/fuse", R_OK | W_OK) < 0)
+		return err_set(err, -EACCES, "/dev/fuse cannot be opened by this user");
+	return 0;
+}
+
+static void stop_serving(void *arg)
+{
+	fs_stop(arg);
+}
+
+/* Mount and serve until the end. ready: for the waiting parent, or -1. */
+static int serve(struct settings_of_mount *s, const struct command *self, int ready)
+{
+	struct err err = { 0 };
+	struct store *store = NULL;
+	struct fs *fs = NULL;
+	int status = STATUS_OK;
+	int r = store_open(&s->store, &store, &err);
+
+	if (r < 0)
+		return command_fail(self, r == -EBUSY ? STATUS_STORE_BUSY : STATUS_STORE, &err);
+	s->fs.store = store;
+	r = fs_new(&s->fs, &fs, &err);
+	if (r == 0)
+		r = daemon_watch_signals(stop_serving, fs, &err);
+	if (r == 0) {
+		if (ready >= 0)
+			daemon_ready(ready);
+		log_info("mounted at %s, store %s", s->fs.mountpoint, s->store.folder);
+		r = fs_serve(fs, &err);
+	}
+	if (r < 0)
+		status = command_fail(self, STATUS_FAILED, &err);
+	fs_free(fs);
+	store_close(store);
+	http_exit();
+	return status;
+}
+
+static int go(struct settings_of_mount *s, const struct command *self)
+{
+	struct err err = { 0 };
+	int ready = -1;
+	int r = check_fuse(&err);
+
+	if (r < 0)
+		return command_fail(self, STATUS_NO_FUSE, &err);
+	r = mountpoint_resolve(s->fs.mountpoint, &s->mountpoint, &err);
+	if (r == 0) {
+		s->fs.mountpoint = s->mountpoint.data;
+		r = mountpoint_prepare(s->fs.mountpoint, &err);
+	}
+	if (r < 0)
+		return command_fail(self, STATUS_MOUNTPOINT, &err);
+	if (resolve_folders(s, &err) < 0)
+		return command_fail(self, STATUS_STORE, &err);
+	if (resolve_agents(s, &err) < 0)
+		return command_fail(self, STATUS_AGENTS, &err);
+	if (!s->foreground)
+		ready = daemon_fork(&err);
+	if (!s->foreground && ready < 0)
+		return command_fail(self, STATUS_FAILED, &err);
+	log_init(s->verbose ? LOG_LEVEL_INFO : LOG_LEVEL_WARNING, !s->foreground);
+	if (chdir("/") < 0 || http_init(&err) < 0)
+		return command_fail(self, STATUS_FAILED, &err);
+	daemon_block_signals();
+	return serve(s, self, ready);
+}
+
+static int run(const struct command *self, int argc, char **argv)
+{
+	struct settings_of_mount s = { 0 };
+	int status = parse(&s, self, argc, argv);
+
+	if (status == 0)
+		status = s.help ? command_help(self) : go(&s, self);
+	buf_release(&s.store_folder);
+	buf_release(&s.agents);
+	buf_release(&s.mountpoint);
+	return status;
+}
+
+const struct command command_mount = {
+	.name = "mount",
+	.summary = "mount a store of sessions and run their agents",
+	.help = "usage: adkfs mount [OPTIONS] MOUNTPOINT\n"
+		"\n"
+		"Mount a store of agent sessions at MOUNTPOINT, an empty directory. The daemon\n"
+		"goes to the background when the mount is there.\n"
+		"\n"
+		"  --agents DIR       folder of agent folders; each becomes an app\n"
+		"                     (default: $XDG_CONFIG_HOME/adkfs/agents, if it is there)\n"
+		"  --store DIR        where everything is kept, made if missing\n"
+		"                     (default: $XDG_DATA_HOME/adkfs/store)\n"
+		"  --engine NAME      rocksdb (default), or memory: nothing is kept\n"
+		"  --durability HOW   process (default): what was written survives a crash of the\n"
+		"                     daemon; disk: also a power cut, at the price of a sync each\n"
+		"  --max-turns N      turns that run at the same time (default 256)\n"
+		"  --threads N        threads that answer the kernel (default 10)\n"
+		"  -o OPTIONS         mount options of FUSE, such as allow_other\n"
+		"  -f, --foreground   stay in the foreground, log to standard error\n"
+		"  -v, --verbose      log more\n"
+		"  -h, --help         this text\n"
+		"\n"
+		"Exit status: 0 mounted (with -f: ended well); 2 bad option; 3 no usable\n"
+		"/dev/fuse; 4 bad mount point; 5 the store cannot be opened; 6 another daemon\n"
+		"has the store; 7 bad agents folder; 1 anything else.\n",
+	.run = run,
+};

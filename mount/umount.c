@@ -1,0 +1,99 @@
+/*
+ * adkfs umount
+ */
+#include "mount/command.h"
+#include "mount/mountpoint.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define WAIT_MS 60000 /* for the daemon to end its turns and close the store */
+
+static const struct option options[] = {
+	{ "lazy", no_argument, NULL, 'z' },
+	{ "help", no_argument, NULL, 'h' },
+	{ 0 },
+};
+
+/* Until the daemon is gone: then the store is closed, and can be opened again. */
+static int wait_for_end(int pidfd, struct err *err)
+{
+	struct pollfd pfd = { .fd = pidfd, .events = POLLIN };
+	int n;
+
+	do {
+		n = poll(&pfd, 1, WAIT_MS);
+	} while (n < 0 && errno == EINTR);
+	return n == 1 ? 0 : err_set(err, -ETIMEDOUT, "the daemon has not ended after %d seconds",
+				    WAIT_MS / 1000);
+}
+
+/* lazy: let the daemon detach the mount although it is in use. */
+static int unmount(const char *path, bool lazy, struct err *err)
+{
+	pid_t daemon = mountpoint_daemon(path);
+	int pidfd = daemon ? (int)syscall(SYS_pidfd_open, daemon, 0) : -1;
+	int r;
+
+	if (!daemon || !lazy)
+		r = mountpoint_detach(path, daemon ? DETACH_IF_UNUSED : DETACH_ANYWAY, err);
+	else
+		r = kill(daemon, SIGTERM) < 0 ? err_errno(err, -errno, "process %d", (int)daemon)
+					      : 0;
+	if (r == 0 && pidfd >= 0)
+		r = wait_for_end(pidfd, err);
+	if (pidfd >= 0)
+		(void)close(pidfd);
+	return r;
+}
+
+static int run(const struct command *self, int argc, char **argv)
+{
+	CLEANUP(buf_release) struct buf path = { 0 };
+	struct err err = { 0 };
+	bool lazy = false;
+	int id;
+
+	opterr = 0;
+	while ((id = getopt_long(argc, argv, "zh", options, NULL)) != -1) {
+		if (id == 'h')
+			return command_help(self);
+		if (id == '?')
+			return command_usage(self, "there is no option '%s'", argv[optind - 1]);
+		lazy = true;
+	}
+	if (optind + 1 != argc)
+		return command_usage(self, optind == argc ? "say what to unmount"
+							  : "too many arguments");
+	if (mountpoint_resolve(argv[optind], &path, &err) < 0)
+		return command_fail(self, STATUS_MOUNTPOINT, &err);
+	if (!mountpoint_is_ours(path.data)) {
+		(void)err_set(&err, -EINVAL, "%s is not an adkfs mount", path.data);
+		return command_fail(self, STATUS_MOUNTPOINT, &err);
+	}
+	if (unmount(path.data, lazy, &err) < 0)
+		return command_fail(self, err.code == -EBUSY ? STATUS_MOUNTPOINT : STATUS_FAILED,
+				    &err);
+	return STATUS_OK;
+}
+
+const struct command command_umount = {
+	.name = "umount",
+	.summary = "unmount, and wait until the daemon has ended",
+	.help = "usage: adkfs umount [-z] MOUNTPOINT\n"
+		"\n"
+		"Unmount MOUNTPOINT and wait until its daemon has closed the store. Turns that\n"
+		"run are ended and marked. A mount whose daemon has died is taken away.\n"
+		"\n"
+		"  -z, --lazy   also while files are open there; they fail from then on\n"
+		"  -h, --help   this text\n"
+		"\n"
+		"Exit status: 0 unmounted; 2 bad option; 4 not a mount of adkfs, or in use; 1\n"
+		"anything else.\n",
+	.run = run,
+};

@@ -1,0 +1,437 @@
+/*
+ * HTTP: see http.h.
+ *
+ * Each thread has one easy and one multi handle, made at its first request and
+ * freed when it ends: connections stay open between the calls of a turn, and
+ * no lock is needed. The multi interface is what lets us wait for the socket
+ * and for the cancel descriptor at once.
+ */
+#include "runner/http.h"
+
+#include "base/clock.h"
+
+#include <curl/curl.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <strings.h>
+#include <unistd.h>
+
+/* The handles of one thread. */
+struct link {
+	CURL *easy;
+	CURLM *multi;
+};
+
+/* One request on its way. */
+struct transfer {
+	CURL *easy;
+	const struct http_limits *limits;
+	http_body_fn *fn;
+	void *arg;
+	struct http_answer *answer;
+	struct curl_slist *headers;
+	uint64_t deadline; /* monotonic ns; 0: libcurl watches the connecting */
+	const char *late;  /* what the deadline is for */
+	int stopped;       /* what fn returned */
+	bool enough;       /* of an error body */
+	char where[128];   /* host and port, for errors */
+	char reason[CURL_ERROR_SIZE];
+};
+
+static pthread_key_t link_key;
+
+static void link_free(void *arg)
+{
+	struct link *link = arg;
+
+	if (!link)
+		return;
+	if (link->easy)
+		curl_easy_cleanup(link->easy);
+	if (link->multi)
+		(void)curl_multi_cleanup(link->multi);
+	free(link);
+}
+
+static struct link *link_get(void)
+{
+	struct link *link = pthread_getspecific(link_key);
+
+	if (link) {
+		curl_easy_reset(link->easy);
+		return link;
+	}
+	link = calloc(1, sizeof *link);
+	if (!link)
+		return NULL;
+	link->easy = curl_easy_init();
+	link->multi = curl_multi_init();
+	if (!link->easy || !link->multi || pthread_setspecific(link_key, link) != 0) {
+		link_free(link);
+		return NULL;
+	}
+	return link;
+}
+
+void http_request_release(struct http_request *rq)
+{
+	size_t i;
+
+	for (i = 0; i < rq->header_count; i++) {
+		explicit_bzero(rq->headers[i], strlen(rq->headers[i]));
+		free(rq->headers[i]);
+	}
+	buf_release(&rq->url);
+	buf_release(&rq->body);
+	*rq = (struct http_request){ 0 };
+}
+
+static bool has_control(const char *text)
+{
+	for (; *text; text++) {
+		if ((unsigned char)*text < 0x20 || *text == 0x7f)
+			return true;
+	}
+	return false;
+}
+
+int http_request_header(struct http_request *rq, const char *fmt, ...)
+{
+	va_list args;
+	char *line;
+	int n;
+
+	if (rq->header_count == HTTP_HEADERS_MAX)
+		return -E2BIG;
+	va_start(args, fmt);
+	n = vasprintf(&line, fmt, args);
+	va_end(args);
+	if (n < 0)
+		return -ENOMEM;
+	if (has_control(line)) {
+		explicit_bzero(line, (size_t)n);
+		free(line);
+		return -EINVAL;
+	}
+	rq->headers[rq->header_count++] = line;
+	return 0;
+}
+
+void http_answer_release(struct http_answer *answer)
+{
+	buf_release(&answer->error_body);
+	*answer = (struct http_answer){ 0 };
+}
+
+/* Sockets must not leak into the tools that other threads start. */
+static curl_socket_t open_socket(void *arg UNUSED, curlsocktype purpose UNUSED,
+				 struct curl_sockaddr *addr)
+{
+	return socket(addr->family, addr->socktype | SOCK_CLOEXEC, addr->protocol);
+}
+
+static void set_deadline(struct transfer *t, unsigned ms, const char *what)
+{
+	t->deadline = clock_monotonic() + (uint64_t)ms * NSEC_PER_MSEC;
+	t->late = what;
+}
+
+/* The connection stands and the request goes out now. */
+static int on_ready(void *arg, char *to UNUSED, char *from UNUSED, int to_port UNUSED,
+		    int from_port UNUSED)
+{
+	struct transfer *t = arg;
+
+	set_deadline(t, t->limits->first_byte_ms, "did not answer in time");
+	return CURL_PREREQFUNC_OK;
+}
+
+/* Headers that say whether and when to ask again. */
+static const struct header {
+	const char *name;
+	size_t at;
+	size_t size;
+} wanted_headers[] = {
+	{ "retry-after", offsetof(struct http_answer, retry_after),
+	  sizeof((struct http_answer *)0)->retry_after },
+	{ "retry-after-ms", offsetof(struct http_answer, retry_after_ms),
+	  sizeof((struct http_answer *)0)->retry_after_ms },
+	{ "x-should-retry", offsetof(struct http_answer, should_retry),
+	  sizeof((struct http_answer *)0)->should_retry },
+};
+
+/* A value that does not fit is no value that we understand: it stays empty. */
+static void keep_header(struct transfer *t, const struct header *h, struct span value)
+{
+	char *out = (char *)t->answer + h->at;
+
+	while (value.len && (value.data[0] == ' ' || value.data[0] == '\t'))
+		value = span_sub(value, 1, value.len);
+	while (value.len && strchr(" \t\r\n", value.data[value.len - 1]))
+		value.len--;
+	if (value.len < h->size) {
+		memcpy(out, value.data, value.len);
+		out[value.len] = 0;
+	}
+}
+
+static size_t on_header(char *data, size_t size, size_t count, void *arg)
+{
+	struct span line = { data, size * count };
+	const char *colon = memchr(line.data, ':', line.len);
+	size_t name = colon ? (size_t)(colon - line.data) : 0;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(wanted_headers); i++) {
+		const struct header *h = &wanted_headers[i];
+
+		if (name == strlen(h->name) && strncasecmp(line.data, h->name, name) == 0)
+			keep_header(arg, h, span_sub(line, name + 1, line.len));
+	}
+	return line.len;
+}
+
+static size_t on_error_body(struct transfer *t, struct span piece)
+{
+	struct buf *body = &t->answer->error_body;
+
+	buf_add(body, piece.data, MIN(piece.len, HTTP_ERROR_BODY_MAX - body->len));
+	t->enough = body->len == HTTP_ERROR_BODY_MAX || body->failed;
+	return t->enough ? CURL_WRITEFUNC_ERROR : piece.len;
+}
+
+static size_t on_body(char *data, size_t size, size_t count, void *arg)
+{
+	struct transfer *t = arg;
+	struct span piece = { data, size * count };
+	long status = 0;
+
+	set_deadline(t, t->limits->idle_ms, "fell silent in the middle of the answer");
+	(void)curl_easy_getinfo(t->easy, CURLINFO_RESPONSE_CODE, &status);
+	if (status < 200 || status > 299)
+		return on_error_body(t, piece);
+	if (!piece.len)
+		return 0;
+	t->answer->got_body = true;
+	t->stopped = t->fn(t->arg, piece);
+	return t->stopped ? CURL_WRITEFUNC_ERROR : piece.len;
+}
+
+/* Host and port; never the user part of an address. */
+static int find_where(struct transfer *t, const char *url, struct err *err)
+{
+	CURLU *parts = curl_url();
+	char *host = NULL;
+	char *port = NULL;
+	int r = parts ? 0 : -ENOMEM;
+
+	if (r == 0 && (curl_url_set(parts, CURLUPART_URL, url, 0) != CURLUE_OK ||
+		       curl_url_get(parts, CURLUPART_HOST, &host, 0) != CURLUE_OK))
+		r = -EINVAL;
+	if (r == 0 && curl_url_get(parts, CURLUPART_PORT, &port, 0) == CURLUE_OK)
+		(void)snprintf(t->where, sizeof t->where, "%.100s:%.8s", host, port);
+	else if (r == 0)
+		(void)snprintf(t->where, sizeof t->where, "%.100s", host);
+	curl_free(host);
+	curl_free(port);
+	curl_url_cleanup(parts);
+	if (r == -EINVAL)
+		return err_set(err, r, "the address of the model service is not a URL");
+	return r < 0 ? err_nomem(err) : 0;
+}
+
+static int set_headers(struct transfer *t, const struct http_request *rq)
+{
+	/* Without this line libcurl holds large bodies back for a second. */
+	struct curl_slist *list = curl_slist_append(NULL, "Expect:");
+	size_t i;
+
+	for (i = 0; list && i < rq->header_count; i++) {
+		t->headers = list;
+		list = curl_slist_append(t->headers, rq->headers[i]);
+	}
+	if (!list)
+		return -ENOMEM;
+	t->headers = list;
+	return curl_easy_setopt(t->easy, CURLOPT_HTTPHEADER, list) == CURLE_OK ? 0 : -ENOMEM;
+}
+
+static int set_options(struct transfer *t, const char *url, struct span body)
+{
+	CURL *easy = t->easy;
+	CURLcode c = CURLE_OK;
+
+#define SET(option, value)                                                                         \
+	do {                                                                                       \
+		if (c == CURLE_OK)                                                                 \
+			c = curl_easy_setopt(easy, option, value);                                 \
+	} while (0)
+
+	SET(CURLOPT_URL, url);
+	SET(CURLOPT_PROTOCOLS_STR, "http,https");
+	SET(CURLOPT_POST, 1L);
+	SET(CURLOPT_POSTFIELDS, body.data);
+	SET(CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)body.len);
+	SET(CURLOPT_FOLLOWLOCATION, 0L);
+	SET(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
+	SET(CURLOPT_USERAGENT, "adkfs");
+	SET(CURLOPT_NOSIGNAL, 1L);
+	SET(CURLOPT_QUICK_EXIT, 1L); /* cancel does not wait for a name server */
+	SET(CURLOPT_CONNECTTIMEOUT_MS, (long)t->limits->connect_ms);
+	SET(CURLOPT_OPENSOCKETFUNCTION, open_socket);
+	SET(CURLOPT_PREREQFUNCTION, on_ready);
+	SET(CURLOPT_PREREQDATA, t);
+	SET(CURLOPT_HEADERFUNCTION, on_header);
+	SET(CURLOPT_HEADERDATA, t);
+	SET(CURLOPT_WRITEFUNCTION, on_body);
+	SET(CURLOPT_WRITEDATA, t);
+	SET(CURLOPT_ERRORBUFFER, t->reason);
+#undef SET
+
+	return c == CURLE_OK ? 0 : -ENOMEM;
+}
+
+static int wait_ms(const struct transfer *t)
+{
+	uint64_t now = clock_monotonic();
+
+	if (!t->deadline)
+		return 1000;
+	if (now >= t->deadline)
+		return 0;
+	return (int)MIN((t->deadline - now) / NSEC_PER_MSEC + 1, 1000);
+}
+
+static bool is_late(const struct transfer *t)
+{
+	return t->deadline && clock_monotonic() >= t->deadline;
+}
+
+/* Until libcurl is done: *code is its verdict. */
+static int drive(struct transfer *t, CURLM *multi, struct cancel *cancel, CURLcode *code,
+		 struct err *err)
+{
+	struct curl_waitfd extra = { .fd = cancel->fd, .events = CURL_WAIT_POLLIN };
+	const CURLMsg *message;
+	int running = 1;
+	int left;
+
+	for (;;) {
+		if (cancel_fired(cancel))
+			return err_set(err, -ECANCELED, "cancelled");
+		if (curl_multi_perform(multi, &running) != CURLM_OK)
+			return err_nomem(err);
+		if (!running)
+			break;
+		if (is_late(t))
+			return err_set(err, -ETIMEDOUT, "%s %s", t->where, t->late);
+		if (curl_multi_poll(multi, &extra, 1, wait_ms(t), NULL) != CURLM_OK)
+			return err_nomem(err);
+	}
+	message = curl_multi_info_read(multi, &left);
+	*code = message ? message->data.result : CURLE_OUT_OF_MEMORY;
+	return 0;
+}
+
+/* What libcurl says, as an errno and a sentence. */
+static const struct verdict {
+	CURLcode code;
+	int r;
+	const char *text; /* behind host and port */
+} verdicts[] = {
+	{ CURLE_COULDNT_RESOLVE_HOST, -EHOSTUNREACH, "is not a known host" },
+	{ CURLE_COULDNT_RESOLVE_PROXY, -EHOSTUNREACH, "cannot be reached: the proxy is unknown" },
+	{ CURLE_COULDNT_CONNECT, -ECONNREFUSED, "cannot be reached: nothing answers there" },
+	{ CURLE_OPERATION_TIMEDOUT, -ETIMEDOUT, "cannot be reached in time" },
+	{ CURLE_GOT_NOTHING, -ECONNRESET, "closed the connection without an answer" },
+	{ CURLE_SEND_ERROR, -ECONNRESET, "closed the connection" },
+	{ CURLE_RECV_ERROR, -ECONNRESET, "broke the connection off" },
+	{ CURLE_PARTIAL_FILE, -ECONNRESET, "broke the connection off" },
+	{ CURLE_HTTP2, -ECONNRESET, "broke the connection off" },
+	{ CURLE_HTTP2_STREAM, -ECONNRESET, "broke the connection off" },
+	{ CURLE_OUT_OF_MEMORY, -ENOMEM, "cannot be asked: out of memory" },
+};
+
+static int judge(const struct transfer *t, CURLcode code, struct err *err)
+{
+	size_t i;
+
+	if (t->stopped)
+		return t->stopped;
+	if (code == CURLE_OK || t->enough)
+		return buf_check(&t->answer->error_body, err);
+	for (i = 0; i < ARRAY_SIZE(verdicts); i++) {
+		if (verdicts[i].code == code)
+			return err_set(err, verdicts[i].r, "%s %s", t->where, verdicts[i].text);
+	}
+	return err_set(err, -EIO, "%s cannot be used: %s", t->where,
+		       *t->reason ? t->reason : curl_easy_strerror(code));
+}
+
+static int run(struct transfer *t, struct link *link, struct cancel *cancel, struct err *err)
+{
+	CURLcode code = CURLE_OK;
+	long status = 0;
+	int r;
+
+	if (curl_multi_add_handle(link->multi, link->easy) != CURLM_OK)
+		return err_nomem(err);
+	r = drive(t, link->multi, cancel, &code, err);
+	(void)curl_easy_getinfo(link->easy, CURLINFO_RESPONSE_CODE, &status);
+	t->answer->status = (int)status;
+	(void)curl_multi_remove_handle(link->multi, link->easy);
+	return r < 0 ? r : judge(t, code, err);
+}
+
+int http_post(const struct http_request *rq, const struct http_limits *limits,
+	      struct cancel *cancel, http_body_fn *fn, void *arg, struct http_answer *answer,
+	      struct err *err)
+{
+	CLEANUP(buf_release) struct buf url = { 0 };
+	struct link *link = link_get();
+	struct transfer t = { .limits = limits, .fn = fn, .arg = arg, .answer = answer };
+	int r;
+
+	buf_span_add(&url, buf_span(&rq->url));
+	if (!link || !buf_cstr(&url))
+		return err_nomem(err);
+	t.easy = link->easy;
+	r = find_where(&t, url.data, err);
+	if (r < 0)
+		return r;
+	r = set_headers(&t, rq);
+	if (r == 0)
+		r = set_options(&t, url.data, buf_span(&rq->body));
+	if (r < 0)
+		(void)err_nomem(err);
+	else
+		r = run(&t, link, cancel, err);
+	/* Nothing of this call may stay behind in the handle. */
+	curl_easy_reset(link->easy);
+	curl_slist_free_all(t.headers);
+	return r;
+}
+
+int http_init(struct err *err)
+{
+	int r;
+
+	if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
+		return err_set(err, -EIO, "libcurl does not start");
+	r = pthread_key_create(&link_key, link_free);
+	if (r == 0)
+		return 0;
+	curl_global_cleanup();
+	return err_errno(err, -r, "a key for the handles of libcurl");
+}
+
+void http_exit(void)
+{
+	link_free(pthread_getspecific(link_key));
+	(void)pthread_setspecific(link_key, NULL);
+	(void)pthread_key_delete(link_key);
+	curl_global_cleanup();
+}

@@ -1,0 +1,30 @@
+/*
+ * An invocation: one turn, from its user event to its last.
+ */
+#ifndef RUNNER_INVOCATION_H
+#define RUNNER_INVOCATION_H
+
+#include "runner/live.h"
+
+struct invocation_host {
+	struct store *store;
+	const struct runner_options *options;
+	/* Canonical JSON of a temp: key of the session. 0, -ENOENT. */
+	int (*temp)(void *arg, struct ref session, struct span key, struct buf *json);
+	void *arg;
+	_Atomic uint64_t *model_calls; /* counters, only added to */
+	_Atomic uint64_t *tool_calls;
+};
+
+/*
+ * Run the turn to its end and mark it in the store. agent: NULL when it does
+ * not load, why then says so. Returns 0, or a negative errno when the turn failed.
+ */
+MUST_CHECK int invocation_run(const struct invocation_host *host, struct live *live,
+			      struct agent *agent, const struct err *why);
+
+/* Close a turn that an earlier process left running. */
+MUST_CHECK int invocation_abort(struct store *st, struct ref session, uint64_t n,
+				struct err *err);
+
+#endif

@@ -1,0 +1,694 @@
+/*
+ * The runner: see runner.h.
+ *
+ * A conversation is there for a session while turns of it run or wait (or it
+ * has temp: keys). Its first turn runs or is about to; workers take
+ * conversations from the ready list, run one turn, and put them back.
+ */
+#include "runner/runner.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/mutex.h"
+#include "runner/invocation.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define BUCKETS	       1024
+#define WORKER_STACK   (512u << 10)
+#define WORKER_IDLE_NS (10ull * NSEC_PER_SEC)
+#define AGENTS_MAX     256 /* loaded trees that are kept */
+
+struct conversation {
+	struct ref ref;
+	struct conversation *next;  /* in its bucket */
+	struct conversation *ready; /* in the list of those that wait for a worker */
+	struct live *first;	    /* runs, or is next */
+	unsigned turns;
+	bool running;
+	struct buf temp; /* JSON object; empty: none */
+};
+
+struct loaded {
+	char app[256];
+	struct agent *agent;
+};
+
+struct runner {
+	/* fixed after runner_new() */
+	struct runner_options options;
+	struct invocation_host host;
+	_Atomic uint64_t model_calls; /* counters: only added to */
+	_Atomic uint64_t tool_calls;
+	_Atomic uint64_t turns_ended;
+	_Atomic uint64_t turns_failed;
+
+	struct mutex agents_lock;
+	struct loaded agents[AGENTS_MAX] GUARDED_BY(agents_lock);
+	size_t agent_count GUARDED_BY(agents_lock);
+
+	struct mutex lock;
+	struct cond work;  /* a conversation is ready, or the end */
+	struct cond quiet; /* a worker went */
+	struct conversation *bucket[BUCKETS] GUARDED_BY(lock);
+	struct conversation *ready_first GUARDED_BY(lock);
+	struct conversation *ready_last GUARDED_BY(lock);
+	unsigned workers GUARDED_BY(lock);
+	unsigned idle GUARDED_BY(lock);
+	unsigned running GUARDED_BY(lock);
+	unsigned waiting GUARDED_BY(lock);
+	bool stopping GUARDED_BY(lock);
+};
+
+static struct conversation **slot_locked(struct runner *rn, uint64_t session) REQUIRES(rn->lock)
+{
+	struct conversation **at = &rn->bucket[session % BUCKETS];
+
+	while (*at && (*at)->ref.session != session)
+		at = &(*at)->next;
+	return at;
+}
+
+static struct conversation *need_locked(struct runner *rn, struct ref ref) REQUIRES(rn->lock)
+{
+	struct conversation **at = slot_locked(rn, ref.session);
+
+	if (!*at) {
+		*at = calloc(1, sizeof **at);
+		if (*at)
+			(*at)->ref = ref;
+	}
+	return *at;
+}
+
+/* A conversation with nothing left in it goes. */
+static void settle_locked(struct runner *rn, struct conversation *c) REQUIRES(rn->lock)
+{
+	struct conversation **at = slot_locked(rn, c->ref.session);
+
+	if (c->first || c->running || c->temp.len || *at != c)
+		return;
+	*at = c->next;
+	buf_release(&c->temp);
+	free(c);
+}
+
+static void make_ready_locked(struct runner *rn, struct conversation *c) REQUIRES(rn->lock)
+{
+	c->ready = NULL;
+	if (rn->ready_last)
+		rn->ready_last->ready = c;
+	else
+		rn->ready_first = c;
+	rn->ready_last = c;
+	cond_wake_one(&rn->work);
+}
+
+static struct conversation *take_ready_locked(struct runner *rn) REQUIRES(rn->lock)
+{
+	struct conversation *c = rn->ready_first;
+
+	if (!c)
+		return NULL;
+	rn->ready_first = c->ready;
+	if (!rn->ready_first)
+		rn->ready_last = NULL;
+	return c;
+}
+
+/* Wait for a conversation; NULL: this worker is not needed any more. */
+static struct conversation *next_work(struct runner *rn)
+{
+	struct conversation *c;
+	bool timed_out = false;
+
+	mutex_lock(&rn->lock);
+	while (!(c = take_ready_locked(rn)) && !rn->stopping && !timed_out) {
+		rn->idle++;
+		timed_out = !cond_wait_until(&rn->work, &rn->lock,
+					     clock_monotonic() + WORKER_IDLE_NS);
+		rn->idle--;
+	}
+	if (rn->stopping)
+		c = NULL; /* what is ready stays in the store */
+	if (c) {
+		c->running = true;
+		rn->running++;
+		rn->waiting--;
+	} else {
+		rn->workers--;
+		cond_wake_all(&rn->quiet);
+	}
+	mutex_unlock(&rn->lock);
+	return c;
+}
+
+/* The first turn of the conversation is over: the next one, if any, is ready. */
+static void finish_turn(struct runner *rn, struct conversation *c, struct live *live)
+{
+	mutex_lock(&rn->lock);
+	rn->running--;
+	c->running = false;
+	c->first = live->next;
+	c->turns--;
+	buf_clear(&c->temp); /* temp: keys end with the turn */
+	if (c->first && !rn->stopping)
+		make_ready_locked(rn, c);
+	else
+		settle_locked(rn, c);
+	mutex_unlock(&rn->lock);
+}
+
+static struct live *first_turn(struct runner *rn, struct conversation *c)
+{
+	struct live *live;
+
+	mutex_lock(&rn->lock);
+	live = c->first;
+	mutex_unlock(&rn->lock);
+	return live;
+}
+
+static void run_turn(struct runner *rn, struct conversation *c)
+{
+	struct live *live = first_turn(rn, c);
+	struct agent *agent = NULL;
+	struct ref app = { .app = live->ref.app };
+	struct scope_info info;
+	struct err err = { 0 };
+	int r = scope_stat(rn->options.store, app, &info, &err);
+
+	if (r == 0)
+		r = runner_agent(rn, info.id, &agent, &err);
+	r = invocation_run(&rn->host, live, r < 0 ? NULL : agent, &err);
+	agent_unref(agent);
+	atomic_fetch_add(&rn->turns_ended, 1);
+	atomic_fetch_add(&rn->turns_failed, r < 0);
+	live_end(live, r < 0);
+	finish_turn(rn, c, live);
+	if (rn->options.progress)
+		rn->options.progress(rn->options.arg, live->ref, live->n);
+	live_unref(live);
+}
+
+static void *work(void *arg)
+{
+	struct runner *rn = arg;
+	struct conversation *c;
+
+	while ((c = next_work(rn)))
+		run_turn(rn, c);
+	return NULL;
+}
+
+/* One more worker when all are busy and the limit allows it. */
+static bool want_worker_locked(struct runner *rn) REQUIRES(rn->lock)
+{
+	unsigned limit = rn->options.turns_max ? rn->options.turns_max : RUNNER_TURNS_MAX;
+
+	if (rn->idle >= rn->waiting || rn->workers >= limit)
+		return false;
+	rn->workers++;
+	return true;
+}
+
+static void start_worker(struct runner *rn)
+{
+	pthread_attr_t attr;
+	pthread_t thread;
+	int r;
+
+	(void)pthread_attr_init(&attr);
+	(void)pthread_attr_setstacksize(&attr, WORKER_STACK);
+	(void)pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+	r = pthread_create(&thread, &attr, work, rn);
+	(void)pthread_attr_destroy(&attr);
+	if (r == 0)
+		return;
+	mutex_lock(&rn->lock);
+	rn->workers--; /* the turn waits for one of the others */
+	mutex_unlock(&rn->lock);
+	log_error("no thread for a turn: %s", strerror(r));
+}
+
+/* Put a turn that is in the store into the queue. Takes live, also on failure. */
+static int enqueue(struct runner *rn, struct live *live, struct err *err)
+{
+	struct conversation *c;
+	bool new_worker = false;
+	struct live **at;
+	int r = 0;
+
+	mutex_lock(&rn->lock);
+	c = need_locked(rn, live->ref);
+	if (!c) {
+		r = err_nomem(err);
+	} else {
+		/* Two submits may come here in either order: the number decides. */
+		at = &c->first;
+		while (*at && ((*at)->n < live->n || (at == &c->first && c->running)))
+			at = &(*at)->next;
+		live->next = *at;
+		*at = live;
+		rn->waiting++;
+		if (c->turns++ == 0)
+			make_ready_locked(rn, c);
+		new_worker = want_worker_locked(rn);
+	}
+	mutex_unlock(&rn->lock);
+	if (r < 0)
+		live_unref(live);
+	if (new_worker)
+		start_worker(rn);
+	return r;
+}
+
+static int check_open(struct runner *rn, struct ref session, struct err *err)
+{
+	struct conversation *c;
+	int r = 0;
+
+	mutex_lock(&rn->lock);
+	c = *slot_locked(rn, session.session);
+	if (rn->stopping)
+		r = err_set(err, -ESHUTDOWN, "the daemon is stopping");
+	else if (c && c->turns >= RUNNER_QUEUE_MAX)
+		r = err_set(err, -EBUSY, "%u turns of this session are waiting already", c->turns);
+	mutex_unlock(&rn->lock);
+	return r;
+}
+
+int runner_check(struct runner *rn, struct ref session, const char *app, struct err *err)
+{
+	struct agent *agent;
+	int r = check_open(rn, session, err);
+
+	if (r == 0)
+		r = runner_agent(rn, app, &agent, err);
+	if (r == 0)
+		agent_unref(agent);
+	return r;
+}
+
+int runner_submit(struct runner *rn, struct ref session, uint64_t staged,
+		  const struct content *message, struct err *err)
+{
+	CLEANUP(event_release) struct event e = { 0 };
+	struct turn_info info;
+	struct live *live;
+	char invocation[48];
+	int r = check_open(rn, session, err);
+
+	if (r < 0)
+		return r;
+	clock_new_id(invocation, "e-");
+	event_set_content(&e, message);
+	event_set_text(&e, EVENT_INVOCATION, span_of(invocation));
+	event_set_text(&e, EVENT_AUTHOR, SPAN("user"));
+	r = event_check(&e, err);
+	if (r == 0)
+		r = turn_submit(rn->options.store, session, staged, &e, &info, err);
+	if (r < 0)
+		return r;
+	live = live_new(session, &info, err);
+	return live ? enqueue(rn, live, err) : -ENOMEM;
+}
+
+struct live *runner_live(struct runner *rn, struct ref session, uint64_t n)
+{
+	struct conversation *c;
+	struct live *live = NULL;
+
+	mutex_lock(&rn->lock);
+	c = *slot_locked(rn, session.session);
+	for (live = c ? c->first : NULL; live && live->n != n; live = live->next)
+		;
+	if (live)
+		(void)live_ref(live);
+	mutex_unlock(&rn->lock);
+	return live;
+}
+
+void runner_forget(struct runner *rn, struct ref session)
+{
+	struct conversation *c;
+	struct live *live;
+
+	mutex_lock(&rn->lock);
+	c = *slot_locked(rn, session.session);
+	for (live = c ? c->first : NULL; live; live = live->next)
+		cancel_fire(&live->cancel);
+	mutex_unlock(&rn->lock);
+}
+
+struct merge {
+	struct buf *out;
+	struct span newer;
+};
+
+static int keep_older(void *arg, struct span key, struct span value)
+{
+	struct merge *m = arg;
+	CLEANUP(buf_release) struct buf name = { 0 };
+	struct span found;
+
+	buf_span_add(&name, key);
+	if (!buf_cstr(&name))
+		return -ENOMEM;
+	if (json_member(m->newer, name.data, &found) == 0)
+		return 0;
+	buf_char(m->out, ',');
+	json_quote(m->out, key);
+	buf_char(m->out, ':');
+	buf_span_add(m->out, value);
+	return 0;
+}
+
+int runner_set_temp(struct runner *rn, struct ref session, struct span delta, struct err *err)
+{
+	CLEANUP(buf_release) struct buf merged = { 0 };
+	struct merge m = { &merged, delta };
+	struct conversation *c;
+	int r = 0;
+
+	if (delta.len <= 2)
+		return 0;
+	buf_add(&merged, delta.data, delta.len - 1);
+	mutex_lock(&rn->lock);
+	c = need_locked(rn, session);
+	if (c && c->temp.len)
+		r = json_each(buf_span(&c->temp), keep_older, &m);
+	buf_char(&merged, '}');
+	if (!c || merged.failed || r < 0) {
+		r = -ENOMEM;
+	} else {
+		struct buf old = c->temp;
+
+		c->temp = merged;
+		merged = old;
+	}
+	mutex_unlock(&rn->lock);
+	return r < 0 ? err_nomem(err) : 0;
+}
+
+static int find_temp(void *arg, struct ref session, struct span key, struct buf *json)
+{
+	struct runner *rn = arg;
+	CLEANUP(buf_release) struct buf name = { 0 };
+	struct conversation *c;
+	struct span value;
+	int r = -ENOENT;
+
+	buf_span_add(&name, key);
+	if (!buf_cstr(&name))
+		return -ENOMEM;
+	mutex_lock(&rn->lock);
+	c = *slot_locked(rn, session.session);
+	if (c && c->temp.len)
+		r = json_member(buf_span(&c->temp), name.data, &value);
+	if (r == 0)
+		buf_span_add(json, value);
+	mutex_unlock(&rn->lock);
+	return r;
+}
+
+int runner_agent_folder(struct runner *rn, const char *app, struct buf *out, struct err *err)
+{
+	CLEANUP(buf_release) struct buf path = { 0 };
+	struct stat st;
+
+	if (!rn->options.agents)
+		return err_set(err, -ENOENT, "app %s has no agent: the mount has no agents folder",
+			       app);
+	if (strchr(app, '/') || app[0] == '.')
+		return err_set(err, -ENOENT, "app %s has no agent folder", app);
+	buf_printf(&path, "%s/%s", rn->options.agents, app);
+	if (!buf_cstr(&path))
+		return err_nomem(err);
+	if (stat(path.data, &st) < 0 || !S_ISDIR(st.st_mode))
+		return err_set(err, -ENOENT, "app %s has no agent: there is no folder %s", app,
+			       path.data);
+	buf_span_add(out, buf_span(&path));
+	return buf_check(out, err);
+}
+
+/* The kept agent of an app if its files are still the same; one reference. */
+static struct agent *kept_agent(struct runner *rn, const char *app)
+{
+	struct agent *agent = NULL;
+	size_t i;
+
+	mutex_lock(&rn->agents_lock);
+	for (i = 0; i < rn->agent_count && !agent; i++) {
+		if (!strcmp(rn->agents[i].app, app))
+			agent = agent_ref(rn->agents[i].agent);
+	}
+	mutex_unlock(&rn->agents_lock);
+	if (agent && agent_is_stale(agent)) {
+		agent_unref(agent);
+		agent = NULL;
+	}
+	return agent;
+}
+
+static void keep_agent(struct runner *rn, const char *app, struct agent *agent)
+{
+	struct agent *old = NULL;
+	size_t i;
+
+	mutex_lock(&rn->agents_lock);
+	for (i = 0; i < rn->agent_count && strcmp(rn->agents[i].app, app) != 0; i++)
+		;
+	if (i == AGENTS_MAX)
+		i = (size_t)clock_monotonic() % AGENTS_MAX; /* any one makes room */
+	if (i < rn->agent_count)
+		old = rn->agents[i].agent;
+	else
+		rn->agent_count++;
+	(void)snprintf(rn->agents[i].app, sizeof rn->agents[i].app, "%s", app);
+	rn->agents[i].agent = agent_ref(agent);
+	mutex_unlock(&rn->agents_lock);
+	agent_unref(old);
+}
+
+int runner_agent(struct runner *rn, const char *app, struct agent **out, struct err *err)
+{
+	CLEANUP(buf_release) struct buf folder = { 0 };
+	struct agent *agent = kept_agent(rn, app);
+	int r;
+
+	if (agent) {
+		*out = agent;
+		return 0;
+	}
+	r = runner_agent_folder(rn, app, &folder, err);
+	if (r < 0 || !buf_cstr(&folder))
+		return r == -ENOENT ? err_set(err, -ENXIO, "app %s has no agent folder", app) : r;
+	r = agent_load(folder.data, &agent, err);
+	if (r < 0) {
+		err_wrap(err, "agent %s", app);
+		return r == -ENOMEM ? r : -ENXIO;
+	}
+	keep_agent(rn, app, agent);
+	*out = agent;
+	return 0;
+}
+
+int runner_apps(struct runner *rn, runner_app_fn *fn, void *arg, struct err *err)
+{
+	struct dirent *entry;
+	DIR *dir;
+	int r = 0;
+
+	if (!rn->options.agents)
+		return 0;
+	dir = opendir(rn->options.agents);
+	if (!dir)
+		return err_errno(err, -errno, "agents folder %s", rn->options.agents);
+	while (r == 0 && (entry = readdir(dir))) {
+		char path[PATH_MAX];
+
+		if (entry->d_name[0] == '.' ||
+		    snprintf(path, sizeof path, "%s/%s/" AGENT_ROOT_FILE, rn->options.agents,
+			     entry->d_name) >= (int)sizeof path)
+			continue;
+		if (access(path, F_OK) == 0)
+			r = fn(arg, entry->d_name);
+	}
+	(void)closedir(dir);
+	return r;
+}
+
+void runner_stats(struct runner *rn, struct runner_stats *out)
+{
+	mutex_lock(&rn->lock);
+	out->running = rn->running;
+	out->waiting = rn->waiting;
+	mutex_unlock(&rn->lock);
+	out->turns = atomic_load(&rn->turns_ended);
+	out->failed = atomic_load(&rn->turns_failed);
+	out->model_calls = atomic_load(&rn->model_calls);
+	out->tool_calls = atomic_load(&rn->tool_calls);
+}
+
+int runner_new(const struct runner_options *options, struct runner **out, struct err *err)
+{
+	struct runner *rn = calloc(1, sizeof *rn);
+
+	if (!rn)
+		return err_nomem(err);
+	rn->options = *options;
+	rn->host = (struct invocation_host){ options->store,   &rn->options,	 find_temp, rn,
+					     &rn->model_calls, &rn->tool_calls };
+	mutex_init(&rn->agents_lock);
+	mutex_init(&rn->lock);
+	cond_init(&rn->work);
+	cond_init(&rn->quiet);
+	*out = rn;
+	return 0;
+}
+
+/* What the store says was left behind; acted on after the scan. */
+struct leftover {
+	struct ref ref;
+	uint64_t n;
+};
+
+static int note_leftover(void *arg, struct ref session, uint64_t n)
+{
+	struct leftover left = { session, n };
+
+	buf_add(arg, &left, sizeof left);
+	return buf_check(arg, NULL);
+}
+
+static int resume(struct runner *rn, const struct leftover *left, struct err *err)
+{
+	struct turn_info info;
+	struct live *live;
+	int r = turn_stat(rn->options.store, left->ref, left->n, &info, err);
+
+	if (r < 0)
+		return r;
+	if (info.state == TURN_RUNNING)
+		return invocation_abort(rn->options.store, left->ref, left->n, err);
+	live = live_new(left->ref, &info, err);
+	return live ? enqueue(rn, live, err) : -ENOMEM;
+}
+
+struct message {
+	struct ref ref;
+	uint64_t number;
+	struct buf text;
+};
+
+static int note_message(void *arg, struct ref session, uint64_t number, struct span text)
+{
+	struct message m = { .ref = session, .number = number };
+
+	buf_span_add(&m.text, text);
+	buf_add(arg, &m, sizeof m);
+	return buf_check(arg, NULL);
+}
+
+/* A message whose close had succeeded is submitted as it is. */
+static int resubmit(struct runner *rn, struct message *m, struct err *err)
+{
+	CLEANUP(content_free_p) struct content *content = content_new("user");
+	int r;
+
+	if (!m->text.len)
+		return message_drop(rn->options.store, m->number, err);
+	if (!content || content_add_text(content, buf_span(&m->text), false) < 0)
+		return err_nomem(err);
+	r = runner_submit(rn, m->ref, m->number, content, err);
+	return r == -ESTALE ? message_drop(rn->options.store, m->number, err) : r;
+}
+
+int runner_recover(struct runner *rn, struct err *err)
+{
+	CLEANUP(buf_release) struct buf turns = { 0 };
+	CLEANUP(buf_release) struct buf messages = { 0 };
+	struct leftover *left;
+	struct message *m;
+	size_t i;
+	int r = turn_unfinished(rn->options.store, note_leftover, &turns, err);
+
+	left = (struct leftover *)(void *)turns.data;
+	for (i = 0; r == 0 && i < turns.len / sizeof *left; i++)
+		r = resume(rn, &left[i], err);
+	if (r == 0)
+		r = message_staged(rn->options.store, note_message, &messages, err);
+	m = (struct message *)(void *)messages.data;
+	for (i = 0; i < messages.len / sizeof *m; i++) {
+		if (r == 0)
+			r = resubmit(rn, &m[i], err);
+		buf_release(&m[i].text);
+	}
+	return r;
+}
+
+void runner_stop(struct runner *rn)
+{
+	struct live *live;
+	size_t i;
+
+	mutex_lock(&rn->lock);
+	rn->stopping = true;
+	for (i = 0; i < BUCKETS; i++) {
+		struct conversation *c;
+
+		for (c = rn->bucket[i]; c; c = c->next) {
+			live = c->running ? c->first : NULL;
+			if (!live)
+				continue;
+			atomic_store(&live->stopping, true);
+			cancel_fire(&live->cancel);
+		}
+	}
+	cond_wake_all(&rn->work);
+	while (rn->workers)
+		cond_wait(&rn->quiet, &rn->lock);
+	mutex_unlock(&rn->lock);
+}
+
+static void free_conversation(struct conversation *c)
+{
+	while (c->first) {
+		struct live *live = c->first;
+
+		c->first = live->next;
+		live_unref(live);
+	}
+	buf_release(&c->temp);
+	free(c);
+}
+
+void runner_free(struct runner *rn) NO_THREAD_ANALYSIS /* nobody else is left */
+{
+	size_t i;
+
+	if (!rn)
+		return;
+	for (i = 0; i < BUCKETS; i++) {
+		while (rn->bucket[i]) {
+			struct conversation *c = rn->bucket[i];
+
+			rn->bucket[i] = c->next;
+			free_conversation(c);
+		}
+	}
+	for (i = 0; i < rn->agent_count; i++)
+		agent_unref(rn->agents[i].agent);
+	cond_release(&rn->work);
+	cond_release(&rn->quiet);
+	mutex_release(&rn->lock);
+	mutex_release(&rn->agents_lock);
+	free(rn);
+}

@@ -1,0 +1,123 @@
+/*
+ * The runner: takes messages, and lets agents answer them.
+ *
+ * A message becomes a turn. Turns of one session run one after the other, in
+ * the order submitted; turns of different sessions run side by side, each on a
+ * thread of its own, up to a limit. What is said in a turn is committed to the
+ * store event by event; while it runs, its text can be followed piece by piece.
+ */
+#ifndef RUNNER_RUNNER_H
+#define RUNNER_RUNNER_H
+
+#include "runner/agent.h"
+#include "store/store.h"
+#include "store/turn.h"
+
+#define RUNNER_TURNS_MAX 256  /* turns that run at the same time */
+#define RUNNER_QUEUE_MAX 1000 /* turns of one session that wait */
+#define RUNNER_CALLS_MAX 500  /* model calls of one turn: ADK's max_llm_calls */
+
+struct runner;
+struct live;
+
+struct runner_options {
+	struct store *store;
+	const char *agents; /* folder of agent folders, absolute; NULL: none */
+	unsigned turns_max; /* 0: RUNNER_TURNS_MAX */
+	unsigned calls_max; /* 0: RUNNER_CALLS_MAX */
+
+	/* A running turn's text or stream grew, or it ended. Called without locks. */
+	void (*progress)(void *arg, struct ref session, uint64_t n);
+	/* Append the path at which programs find the session; NULL: nowhere. */
+	int (*session_path)(void *arg, struct ref session, struct buf *out);
+	void *arg;
+};
+
+MUST_CHECK int runner_new(const struct runner_options *options, struct runner **out,
+			  struct err *err);
+
+/*
+ * Take up what an earlier process left: turns that ran are closed as failed
+ * (ABORTED), turns that waited run, staged messages are submitted.
+ */
+MUST_CHECK int runner_recover(struct runner *rn, struct err *err);
+
+/*
+ * Refuse new messages, end the running turns (they are marked as failed) and
+ * wait for them. Turns that wait stay in the store and run at the next start.
+ */
+void runner_stop(struct runner *rn);
+
+/* After runner_stop(), when nobody uses it any more. NULL is fine. */
+void runner_free(struct runner *rn);
+
+/*
+ * Whether a message to this app could be taken now: 0; -ENXIO: no agent, or it
+ * does not load; -ESHUTDOWN; -EBUSY: too many turns of the session wait.
+ */
+MUST_CHECK int runner_check(struct runner *rn, struct ref session, const char *app,
+			    struct err *err);
+
+/*
+ * Start a turn: append the message to the session, then run its agent.
+ *
+ * The message is durable when this returns 0; the turn itself runs on a
+ * worker thread. staged: number of the staged message that this is, or 0.
+ *
+ * Returns 0; -ESTALE no such session; -EBUSY too many turns waiting;
+ *         -ESHUTDOWN the daemon is stopping.
+ * Any thread.
+ */
+MUST_CHECK int runner_submit(struct runner *rn, struct ref session, uint64_t staged,
+			     const struct content *message, struct err *err);
+
+/* End what runs and waits in a session that goes away. */
+void runner_forget(struct runner *rn, struct ref session);
+
+/* `temp:` keys of a delta, a JSON object; they live until the current or next turn ends. */
+MUST_CHECK int runner_set_temp(struct runner *rn, struct ref session, struct span delta,
+			       struct err *err);
+
+/* The loaded agent of an app, one reference. -ENXIO with the reason. */
+MUST_CHECK int runner_agent(struct runner *rn, const char *app, struct agent **out,
+			    struct err *err);
+
+/* Append the path of an app's agent folder. -ENOENT: there is none. */
+MUST_CHECK int runner_agent_folder(struct runner *rn, const char *app, struct buf *out,
+				   struct err *err);
+
+/*
+ * Names of the folders in the agents folder that hold an agent.
+ */
+typedef int runner_app_fn(void *arg, const char *app);
+MUST_CHECK int runner_apps(struct runner *rn, runner_app_fn *fn, void *arg, struct err *err);
+
+/* Counts for people to look at. */
+struct runner_stats {
+	unsigned running;
+	unsigned waiting;
+	uint64_t turns;	 /* ended since the start */
+	uint64_t failed; /* of these */
+	uint64_t model_calls;
+	uint64_t tool_calls;
+};
+void runner_stats(struct runner *rn, struct runner_stats *out);
+
+/* A turn that runs or waits, one reference; NULL: it has ended (or never was). */
+struct live *runner_live(struct runner *rn, struct ref session, uint64_t n);
+struct live *live_ref(struct live *live);
+void live_unref(struct live *live);
+
+enum live_stream { LIVE_OUTPUT, LIVE_EVENTS };
+
+/*
+ * Append what follows offset, at most size bytes. 0; -EAGAIN: nothing yet; 1:
+ * the turn has ended and nothing follows; -EIO: the same, and it failed.
+ */
+MUST_CHECK int live_read(struct live *live, enum live_stream which, uint64_t offset, size_t size,
+			 struct buf *out);
+
+/* Bytes there are so far. */
+uint64_t live_size(struct live *live, enum live_stream which);
+
+#endif

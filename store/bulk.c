@@ -1,0 +1,146 @@
+/*
+ * Bulk bytes: see bulk.h. File of number N: bulk/XX/N in hex, XX its last byte.
+ */
+#include "store/bulk.h"
+
+#include "store/key.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { FOLDER_PATH, FILE_PATH };
+
+static void bulk_path(const struct store *st, uint64_t number, int which, char *path, size_t size)
+{
+	unsigned last = (unsigned)(number & 0xff);
+
+	if (which == FOLDER_PATH)
+		(void)snprintf(path, size, "%s/bulk/%02x", store_folder(st), last);
+	else
+		(void)snprintf(path, size, "%s/bulk/%02x/%llx", store_folder(st), last,
+			       (unsigned long long)number);
+}
+
+static int note_pending(struct store_tx *tx, void *arg)
+{
+	struct key key = key_1(KEY_PENDING, *(uint64_t *)arg);
+
+	store_put(tx, &key, SPAN(""));
+	return 0;
+}
+
+static int open_new(struct store *st, uint64_t number)
+{
+	char path[PATH_MAX];
+	char folder[PATH_MAX];
+	int fd;
+
+	bulk_path(st, number, FILE_PATH, path, sizeof path);
+	fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd >= 0 || errno != ENOENT)
+		return fd;
+	(void)snprintf(folder, sizeof folder, "%s/bulk", store_folder(st));
+	(void)mkdir(folder, 0700); /* open() below tells what is wrong, if anything is */
+	bulk_path(st, number, FOLDER_PATH, folder, sizeof folder);
+	(void)mkdir(folder, 0700);
+	return open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+}
+
+int bulk_create(struct store *st, uint64_t *number, struct err *err)
+{
+	uint64_t n = store_new_number(st, err);
+	int fd;
+	int r;
+
+	if (!n)
+		return -EIO;
+	r = store_update(st, note_pending, &n, err);
+	if (r < 0)
+		return r;
+	fd = open_new(st, n);
+	if (fd < 0)
+		return err_errno(err, -errno, "the store cannot keep a file");
+	*number = n;
+	return fd;
+}
+
+int bulk_open(struct store *st, uint64_t number, struct err *err)
+{
+	char path[PATH_MAX];
+	int fd;
+
+	bulk_path(st, number, FILE_PATH, path, sizeof path);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	return fd < 0 ? err_errno(err, -errno, "the store lost a file, %s", path) : fd;
+}
+
+void bulk_publish(struct store_tx *tx, uint64_t number)
+{
+	struct key key = key_1(KEY_PENDING, number);
+
+	store_delete(tx, &key);
+}
+
+void bulk_abandon(struct store_tx *tx, uint64_t number)
+{
+	struct key key = key_1(KEY_PENDING, number);
+
+	store_put(tx, &key, SPAN(""));
+}
+
+static int forget_pending(struct store_tx *tx, void *arg)
+{
+	bulk_publish(tx, *(uint64_t *)arg);
+	return 0;
+}
+
+void bulk_remove(struct store *st, uint64_t number)
+{
+	char path[PATH_MAX];
+
+	bulk_path(st, number, FILE_PATH, path, sizeof path);
+	/* What fails here is done again at the next start: the row stays. */
+	if (unlink(path) == 0 || errno == ENOENT)
+		(void)!store_update(st, forget_pending, &number, NULL);
+}
+
+struct pending {
+	struct buf numbers;
+};
+
+static int add_pending(void *arg, struct span key, struct span value)
+{
+	struct pending *p = arg;
+	uint64_t number = key_last_number(key);
+
+	(void)value;
+	buf_add(&p->numbers, &number, sizeof number);
+	return 0;
+}
+
+static int list_pending(struct store_tx *tx, void *arg)
+{
+	struct key prefix = key_space(KEY_PENDING);
+
+	return store_scan(tx, &prefix, &prefix, add_pending, arg);
+}
+
+int bulk_recover(struct store *st, struct err *err)
+{
+	struct pending p = { 0 };
+	size_t i;
+	int r = store_view(st, list_pending, &p, err);
+
+	for (i = 0; r == 0 && i < p.numbers.len; i += sizeof(uint64_t)) {
+		uint64_t number;
+
+		memcpy(&number, p.numbers.data + i, sizeof number);
+		bulk_remove(st, number);
+	}
+	buf_release(&p.numbers);
+	return r;
+}

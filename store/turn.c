@@ -1,0 +1,576 @@
+/*
+ * Turns: see turn.h.
+ *
+ * Rows: KEY_TURN session n -> record: number, state, created, started, ended,
+ * stamp, first, last, bytes, input_size, output_size, invocation, agent, error.
+ * KEY_QUEUE session n -> record: app, user; there while the turn has not ended.
+ * KEY_MESSAGE message piece -> bytes; piece 0 is the record app, user, session.
+ */
+#include "store/turn.h"
+
+#include "base/clock.h"
+#include "store/key.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static void encode(const struct turn_info *t, struct buf *out)
+{
+	record_number(out, t->number);
+	record_number(out, t->state);
+	record_number(out, (uint64_t)t->created);
+	record_number(out, (uint64_t)t->started);
+	record_number(out, (uint64_t)t->ended);
+	record_number(out, t->stamp);
+	record_number(out, t->first);
+	record_number(out, t->last);
+	record_number(out, t->bytes);
+	record_number(out, t->input_size);
+	record_number(out, t->output_size);
+	record_text(out, span_of(t->invocation));
+	record_text(out, span_of(t->agent));
+	record_text(out, span_of(t->error));
+}
+
+static int decode(struct span record, uint64_t n, struct turn_info *t)
+{
+	struct record_reader r = { .left = record };
+
+	*t = (struct turn_info){ .n = n };
+	t->number = record_take_number(&r);
+	t->state = (enum turn_state)record_take_number(&r);
+	t->created = (int64_t)record_take_number(&r);
+	t->started = (int64_t)record_take_number(&r);
+	t->ended = (int64_t)record_take_number(&r);
+	t->stamp = record_take_number(&r);
+	t->first = record_take_number(&r);
+	t->last = record_take_number(&r);
+	t->bytes = record_take_number(&r);
+	t->input_size = record_take_number(&r);
+	t->output_size = record_take_number(&r);
+	record_take_field(&r, t->invocation, sizeof t->invocation);
+	record_take_field(&r, t->agent, sizeof t->agent);
+	record_take_field(&r, t->error, sizeof t->error);
+	return r.bad ? -EIO : 0;
+}
+
+static int load(struct store_tx *tx, struct ref ref, uint64_t n, struct turn_info *t)
+{
+	CLEANUP(buf_release) struct buf record = { 0 };
+	struct key key = key_2(KEY_TURN, ref.session, n);
+	int r = store_get(tx, &key, &record);
+
+	if (r == -ENOENT)
+		return err_set(tx->err, r, "there is no turn %llu", (unsigned long long)n);
+	return r < 0 ? r : decode(buf_span(&record), n, t);
+}
+
+static int save(struct session_tx *s, struct turn_info *t, enum change_kind kind)
+{
+	CLEANUP(buf_release) struct buf record = { 0 };
+	struct key key = key_2(KEY_TURN, s->ref.session, t->n);
+	struct change *change = store_changed(s->tx, kind, s->ref);
+
+	if (!change)
+		return err_nomem(s->tx->err);
+	change->item = t->number;
+	change->turn_or_version = t->n;
+	t->stamp = s->stamp;
+	s->session.turn_stamp = s->stamp;
+	encode(t, &record);
+	store_put(s->tx, &key, buf_span(&record));
+	return buf_check(&record, s->tx->err);
+}
+
+static int content_of(struct span event_content, struct content **out)
+{
+	return content_from_json(event_content, out, NULL);
+}
+
+static int event_input(const struct event *e, struct buf *out)
+{
+	CLEANUP(content_free_p) struct content *content = NULL;
+	struct span json = event_json(e, EVENT_CONTENT);
+	int r = json.len ? content_of(json, &content) : 0;
+
+	if (content)
+		content_text(content, out);
+	return r < 0 ? r : buf_check(out, NULL);
+}
+
+int turn_event_output(const struct event *e, struct buf *out)
+{
+	size_t from = out->len;
+	int r;
+
+	if (span_is(event_json(e, EVENT_AUTHOR), "\"user\""))
+		return 0;
+	r = event_input(e, out);
+	if (r == 0 && out->len > from && out->data[out->len - 1] != '\n')
+		buf_char(out, '\n');
+	return r < 0 ? r : buf_check(out, NULL);
+}
+
+struct request {
+	struct ref ref;
+	uint64_t n;
+	uint64_t message;
+	uint64_t number;
+	struct event *events;
+	size_t count;
+	int (*change)(struct request *rq, struct turn_info *t);
+	const char *agent;
+	enum turn_state state;
+	const char *error;
+	struct turn_info info;
+};
+
+/* Add events and count them to the turn. */
+static int add_events(struct session_tx *s, struct request *rq, struct turn_info *t)
+{
+	size_t i;
+
+	for (i = 0; i < rq->count; i++) {
+		CLEANUP(buf_release) struct buf text = { 0 };
+		size_t before = s->lines.len;
+		int r = session_add(s, &rq->events[i]);
+
+		if (r == 0)
+			r = turn_event_output(&rq->events[i], &text);
+		if (r < 0)
+			return r;
+		t->bytes += s->lines.len - before;
+		t->last = s->start + s->lines.len;
+		t->output_size += text.len;
+	}
+	return 0;
+}
+
+static void drop_message(struct store_tx *tx, uint64_t message)
+{
+	struct key prefix = key_1(KEY_MESSAGE, message);
+
+	store_delete_all(tx, &prefix);
+}
+
+static int submit(struct store_tx *tx, void *arg)
+{
+	struct request *rq = arg;
+	CLEANUP(session_release) struct session_tx s;
+	CLEANUP(buf_release) struct buf text = { 0 };
+	CLEANUP(buf_release) struct buf record = { 0 };
+	struct turn_info *t = &rq->info;
+	struct key key;
+	int r = session_begin(&s, tx, rq->ref);
+
+	if (r < 0)
+		return r == -ENOENT ? err_set(tx->err, -ESTALE, "the session was removed") : r;
+	*t = (struct turn_info){ .n = ++s.session.turns, .number = rq->number };
+	t->created = clock_now();
+	t->first = s.start;
+	r = event_text(rq->events, EVENT_INVOCATION, &text);
+	if (r < 0 || text.len >= sizeof t->invocation)
+		return err_set(tx->err, -EINVAL, "bad invocation id");
+	memcpy(t->invocation, text.data, text.len);
+	buf_clear(&text);
+	r = event_input(rq->events, &text);
+	t->input_size = text.len;
+	if (r == 0)
+		r = add_events(&s, rq, t);
+	if (r == 0)
+		r = save(&s, t, CHANGE_TURN_ADDED);
+	if (r < 0)
+		return r;
+	s.session.turns_stamp = s.stamp;
+	record_number(&record, rq->ref.app);
+	record_number(&record, rq->ref.user);
+	key = key_2(KEY_QUEUE, rq->ref.session, t->n);
+	store_put(tx, &key, buf_span(&record));
+	if (rq->message)
+		drop_message(tx, rq->message);
+	return session_finish(&s);
+}
+
+int turn_submit(struct store *st, struct ref session, uint64_t message, struct event *user_event,
+		struct turn_info *out, struct err *err)
+{
+	struct request rq = {
+		.ref = session, .message = message, .events = user_event, .count = 1
+	};
+	int r;
+
+	rq.number = store_new_number(st, err);
+	if (!rq.number)
+		return -EIO;
+	r = store_update(st, submit, &rq, err);
+	if (r == 0)
+		*out = rq.info;
+	return r;
+}
+
+static int change_turn(struct store_tx *tx, void *arg)
+{
+	struct request *rq = arg;
+	CLEANUP(session_release) struct session_tx s;
+	int r = session_begin(&s, tx, rq->ref);
+
+	if (r == 0)
+		r = load(tx, rq->ref, rq->n, &rq->info);
+	if (r < 0)
+		return r == -ENOENT ? err_set(tx->err, -ESTALE, "the session was removed") : r;
+	r = add_events(&s, rq, &rq->info);
+	if (r == 0 && rq->change)
+		r = rq->change(rq, &rq->info);
+	if (r == 0)
+		r = save(&s, &rq->info, CHANGE_TURN);
+	if (r == 0 && rq->info.ended) {
+		struct key key = key_2(KEY_QUEUE, rq->ref.session, rq->n);
+
+		store_delete(tx, &key);
+	}
+	return r < 0 ? r : session_finish(&s);
+}
+
+static int update(struct store *st, struct request *rq, struct turn_info *out, struct err *err)
+{
+	int r = store_update(st, change_turn, rq, err);
+
+	if (r == 0 && out)
+		*out = rq->info;
+	return r;
+}
+
+static int mark_started(struct request *rq, struct turn_info *t)
+{
+	t->state = TURN_RUNNING;
+	t->started = clock_now();
+	(void)snprintf(t->agent, sizeof t->agent, "%s", rq->agent);
+	return 0;
+}
+
+int turn_start(struct store *st, struct ref session, uint64_t n, const char *agent,
+	       struct turn_info *out, struct err *err)
+{
+	struct request rq = { .ref = session, .n = n, .change = mark_started, .agent = agent };
+
+	return update(st, &rq, out, err);
+}
+
+int turn_append(struct store *st, struct ref session, uint64_t n, struct event *events,
+		size_t count, struct turn_info *out, struct err *err)
+{
+	struct request rq = { .ref = session, .n = n, .events = events, .count = count };
+
+	return update(st, &rq, out, err);
+}
+
+static int mark_ended(struct request *rq, struct turn_info *t)
+{
+	t->state = rq->state;
+	t->ended = clock_now();
+	(void)snprintf(t->error, sizeof t->error, "%s", rq->error ? rq->error : "");
+	return 0;
+}
+
+int turn_end(struct store *st, struct ref session, uint64_t n, enum turn_state state,
+	     const char *error, struct event *last, struct turn_info *out, struct err *err)
+{
+	struct request rq = { .ref = session, .n = n, .events = last, .count = last ? 1 : 0,
+			      .change = mark_ended, .state = state, .error = error };
+
+	return update(st, &rq, out, err);
+}
+
+static int stat_turn(struct store_tx *tx, void *arg)
+{
+	struct request *rq = arg;
+
+	return load(tx, rq->ref, rq->n, &rq->info);
+}
+
+int turn_stat(struct store *st, struct ref session, uint64_t n, struct turn_info *out,
+	      struct err *err)
+{
+	struct request rq = { .ref = session, .n = n };
+	int r = store_view(st, stat_turn, &rq, err);
+
+	if (r == 0)
+		*out = rq.info;
+	return r;
+}
+
+static int note_number(void *arg, struct span key, struct span value)
+{
+	(void)value;
+	*(uint64_t *)arg = key_last_number(key);
+	return 1;
+}
+
+static int find_current(struct store_tx *tx, void *arg)
+{
+	struct request *rq = arg;
+	struct key prefix = key_1(KEY_QUEUE, rq->ref.session);
+	int r = store_scan(tx, &prefix, &prefix, note_number, &rq->n);
+
+	if (r <= 0)
+		return r < 0 ? r : -ENOENT;
+	return load(tx, rq->ref, rq->n, &rq->info);
+}
+
+int turn_current(struct store *st, struct ref session, struct turn_info *out, struct err *err)
+{
+	struct request rq = { .ref = session };
+	int r = store_view(st, find_current, &rq, err);
+
+	if (r == 0)
+		*out = rq.info;
+	return r;
+}
+
+struct listing {
+	struct ref ref;
+	uint64_t after;
+	turn_fn *fn;
+	void *arg;
+};
+
+static int emit(void *arg, struct span key, struct span value)
+{
+	struct listing *l = arg;
+	struct turn_info info;
+	int r = decode(value, key_last_number(key), &info);
+
+	return r < 0 ? r : l->fn(l->arg, &info);
+}
+
+static int list(struct store_tx *tx, void *arg)
+{
+	struct listing *l = arg;
+	struct key prefix = key_1(KEY_TURN, l->ref.session);
+	struct key from = key_2(KEY_TURN, l->ref.session, l->after + 1);
+
+	return store_scan(tx, &from, &prefix, emit, l);
+}
+
+int turn_list(struct store *st, struct ref session, uint64_t after, turn_fn *fn, void *arg,
+	      struct err *err)
+{
+	struct listing l = { session, after, fn, arg };
+
+	return store_view(st, list, &l, err);
+}
+
+/* A pass over the lines of one turn. */
+struct pass {
+	const struct turn_info *info;
+	struct buf *out;
+	int (*take)(const struct event *e, struct span line, struct buf *out);
+};
+
+static int pass_line(void *arg, struct span line)
+{
+	struct pass *p = arg;
+	CLEANUP(event_release) struct event e = { 0 };
+	CLEANUP(buf_release) struct buf invocation = { 0 };
+	int r;
+
+	/* Cheap look before the careful one: most lines of a range are the turn's own. */
+	if (!memmem(line.data, line.len, p->info->invocation, strlen(p->info->invocation)))
+		return 0;
+	r = event_from_json(line, &e, NULL);
+	if (r == 0)
+		r = event_text(&e, EVENT_INVOCATION, &invocation);
+	if (r < 0)
+		return -EIO;
+	if (!span_is(buf_span(&invocation), p->info->invocation))
+		return 0;
+	return p->take(&e, line, p->out);
+}
+
+static int run_pass(struct store *st, struct ref session, struct pass *p, struct err *err)
+{
+	int r = session_lines(st, session, p->info->first, p->info->last, pass_line, p, err);
+
+	return r < 0 ? r : buf_check(p->out, err);
+}
+
+static int take_input(const struct event *e, struct span line, struct buf *out)
+{
+	int r = event_input(e, out);
+
+	(void)line;
+	return r < 0 ? r : 1; /* the first line of a turn is its message */
+}
+
+static int take_output(const struct event *e, struct span line, struct buf *out)
+{
+	(void)line;
+	return turn_event_output(e, out);
+}
+
+static int take_line(const struct event *e, struct span line, struct buf *out)
+{
+	(void)e;
+	buf_span_add(out, line);
+	buf_char(out, '\n');
+	return 0;
+}
+
+int turn_input(struct store *st, struct ref session, const struct turn_info *info,
+	       struct buf *out, struct err *err)
+{
+	struct pass p = { info, out, take_input };
+
+	return run_pass(st, session, &p, err);
+}
+
+int turn_output(struct store *st, struct ref session, const struct turn_info *info,
+		struct buf *out, struct err *err)
+{
+	struct pass p = { info, out, take_output };
+
+	return run_pass(st, session, &p, err);
+}
+
+int turn_events(struct store *st, struct ref session, const struct turn_info *info,
+		struct buf *out, struct err *err)
+{
+	struct pass p = { info, out, take_line };
+
+	return run_pass(st, session, &p, err);
+}
+
+struct unfinished {
+	unfinished_fn *fn;
+	void *arg;
+};
+
+static int pass_unfinished(void *arg, struct span key, struct span value)
+{
+	struct unfinished *u = arg;
+	struct record_reader r = { .left = value };
+	struct ref ref;
+
+	ref.app = record_take_number(&r);
+	ref.user = record_take_number(&r);
+	ref.session = key_first_number(key);
+	return r.bad ? -EIO : u->fn(u->arg, ref, key_last_number(key));
+}
+
+static int scan_unfinished(struct store_tx *tx, void *arg)
+{
+	struct key prefix = key_space(KEY_QUEUE);
+
+	return store_scan(tx, &prefix, &prefix, pass_unfinished, arg);
+}
+
+int turn_unfinished(struct store *st, unfinished_fn *fn, void *arg, struct err *err)
+{
+	struct unfinished u = { fn, arg };
+
+	return store_view(st, scan_unfinished, &u, err);
+}
+
+struct stage {
+	struct ref ref;
+	uint64_t message;
+	uint64_t piece;
+	struct span text;
+};
+
+static int stage(struct store_tx *tx, void *arg)
+{
+	struct stage sg = *(struct stage *)arg;
+	CLEANUP(buf_release) struct buf head = { 0 };
+	struct key key = key_2(KEY_MESSAGE, sg.message, 0);
+
+	if (sg.piece == 0) {
+		record_number(&head, sg.ref.app);
+		record_number(&head, sg.ref.user);
+		record_number(&head, sg.ref.session);
+		store_put(tx, &key, buf_span(&head));
+	}
+	while (sg.text.len) {
+		size_t n = MIN(sg.text.len, ENGINE_VALUE_MAX);
+
+		key = key_2(KEY_MESSAGE, sg.message, ++sg.piece);
+		store_put(tx, &key, span_sub(sg.text, 0, n));
+		sg.text = span_sub(sg.text, n, sg.text.len);
+	}
+	return 0;
+}
+
+int message_stage(struct store *st, struct ref session, uint64_t message, uint64_t piece,
+		  struct span text, struct err *err)
+{
+	struct stage sg = { session, message, piece, text };
+
+	return store_update(st, stage, &sg, err);
+}
+
+static int drop(struct store_tx *tx, void *arg)
+{
+	drop_message(tx, *(uint64_t *)arg);
+	return 0;
+}
+
+int message_drop(struct store *st, uint64_t message, struct err *err)
+{
+	return store_update(st, drop, &message, err);
+}
+
+struct staged {
+	message_fn *fn;
+	void *arg;
+	struct ref ref;
+	uint64_t message;
+	struct buf text;
+};
+
+/* Hand on the message that was collected, if there is one. */
+static int pass_message(struct staged *sg)
+{
+	int r = 0;
+
+	if (sg->message)
+		r = sg->fn(sg->arg, sg->ref, sg->message, buf_span(&sg->text));
+	sg->message = 0;
+	buf_clear(&sg->text);
+	return r;
+}
+
+static int collect(void *arg, struct span key, struct span value)
+{
+	struct staged *sg = arg;
+	struct record_reader r = { .left = value };
+	int done;
+
+	if (key_last_number(key) != 0) {
+		buf_span_add(&sg->text, value);
+		return buf_check(&sg->text, NULL);
+	}
+	done = pass_message(sg);
+	sg->message = key_first_number(key);
+	sg->ref.app = record_take_number(&r);
+	sg->ref.user = record_take_number(&r);
+	sg->ref.session = record_take_number(&r);
+	return r.bad ? -EIO : done;
+}
+
+static int scan_messages(struct store_tx *tx, void *arg)
+{
+	struct key prefix = key_space(KEY_MESSAGE);
+	int r = store_scan(tx, &prefix, &prefix, collect, arg);
+
+	return r == 0 ? pass_message(arg) : r;
+}
+
+int message_staged(struct store *st, message_fn *fn, void *arg, struct err *err)
+{
+	struct staged sg = { .fn = fn, .arg = arg };
+	int r = store_view(st, scan_messages, &sg, err);
+
+	buf_release(&sg.text);
+	return r;
+}

@@ -1,0 +1,210 @@
+/*
+ * JSON Schema and its patterns.
+ */
+#include "runner/pattern.h"
+#include "runner/schema.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+/* NULL: the value fits; else the error it has to give. */
+static void expect(const char *schema_text, const char *value_text, const char *want)
+{
+	json_auto_t *schema = json_loads(schema_text, JSON_DECODE_ANY, NULL);
+	json_auto_t *value = json_loads(value_text, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
+	struct err err = { 0 };
+	int r;
+
+	if (!schema || !value)
+		fail_msg("not JSON: %s or %s", schema_text, value_text);
+	r = schema_check(schema, value, &err);
+	if (r != (want ? -EINVAL : 0) || strcmp(err.text, want ? want : "") != 0)
+		fail_msg("%s\nof %s\ngives  %s\nwanted %s", value_text, schema_text,
+			 r ? err.text : "no error", want ? want : "no error");
+}
+
+static void test_types(void **state UNUSED)
+{
+	expect("{}", "1", NULL);
+	expect("true", "1", NULL);
+	expect("false", "1", "is not allowed");
+	expect("{\"type\":\"object\"}", "{}", NULL);
+	expect("{\"type\":\"OBJECT\"}", "{}", NULL);
+	expect("{\"type\":\"object\"}", "[]", "must be an object, not a list");
+	expect("{\"type\":\"array\"}", "null", "must be a list, not null");
+	expect("{\"type\":\"string\"}", "1", "must be a string, not an integer");
+	expect("{\"type\":\"integer\"}", "1.0", NULL);
+	expect("{\"type\":\"integer\"}", "1.5", "must be an integer, not a number");
+	expect("{\"type\":\"Number\"}", "1", NULL);
+	expect("{\"type\":\"boolean\"}", "\"true\"", "must be true or false, not a string");
+	expect("{\"type\":\"null\"}", "null", NULL);
+	expect("{\"type\":[\"string\",\"null\"]}", "null", NULL);
+	expect("{\"type\":[\"string\",\"null\"]}", "1", "has the wrong type: an integer");
+	expect("{\"type\":\"string\",\"nullable\":true}", "null", NULL);
+	expect("{\"type\":\"TYPE_UNSPECIFIED\"}", "null", NULL);
+}
+
+static void test_choices(void **state UNUSED)
+{
+	expect("{\"enum\":[\"c\",\"f\",1]}", "\"f\"", NULL);
+	expect("{\"enum\":[\"c\",\"f\",1]}", "1.0", NULL);
+	expect("{\"enum\":[\"c\",\"f\"]}", "\"k\"", "must be one of [\"c\",\"f\"]");
+	expect("{\"const\":{\"a\":1}}", "{\"a\":1}", NULL);
+	expect("{\"const\":2}", "3", "must be 2");
+}
+
+static void test_objects(void **state UNUSED)
+{
+	const char *city = "{\"type\":\"object\",\"properties\":{\"city\":{\"type\":\"string\"},"
+			   "\"at\":{\"type\":\"object\",\"required\":[\"lat\"]}},"
+			   "\"required\":[\"city\"]}";
+
+	expect(city, "{\"city\":\"Bonn\"}", NULL);
+	expect(city, "{\"city\":\"Bonn\",\"more\":1}", NULL);
+	expect(city, "{}", "city: is missing");
+	expect(city, "{\"city\":5}", "city: must be a string, not an integer");
+	expect(city, "{\"city\":\"\",\"at\":{}}", "at.lat: is missing");
+	expect("{\"properties\":{\"a\":{}},\"additionalProperties\":false}", "{\"a\":1}", NULL);
+	expect("{\"properties\":{\"a\":{}},\"additionalProperties\":false}", "{\"b\":1}",
+	       "b: is not a known member");
+	expect("{\"additionalProperties\":{\"type\":\"string\"}}", "{\"b\":1}",
+	       "b: must be a string, not an integer");
+	expect("{\"patternProperties\":{\"^x\":{}},\"additionalProperties\":false}", "{\"x1\":1}",
+	       NULL);
+}
+
+static void test_lists(void **state UNUSED)
+{
+	expect("{\"items\":{\"type\":\"integer\"}}", "[1,2]", NULL);
+	expect("{\"properties\":{\"l\":{\"items\":{\"required\":[\"a\"]}}}}",
+	       "{\"l\":[{\"a\":1},{}]}", "l[1].a: is missing");
+	expect("{\"prefixItems\":[{\"type\":\"string\"}],\"items\":false}", "[\"a\"]", NULL);
+	expect("{\"prefixItems\":[{\"type\":\"string\"}],\"items\":false}", "[\"a\",1]",
+	       "[1]: is not allowed");
+	expect("{\"items\":[{\"type\":\"string\"}]}", "[1]",
+	       "[0]: must be a string, not an integer");
+	expect("{\"minItems\":1}", "[]", "must have at least 1 items");
+	expect("{\"maxItems\":1}", "[1,2]", "must have at most 1 items");
+	expect("{\"uniqueItems\":true}", "[1,{\"a\":1},2]", NULL);
+	expect("{\"uniqueItems\":true}", "[1,{\"a\":1},{\"a\":1}]", "items 1 and 2 are equal");
+}
+
+static void test_strings(void **state UNUSED)
+{
+	expect("{\"minLength\":2}", "\"\xc3\xbc\xc3\xbc\"", NULL);
+	expect("{\"minLength\":2}", "\"\xc3\xbc\"", "must have at least 2 characters");
+	expect("{\"maxLength\":1}", "\"ab\"", "must have at most 1 characters");
+	expect("{\"pattern\":\"^\\\\d{4}$\"}", "\"2025\"", NULL);
+	expect("{\"pattern\":\"^\\\\d{4}$\"}", "\"25\"", "must match the pattern ^\\d{4}$");
+	expect("{\"pattern\":\"(?=x)\"}", "\"y\"", NULL);
+	expect("{\"pattern\":\"b\"}", "\"a\\u0000b\"", NULL);
+}
+
+static void test_numbers(void **state UNUSED)
+{
+	expect("{\"minimum\":0,\"maximum\":10}", "10", NULL);
+	expect("{\"minimum\":0}", "-0.5", "must be at least 0");
+	expect("{\"maximum\":1.5}", "2", "must be at most 1.5");
+	expect("{\"exclusiveMinimum\":0}", "0", "must be more than 0");
+	expect("{\"exclusiveMaximum\":3}", "3", "must be less than 3");
+	expect("{\"exclusiveMaximum\":9223372036854775807}", "9223372036854775806", NULL);
+	expect("{\"multipleOf\":0.1}", "0.3", NULL);
+	expect("{\"multipleOf\":5}", "12", "must be a multiple of 5");
+}
+
+static void test_combinations(void **state UNUSED)
+{
+	const char *one = "{\"oneOf\":[{\"type\":\"integer\"},{\"type\":\"number\"}]}";
+
+	expect("{\"anyOf\":[{\"type\":\"string\"},{\"type\":\"null\"}]}", "null", NULL);
+	expect("{\"anyOf\":[{\"type\":\"string\"}]}", "1", "fits none of the allowed forms");
+	expect(one, "1.5", NULL);
+	expect(one, "1", "fits more than one of the allowed forms");
+	expect("{\"allOf\":[{\"required\":[\"a\"]},{\"required\":[\"b\"]}]}", "{\"a\":1}",
+	       "b: is missing");
+	expect("{\"not\":{\"type\":\"string\"}}", "1", NULL);
+	expect("{\"not\":{\"type\":\"string\"}}", "\"a\"", "has a form that is not allowed");
+}
+
+static void test_references(void **state UNUSED)
+{
+	const char *tree = "{\"type\":\"object\",\"properties\":{\"next\":{\"$ref\":\"#\"}},"
+			   "\"required\":[\"v\"]}";
+
+	expect("{\"properties\":{\"a\":{\"$ref\":\"#/$defs/x~1y\"}},"
+	       "\"$defs\":{\"x/y\":{\"type\":\"string\"}}}",
+	       "{\"a\":1}", "a: must be a string, not an integer");
+	expect(tree, "{\"v\":1,\"next\":{\"v\":2}}", NULL);
+	expect(tree, "{\"v\":1,\"next\":{}}", "next.v: is missing");
+	expect("{\"$ref\":\"#/nowhere\"}", "1", "cannot be checked: the schema has no #/nowhere");
+	expect("{\"$ref\":\"http://x/y\"}", "1", "cannot be checked: the schema has no http://x/y");
+}
+
+/* A schema that never ends, and one that takes 2^200 steps. */
+static void test_bounds(void **state UNUSED)
+{
+	expect("{\"$ref\":\"#\"}", "1", "cannot be checked: the schema asks for too many steps");
+	expect("{\"anyOf\":[{\"$ref\":\"#\"},{\"$ref\":\"#\"}]}", "1",
+	       "fits none of the allowed forms");
+}
+
+static void match(const char *pattern, const char *text, int want)
+{
+	int got = pattern_match(pattern, span_of(text));
+
+	if (got != want)
+		fail_msg("/%s/ of \"%s\": %d in place of %d", pattern, text, got, want);
+}
+
+static void test_patterns(void **state UNUSED)
+{
+	match("b", "abc", 1);
+	match("^b", "abc", 0);
+	match("^[\\w.\\-]+@\\w+\\.\\w{2,}$", "a.b-c@example.org", 1);
+	match("^[\\w.\\-]+@\\w+\\.\\w{2,}$", "a.b-c@example", 0);
+	match("^(?:ab)+?$", "abab", 1);
+	match("^\\s*$", " \t\n", 1);
+	match("^\\S+$", "a b", 0);
+	match("^[^\\d]$", "5", 0);
+	match("^[^\\d]$", "x", 1);
+	match("^[\\]a]$", "]", 1);
+	match("^[\\[]$", "[", 1);
+	match("^[\\^]$", "^", 1);
+	match("^[\\^-]$", "-", 1);
+	match("^[-^]$", "a", 0);
+	match("^[a\\\\]$", "\\", 1);
+	match("^[a-c]$", "b", 1);
+	match("^[a\\-c]$", "b", 0);
+	match("^.$", "\xc3\xbc", 1);
+	match("^.$", "\n", 0);
+	match("a\\/b", "a/b", 1);
+	match("\\bcat\\b", "a cat.", 1);
+	match("\\bcat\\b", "concat", 0);
+	match("a{2}", "aa", 1);
+	match("", "x", 1);
+	match("(?!x)", "x", -ENOTSUP);
+	match("(a)\\1", "aa", -ENOTSUP);
+	match("\\u0041", "A", -ENOTSUP);
+	match("[a", "a", -ENOTSUP);
+	match("(a", "a", -ENOTSUP);
+	match("a\\", "a", -ENOTSUP);
+	match("[]", "a", -ENOTSUP);
+	match("[\\", "a", -ENOTSUP);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_types),        cmocka_unit_test(test_choices),
+		cmocka_unit_test(test_objects),      cmocka_unit_test(test_lists),
+		cmocka_unit_test(test_strings),      cmocka_unit_test(test_numbers),
+		cmocka_unit_test(test_combinations), cmocka_unit_test(test_references),
+		cmocka_unit_test(test_bounds),       cmocka_unit_test(test_patterns),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
