@@ -194,6 +194,22 @@ bool inode_changed(struct inodes *t, uint64_t ino)
 	return inode;
 }
 
+bool inode_may_notify(struct inodes *t, uint64_t ino, uint64_t now, uint64_t pause, bool *at_once)
+{
+	struct inode *inode;
+
+	mutex_lock(&t->lock);
+	inode = *slot_locked(t, ino);
+	if (inode) {
+		atomic_fetch_add(&inode->change, 1);
+		*at_once = now - inode->notified >= pause;
+		if (*at_once)
+			inode->notified = now;
+	}
+	mutex_unlock(&t->lock);
+	return inode;
+}
+
 bool inode_removed(struct inodes *t, uint64_t ino)
 {
 	struct inode *inode;

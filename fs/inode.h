@@ -25,7 +25,8 @@ struct inode {
 	_Atomic uint64_t change; /* counts changes; a handle compares before it trusts what it has */
 	atomic_bool gone;	 /* what it stood for was removed: opens of it are ESTALE */
 
-	uint64_t lookups; /* guarded by inodes.lock, as are the links */
+	uint64_t notified; /* monotonic ns; guarded by inodes.lock, as are the next ones */
+	uint64_t lookups;
 	struct inode *next;
 	struct inode *watch_prev; /* those with NODE_SHOWS_STATE */
 	struct inode *watch_next;
@@ -65,6 +66,13 @@ void inode_forget(struct inodes *t, uint64_t ino, uint64_t lookups);
 /* Whether the kernel holds it; if so its change counter moves on, or it is marked as gone. */
 bool inode_changed(struct inodes *t, uint64_t ino);
 bool inode_removed(struct inodes *t, uint64_t ino);
+
+/*
+ * As inode_changed, for something that may be told late: *at_once is set when the
+ * last time was longer than `pause` ago.
+ */
+bool inode_may_notify(struct inodes *t, uint64_t ino, uint64_t now, uint64_t pause,
+		      bool *at_once);
 
 /* Whether the kernel holds it. */
 bool inode_is_held(struct inodes *t, uint64_t ino);

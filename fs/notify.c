@@ -3,6 +3,7 @@
  */
 #include "fs/notify.h"
 
+#include "base/clock.h"
 #include "base/name.h"
 #include "fs/ids.h"
 #include "fs/mount.h"
@@ -10,6 +11,8 @@
 #include "store/statekey.h"
 
 #include <stdlib.h>
+
+#define DIRECTORY_NS (10 * (uint64_t)NSEC_PER_MSEC)
 
 struct notify_item {
 	struct notify_item *next;
@@ -19,16 +22,81 @@ struct notify_item {
 	void *arg;
 };
 
-static struct notify_item *next_item(struct notify *n)
+/* Directories whose time is over: their attributes are dropped once more. */
+static void drop_late(struct fs *fs)
 {
-	struct notify_item *item;
+	struct notify *n = &fs->notify;
+	uint64_t due[NOTIFY_LATE_MAX];
+	size_t count;
+	size_t i;
 
 	mutex_lock(&n->lock);
-	while (!n->first && !n->stopping)
-		cond_wait(&n->wake, &n->lock);
-	item = n->first;
+	count = n->late_count;
+	memcpy(due, n->late, count * sizeof *due);
+	n->late_count = 0;
+	n->late_at = 0;
 	mutex_unlock(&n->lock);
+	for (i = 0; i < count; i++)
+		notify_attributes(fs, due[i]);
+}
+
+static bool late_is_due_locked(const struct notify *n) REQUIRES(n->lock)
+{
+	return n->late_at && clock_monotonic() >= n->late_at;
+}
+
+/* What to do next; NULL: the end. Late directories are seen to on the way. */
+static struct notify_item *next_item(struct fs *fs)
+{
+	struct notify *n = &fs->notify;
+	struct notify_item *item = NULL;
+	bool due = true;
+
+	while (due) {
+		mutex_lock(&n->lock);
+		while (!n->first && !n->stopping && !late_is_due_locked(n)) {
+			if (n->late_at)
+				(void)cond_wait_until(&n->wake, &n->lock, n->late_at);
+			else
+				cond_wait(&n->wake, &n->lock);
+		}
+		due = late_is_due_locked(n);
+		item = n->first;
+		mutex_unlock(&n->lock);
+		if (due)
+			drop_late(fs);
+	}
 	return item;
+}
+
+void notify_directory(struct fs *fs, uint64_t ino)
+{
+	struct notify *n = &fs->notify;
+	uint64_t now = clock_monotonic();
+	bool at_once;
+	size_t i;
+
+	if (!inode_may_notify(&fs->inodes, ino, now, DIRECTORY_NS, &at_once))
+		return; /* not held */
+	if (at_once) {
+		ops_drop_attributes(fs, ino);
+		return;
+	}
+	mutex_lock(&n->lock);
+	for (i = 0; i < n->late_count && n->late[i] != ino; i++)
+		;
+	if (i == NOTIFY_LATE_MAX) {
+		at_once = true;
+	} else if (i == n->late_count) {
+		n->late[n->late_count++] = ino;
+		if (!n->late_at)
+			n->late_at = now + DIRECTORY_NS;
+	}
+	mutex_unlock(&n->lock);
+	if (at_once)
+		ops_drop_attributes(fs, ino);
+	else
+		cond_wake_one(&n->wake);
 }
 
 /* Taken out only when it is through, so that a fence sees an empty queue rightly. */
@@ -47,7 +115,7 @@ static void *notify_thread(void *arg)
 	struct fs *fs = arg;
 	struct notify_item *item;
 
-	while ((item = next_item(&fs->notify))) {
+	while ((item = next_item(fs))) {
 		if (item->fence)
 			item->fence(item->arg);
 		else
@@ -177,10 +245,13 @@ static void state_changed(struct fs *fs, const struct change *c)
 	uint64_t file = node_ino(c->item, ID_OBJECT);
 	char name[300];
 
-	notify_attributes(fs, node_ino(scope, ID_STATE_DIR));
+	/* The list of keys is as old as its names: permission checks of every open look at it. */
+	if (c->kind != CHANGE_STATE)
+		notify_attributes(fs, node_ino(scope, ID_STATE_DIR));
 	notify_attributes(fs, node_ino(scope, ID_STATE_JSON));
 	notify_attributes(fs, node_ino(scope, ID_SESSION_JSON));
-	notify_attributes(fs, node_ino(scope, ID_OBJECT));
+	if (!c->ref.session) /* a session's own time moves with its log */
+		notify_directory(fs, node_ino(scope, ID_OBJECT));
 	if (c->kind == CHANGE_STATE_REMOVED) {
 		(void)inode_removed(&fs->inodes, file);
 		(void)inode_removed(&fs->inodes, node_ino(c->item, ID_OBJECT_LINK));
@@ -237,7 +308,7 @@ static void version_changed(struct fs *fs, const struct change *c)
 /* The files of a turn, and those of the session that show the latest one. */
 static void turn_changed(struct fs *fs, const struct change *c)
 {
-	static const unsigned of_session[] = { ID_OUTPUT, ID_STATUS, ID_WAIT, ID_OBJECT };
+	static const unsigned of_session[] = { ID_OUTPUT, ID_STATUS, ID_WAIT };
 	uint64_t session = c->ref.session;
 	uint64_t dir = node_ino(session, ID_TURNS);
 	char name[32];
@@ -282,7 +353,7 @@ static void log_changed(struct fs *fs, const struct change *c)
 
 	notify_attributes(fs, node_ino(session, ID_EVENTS));
 	notify_attributes(fs, node_ino(session, ID_SESSION_JSON));
-	notify_attributes(fs, node_ino(session, ID_OBJECT));
+	notify_directory(fs, node_ino(session, ID_OBJECT));
 }
 
 void notify_change(void *arg, const struct change *c)

@@ -14,6 +14,8 @@
 struct fs;
 struct notify_item;
 
+#define NOTIFY_LATE_MAX 256
+
 typedef void fence_fn(void *arg);
 
 struct notify {
@@ -21,6 +23,9 @@ struct notify {
 	struct cond wake;
 	struct notify_item *first GUARDED_BY(lock);
 	struct notify_item *last GUARDED_BY(lock);
+	uint64_t late[NOTIFY_LATE_MAX] GUARDED_BY(lock); /* directories to drop at late_at */
+	size_t late_count GUARDED_BY(lock);
+	uint64_t late_at GUARDED_BY(lock); /* monotonic ns; 0: none */
 	bool stopping GUARDED_BY(lock);
 	bool started;
 	pthread_t thread;
@@ -34,6 +39,13 @@ void notify_change(void *fs, const struct change *change);
 
 /* The file's attributes changed (and with them, perhaps, its content). */
 void notify_attributes(struct fs *fs, uint64_t ino);
+
+/*
+ * The time of a directory moved, and nothing else of it. At once after a pause,
+ * else some milliseconds later: the kernel checks permissions of every path with
+ * these attributes, and would ask for them at each open.
+ */
+void notify_directory(struct fs *fs, uint64_t ino);
 
 /* A name appeared, or means another thing now. Does nothing unless the kernel holds parent. */
 void notify_name(struct fs *fs, uint64_t parent, const char *name);
