@@ -333,10 +333,16 @@ static size_t segment_length(struct span text)
 	return last ? (size_t)(last - text.data) + 1 : MIN(text.len, LOG_SEGMENT_BYTES);
 }
 
+struct folding {
+	struct ref ref;
+	bool more; /* there may be another segment to fold */
+};
+
 /* One segment of the bytes behind `sealed`; rows that it covers go. */
 static int fold(struct store_tx *tx, void *arg)
 {
-	struct ref ref = *(struct ref *)arg;
+	struct folding *folding = arg;
+	struct ref ref = folding->ref;
 	CLEANUP(buf_release) struct buf text = { 0 };
 	struct scope_info session;
 	struct reading rd = { .out = &text };
@@ -347,8 +353,9 @@ static int fold(struct store_tx *tx, void *arg)
 
 	if (r < 0)
 		return r;
-	if (session.log_size - session.sealed <= LOG_FOLD_BYTES / 2)
-		return 1;
+	folding->more = session.log_size - session.sealed > LOG_FOLD_BYTES / 2;
+	if (!folding->more)
+		return 0;
 	rd.offset = session.sealed;
 	rd.end = session.sealed + LOG_SEGMENT_BYTES;
 	r = read_bytes(tx, ref, &rd);
@@ -367,12 +374,13 @@ static int fold(struct store_tx *tx, void *arg)
 
 int session_fold(struct store *st, struct ref ref, struct err *err)
 {
+	struct folding folding = { .ref = ref };
 	int r;
 
 	do {
-		r = store_update(st, fold, &ref, err);
-	} while (r == 0);
-	return r < 0 ? r : 0;
+		r = store_update(st, fold, &folding, err);
+	} while (r == 0 && folding.more);
+	return r;
 }
 
 struct event_place {
