@@ -79,18 +79,22 @@ void buf_char(struct buf *b, char c)
 
 void buf_printf(struct buf *b, const char *fmt, ...)
 {
+	size_t room = 48; /* most texts fit at the first try */
 	va_list args;
-	int n;
+	int n = 0;
 
-	va_start(args, fmt);
-	n = vsnprintf(NULL, 0, fmt, args);
-	va_end(args);
-	if (n < 0 || !buf_reserve(b, (size_t)n + 1))
-		return;
-	va_start(args, fmt);
-	(void)vsnprintf(b->data + b->len, (size_t)n + 1, fmt, args);
-	va_end(args);
-	b->len += (size_t)n;
+	while (buf_reserve(b, room)) {
+		va_start(args, fmt);
+		n = vsnprintf(b->data + b->len, room, fmt, args);
+		va_end(args);
+		if (n < 0)
+			return;
+		if ((size_t)n < room) {
+			b->len += (size_t)n;
+			return;
+		}
+		room = (size_t)n + 1;
+	}
 }
 
 void buf_consume(struct buf *b, size_t n)

@@ -4,7 +4,9 @@
 #include "base/clock.h"
 
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <time.h>
 #include <uuid/uuid.h>
 
@@ -39,12 +41,30 @@ uint64_t clock_stamp(void)
 	return next;
 }
 
+/* Random bytes, asked of the kernel for many ids at once. */
+static void random_bytes(unsigned char *out, size_t len)
+{
+	static _Thread_local unsigned char pool[1024];
+	static _Thread_local size_t left;
+
+	if (left < len) {
+		if (getrandom(pool, sizeof pool, 0) != (ssize_t)sizeof pool)
+			abort(); /* cannot happen for so few bytes */
+		left = sizeof pool;
+	}
+	left -= len;
+	memcpy(out, pool + left, len);
+	memset(pool + left, 0, len);
+}
+
 void clock_new_id(char *out, const char *prefix)
 {
 	size_t n = strlen(prefix);
 	uuid_t id;
 
-	uuid_generate_random(id);
+	random_bytes(id, sizeof id);
+	id[6] = (unsigned char)((id[6] & 0x0f) | 0x40); /* version 4 */
+	id[8] = (unsigned char)((id[8] & 0x3f) | 0x80); /* of RFC 4122 */
 	memcpy(out, prefix, n);
 	uuid_unparse_lower(id, out + n);
 }

@@ -76,6 +76,14 @@ static int start(struct fs *fs, const struct fs_options *o, struct err *err)
 	return r;
 }
 
+/* No handler waits, so that a few are enough; more only get in each other's way. */
+static unsigned usual_threads(void)
+{
+	long cores = sysconf(_SC_NPROCESSORS_ONLN);
+
+	return cores > 2 ? 2 * (unsigned)cores : FS_THREADS_MIN;
+}
+
 int fs_new(const struct fs_options *options, struct fs **out, struct err *err)
 {
 	struct fs *fs = calloc(1, sizeof *fs);
@@ -88,7 +96,7 @@ int fs_new(const struct fs_options *options, struct fs **out, struct err *err)
 	fs->gid = getgid();
 	fs->mounted = clock_stamp();
 	fs->started = clock_now();
-	fs->threads = options->threads ? options->threads : FS_THREADS;
+	fs->threads = options->threads ? options->threads : usual_threads();
 	errors_init(&fs->errors);
 	fs->mountpoint = strdup(options->mountpoint);
 	fs->agents = options->agents ? strdup(options->agents) : NULL;

@@ -73,6 +73,7 @@ void notify_directory(struct fs *fs, uint64_t ino)
 {
 	struct notify *n = &fs->notify;
 	uint64_t now = clock_monotonic();
+	bool first_late = false;
 	bool at_once;
 	size_t i;
 
@@ -89,13 +90,14 @@ void notify_directory(struct fs *fs, uint64_t ino)
 		at_once = true;
 	} else if (i == n->late_count) {
 		n->late[n->late_count++] = ino;
-		if (!n->late_at)
+		first_late = !n->late_at;
+		if (first_late)
 			n->late_at = now + DIRECTORY_NS;
 	}
 	mutex_unlock(&n->lock);
 	if (at_once)
 		ops_drop_attributes(fs, ino);
-	else
+	else if (first_late)
 		cond_wake_one(&n->wake);
 }
 

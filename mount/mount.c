@@ -289,7 +289,7 @@ const struct command command_mount = {
 		"  --durability HOW   process (default): what was written survives a crash of the\n"
 		"                     daemon; disk: also a power cut, at the price of a sync each\n"
 		"  --max-turns N      turns that run at the same time (default 256)\n"
-		"  --threads N        threads that answer the kernel (default 10)\n"
+		"  --threads N        threads that answer the kernel (default two a core, at least 4)\n"
 		"  -o OPTIONS         mount options of FUSE, such as allow_other\n"
 		"  -f, --foreground   stay in the foreground, log to standard error\n"
 		"  -v, --verbose      log more\n"

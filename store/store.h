@@ -98,6 +98,7 @@ struct store_tx {
 typedef int store_tx_fn(struct store_tx *tx, void *arg);
 
 /* Run fn in a transaction and commit. What fn returned below 0; -EIO, -ENOSPC, -ENOMEM. */
+/* fn: 0 commits, below 0 aborts. */
 MUST_CHECK int store_update(struct store *st, store_tx_fn *fn, void *arg, struct err *err);
 
 /* Run fn in a transaction that is not committed. Returns what fn returned. */
