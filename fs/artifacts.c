@@ -100,9 +100,8 @@ struct opened {
 	uint64_t change; /* of the inode, when fd was opened */
 	bool valid;
 
-	int upload; /* the bytes that writes go to; -1: none yet */
+	struct bulk_writer upload; /* the bytes that writes go to; fd -1: none yet */
 	uint64_t bulk;
-	uint64_t written; /* size of the upload */
 	bool changed;	  /* since it was saved */
 	uint64_t version; /* saved as; 0: not yet */
 };
@@ -113,7 +112,7 @@ static int opened_open(struct handle *h, struct err *err)
 
 	if (!o)
 		return err_nomem(err);
-	o->fd = o->upload = -1;
+	o->fd = o->upload.fd = o->upload.direct = -1;
 	o->changed = handle_writes(h) && (h->flags & O_TRUNC);
 	h->state = o;
 	return 0;
@@ -197,10 +196,12 @@ static int file_read(struct handle *h, uint64_t offset, size_t size, struct buf 
 	int fd;
 
 	mutex_lock(&h->lock);
-	if (o->upload < 0)
+	if (o->upload.fd < 0)
 		r = refresh(h, o, err);
-	end = o->upload < 0 ? o->size : o->written;
-	fd = r < 0 ? -1 : dup(o->upload < 0 ? o->fd : o->upload);
+	else if (bulk_drain(&o->upload) < 0)
+		r = err_set(err, -EIO, "the artifact cannot be written");
+	end = o->upload.fd < 0 ? o->size : o->upload.size;
+	fd = r < 0 ? -1 : dup(o->upload.fd < 0 ? o->fd : o->upload.fd);
 	mutex_unlock(&h->lock);
 	if (r < 0 || !end)
 		return r;
@@ -221,7 +222,7 @@ static int copy_old(struct handle *h, struct opened *o, struct err *err)
 	if (r < 0 || !o->size || o->fd < 0)
 		return r;
 	while ((uint64_t)from < o->size) {
-		ssize_t n = copy_file_range(o->fd, &from, o->upload, &to,
+		ssize_t n = copy_file_range(o->fd, &from, o->upload.fd, &to,
 					    o->size - (uint64_t)from, 0);
 
 		if (n < 0)
@@ -229,17 +230,19 @@ static int copy_old(struct handle *h, struct opened *o, struct err *err)
 		if (n == 0)
 			break;
 	}
-	o->written = o->size;
+	o->upload.size = o->upload.start = o->size;
 	return 0;
 }
 
 static int need_upload(struct handle *h, struct opened *o, struct err *err)
 {
-	if (o->upload >= 0)
+	int r;
+
+	if (o->upload.fd >= 0)
 		return 0;
-	o->upload = bulk_create(h->at.fs->store, &o->bulk, err);
-	if (o->upload < 0)
-		return o->upload;
+	r = bulk_writer_open(&o->upload, h->at.fs->store, &o->bulk, err);
+	if (r < 0)
+		return r;
 	return h->flags & O_TRUNC ? 0 : copy_old(h, o, err);
 }
 
@@ -247,28 +250,23 @@ static int need_upload(struct handle *h, struct opened *o, struct err *err)
 static ssize_t file_write(struct handle *h, uint64_t offset, struct span data, struct err *err)
 {
 	struct opened *o = h->state;
-	size_t done = 0;
 	int r = need_upload(h, o, err);
 
 	if (r < 0)
 		return r;
-	if (h->flags & O_APPEND)
-		offset = o->written;
-	if (offset + data.len > ARTIFACT_MAX)
-		return err_set(err, -EFBIG, "an artifact may have %llu bytes", ARTIFACT_MAX);
-	while (done < data.len) {
-		ssize_t n = pwrite(o->upload, data.data + done, data.len - done,
-				   (off_t)(offset + done));
-
-		if (n < 0)
-			return err_errno(err, -errno, "the artifact cannot be written");
-		done += (size_t)n;
-	}
 	mutex_lock(&h->lock);
-	o->written = MAX(o->written, offset + data.len);
-	o->changed = true;
+	if (h->flags & O_APPEND)
+		offset = o->upload.size;
+	if (offset + data.len > ARTIFACT_MAX)
+		r = err_set(err, -EFBIG, "an artifact may have %llu bytes", ARTIFACT_MAX);
+	if (r == 0) {
+		r = bulk_write(&o->upload, offset, data);
+		if (r < 0)
+			(void)err_errno(err, r, "the artifact cannot be written");
+	}
+	o->changed |= r == 0;
 	mutex_unlock(&h->lock);
-	return (ssize_t)data.len;
+	return r < 0 ? r : (ssize_t)data.len;
 }
 
 static int file_truncate(struct handle *h, uint64_t size, struct err *err)
@@ -281,21 +279,19 @@ static int file_truncate(struct handle *h, uint64_t size, struct err *err)
 	r = need_upload(h, o, err);
 	if (r < 0)
 		return r;
-	if (ftruncate(o->upload, (off_t)size) < 0)
-		return err_errno(err, -errno, "the artifact cannot be truncated");
 	mutex_lock(&h->lock);
-	o->changed |= size != o->written;
-	o->written = size;
+	o->changed |= size != o->upload.size;
+	r = bulk_truncate(&o->upload, size);
 	mutex_unlock(&h->lock);
-	return 0;
+	return r < 0 ? err_errno(err, r, "the artifact cannot be truncated") : 0;
 }
 
 static void guess_type(const struct opened *o, const char *name, char *mime, size_t size)
 {
 	CLEANUP(buf_release) struct buf head = { 0 };
 
-	if (o->upload >= 0)
-		(void)!read_fd(o->upload, o->written, 0, MIME_LOOK_BYTES, &head, NULL);
+	if (o->upload.fd >= 0) /* what cannot be read has no type of its own */
+		(void)!read_fd(o->upload.fd, o->upload.size, 0, MIME_LOOK_BYTES, &head, NULL);
 	mime_guess(buf_span(&head), name, mime, size);
 }
 
@@ -309,16 +305,18 @@ static int save(struct handle *h, struct opened *o, struct err *err)
 		.parent = h->at.parent,
 		.name = slash ? slash + 1 : h->at.name,
 		.full_name = h->at.name,
-		.bulk = o->upload < 0 ? 0 : o->bulk,
-		.size = o->written,
+		.bulk = o->upload.fd < 0 ? 0 : o->bulk,
+		.size = o->upload.size,
 		.mime = mime,
 		.number = h->at.item,
 		.version = o->version,
 		.event_session = h->via,
 	};
 	CLEANUP(buf_release) struct buf via = { 0 };
-	int r;
+	int r = o->upload.fd < 0 ? 0 : bulk_drain(&o->upload);
 
+	if (r < 0)
+		return err_errno(err, r, "the artifact cannot be written");
 	if (h->via.session) {
 		buf_printf(&via, USER_PREFIX "%s", h->at.name);
 		s.event_name = buf_cstr(&via);
@@ -336,7 +334,7 @@ static int file_flush(struct handle *h, struct err *err)
 	struct opened *o = h->state;
 	int r = 0;
 
-	if (o->upload < 0 || !o->changed)
+	if (o->upload.fd < 0 || !o->changed)
 		return 0;
 	o->changed = false;
 	r = save(h, o, err);
@@ -352,12 +350,11 @@ static void file_release(struct handle *h, struct err *err)
 	/* An empty file, made or truncated, is known to be one only now. */
 	if (handle_writes(h) && !o->version && (o->changed || is_new) && save(h, o, err) < 0)
 		err->code = err->code ? err->code : -EIO;
-	if (o->upload >= 0 && !o->version && o->bulk)
+	if (o->upload.fd >= 0 && !o->version)
 		bulk_remove(h->at.fs->store, o->bulk);
 	if (o->fd >= 0)
 		(void)close(o->fd);
-	if (o->upload >= 0)
-		(void)close(o->upload);
+	bulk_writer_close(&o->upload);
 	free(o);
 }
 

@@ -185,32 +185,39 @@ void inode_forget(struct inodes *t, uint64_t ino, uint64_t lookups)
 bool inode_changed(struct inodes *t, uint64_t ino)
 {
 	struct inode *inode;
-
-	mutex_lock(&t->lock);
-	inode = *slot_locked(t, ino);
-	if (inode)
-		atomic_fetch_add(&inode->change, 1);
-	mutex_unlock(&t->lock);
-	return inode;
-}
-
-bool inode_may_notify(struct inodes *t, uint64_t ino, uint64_t now, uint64_t pause, bool *at_once)
-{
-	struct inode *inode;
+	bool asked = false;
 
 	mutex_lock(&t->lock);
 	inode = *slot_locked(t, ino);
 	if (inode) {
 		atomic_fetch_add(&inode->change, 1);
-		*at_once = now - inode->notified >= pause;
-		if (*at_once)
-			inode->notified = now;
+		asked = atomic_exchange(&inode->asked, false);
 	}
 	mutex_unlock(&t->lock);
-	return inode;
+	return asked;
 }
 
-bool inode_removed(struct inodes *t, uint64_t ino)
+bool inode_may_notify(struct inodes *t, uint64_t ino, uint64_t now, uint64_t pause, bool *at_once)
+{
+	struct inode *inode;
+	bool asked = false;
+
+	mutex_lock(&t->lock);
+	inode = *slot_locked(t, ino);
+	if (inode) {
+		atomic_fetch_add(&inode->change, 1);
+		asked = atomic_load(&inode->asked);
+		*at_once = now - inode->notified >= pause;
+		if (asked && *at_once) {
+			inode->notified = now;
+			atomic_store(&inode->asked, false);
+		}
+	}
+	mutex_unlock(&t->lock);
+	return asked;
+}
+
+void inode_removed(struct inodes *t, uint64_t ino)
 {
 	struct inode *inode;
 
@@ -219,7 +226,6 @@ bool inode_removed(struct inodes *t, uint64_t ino)
 	if (inode)
 		atomic_store(&inode->gone, true);
 	mutex_unlock(&t->lock);
-	return inode;
 }
 
 bool inode_is_held(struct inodes *t, uint64_t ino)

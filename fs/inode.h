@@ -23,7 +23,13 @@ struct inode {
 
 	atomic_uint pending;	 /* opens that may still make it come into being */
 	_Atomic uint64_t change; /* counts changes; a handle compares before it trusts what it has */
-	atomic_bool gone;	 /* what it stood for was removed: opens of it are ESTALE */
+	/*
+	 * The kernel may hold attributes of it: set before they are looked up and again
+	 * before they are told, cleared when they are dropped. While it is false there is
+	 * nothing to drop.
+	 */
+	atomic_bool asked;
+	atomic_bool gone; /* what it stood for was removed: opens of it are ESTALE */
 
 	uint64_t notified; /* monotonic ns; guarded by inodes.lock, as are the next ones */
 	uint64_t lookups;
@@ -63,15 +69,17 @@ struct inode *inode_find(struct inodes *t, uint64_t ino);
 
 void inode_forget(struct inodes *t, uint64_t ino, uint64_t lookups);
 
-/* Whether the kernel holds it; if so its change counter moves on, or it is marked as gone. */
-bool inode_changed(struct inodes *t, uint64_t ino);
-bool inode_removed(struct inodes *t, uint64_t ino);
+/* It changed. Whether the kernel has attributes of it, which have to be dropped now. */
+MUST_CHECK bool inode_changed(struct inodes *t, uint64_t ino);
+
+/* What it stood for is gone. */
+void inode_removed(struct inodes *t, uint64_t ino);
 
 /*
  * As inode_changed, for something that may be told late: *at_once is set when the
  * last time was longer than `pause` ago.
  */
-bool inode_may_notify(struct inodes *t, uint64_t ino, uint64_t now, uint64_t pause,
+MUST_CHECK bool inode_may_notify(struct inodes *t, uint64_t ino, uint64_t now, uint64_t pause,
 		      bool *at_once);
 
 /* Whether the kernel holds it. */

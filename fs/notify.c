@@ -78,7 +78,7 @@ void notify_directory(struct fs *fs, uint64_t ino)
 	size_t i;
 
 	if (!inode_may_notify(&fs->inodes, ino, now, DIRECTORY_NS, &at_once))
-		return; /* not held */
+		return; /* the kernel has none of its attributes */
 	if (at_once) {
 		ops_drop_attributes(fs, ino);
 		return;
@@ -255,8 +255,8 @@ static void state_changed(struct fs *fs, const struct change *c)
 	if (!c->ref.session) /* a session's own time moves with its log */
 		notify_directory(fs, node_ino(scope, ID_OBJECT));
 	if (c->kind == CHANGE_STATE_REMOVED) {
-		(void)inode_removed(&fs->inodes, file);
-		(void)inode_removed(&fs->inodes, node_ino(c->item, ID_OBJECT_LINK));
+		inode_removed(&fs->inodes, file);
+		inode_removed(&fs->inodes, node_ino(c->item, ID_OBJECT_LINK));
 		notify_attributes(fs, node_ino(c->item, ID_OBJECT_LINK));
 	}
 	notify_attributes(fs, file);
@@ -279,7 +279,7 @@ static void artifact_changed(struct fs *fs, const struct change *c)
 	notify_attributes(fs, node_ino(c->parent, top ? ID_VERSIONS : ID_OBJECT_VERSIONS));
 	notify_attributes(fs, node_ino(c->item, ID_OBJECT_VERSIONS));
 	if (c->kind == CHANGE_ARTIFACT_REMOVED)
-		(void)inode_removed(&fs->inodes, file);
+		inode_removed(&fs->inodes, file);
 	notify_attributes(fs, file);
 	if (name_encode(span_of(c->name), NAME_HIDE_DOT, &name, NULL) < 0 || !buf_cstr(&name))
 		return;
@@ -290,7 +290,7 @@ static void artifact_changed(struct fs *fs, const struct change *c)
 			    name.data);
 	}
 	if (c->kind == CHANGE_ARTIFACT_REMOVED)
-		(void)inode_removed(&fs->inodes, node_ino(c->item, ID_OBJECT_VERSIONS));
+		inode_removed(&fs->inodes, node_ino(c->item, ID_OBJECT_VERSIONS));
 }
 
 static void version_changed(struct fs *fs, const struct change *c)
@@ -344,7 +344,7 @@ static void scope_changed(struct fs *fs, const struct change *c)
 	notify_attributes(fs, node_ino(ref_number(up), ID_MEMBERS));
 	notify_attributes(fs, node_ino(ref_number(up), ID_OBJECT));
 	if (c->kind == CHANGE_SCOPE_REMOVED) {
-		(void)inode_removed(&fs->inodes, removed);
+		inode_removed(&fs->inodes, removed);
 		notify_attributes(fs, removed);
 	}
 }

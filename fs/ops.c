@@ -359,9 +359,15 @@ static void open_now(fuse_req_t req, struct inode *inode, struct fuse_file_info 
 	} else if (r < 0) {
 		refuse(req, inode, NULL, r, &err);
 	} else {
+		/* With O_TRUNC the kernel itself drops size and times when it gets this reply. */
+		bool dropped = (fi->flags & O_TRUNC) && atomic_exchange(&inode->asked, false);
+
 		set_file_flags(h, fi);
-		if (fuse_reply_open(req, fi) == -ENOENT)
-			close_handle(h, &err);
+		if (fuse_reply_open(req, fi) != -ENOENT)
+			return;
+		if (dropped)
+			atomic_store(&inode->asked, true);
+		close_handle(h, &err);
 	}
 }
 

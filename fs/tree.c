@@ -181,6 +181,8 @@ int tree_stat(const struct place *at, const struct node_stat *known, struct stat
 	bool is_dir = S_ISDIR(at->type->mode);
 	int r = 0;
 
+	if (at->inode)
+		atomic_store(&at->inode->asked, true);
 	if (known)
 		st = *known;
 	else
@@ -200,6 +202,8 @@ int tree_stat(const struct place *at, const struct node_stat *known, struct stat
 	out->st_mtim.tv_sec = (time_t)(st.mtime / NSEC_PER_SEC);
 	out->st_mtim.tv_nsec = (long)(st.mtime % NSEC_PER_SEC);
 	out->st_atim = out->st_ctim = out->st_mtim;
+	if (at->inode) /* what changed in between has cleared it, and this is about to be told */
+		atomic_store(&at->inode->asked, true);
 	return 0;
 }
 

@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -76,6 +77,118 @@ int bulk_open(struct store *st, uint64_t number, struct err *err)
 	bulk_path(st, number, FILE_PATH, path, sizeof path);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	return fd < 0 ? err_errno(err, -errno, "the store lost a file, %s", path) : fd;
+}
+
+int bulk_writer_open(struct bulk_writer *w, struct store *st, uint64_t *number, struct err *err)
+{
+	char path[PATH_MAX];
+
+	*w = (struct bulk_writer){ .direct = -1 };
+	w->fd = bulk_create(st, number, err);
+	if (w->fd < 0)
+		return w->fd;
+	bulk_path(st, *number, FILE_PATH, path, sizeof path);
+	w->direct = open(path, O_WRONLY | O_DIRECT | O_CLOEXEC);
+	return 0;
+}
+
+void bulk_writer_close(struct bulk_writer *w)
+{
+	if (w->fd >= 0)
+		(void)close(w->fd);
+	if (w->direct >= 0)
+		(void)close(w->direct);
+	free(w->buffer);
+	*w = (struct bulk_writer){ .fd = -1, .direct = -1 };
+}
+
+static int write_all(int fd, const char *data, size_t len, uint64_t offset)
+{
+	while (len) {
+		ssize_t n = pwrite(fd, data, len, (off_t)offset);
+
+		if (n < 0)
+			return -errno;
+		data += n;
+		len -= (size_t)n;
+		offset += (size_t)n;
+	}
+	return 0;
+}
+
+int bulk_drain(struct bulk_writer *w)
+{
+	size_t whole = w->start + w->len < BULK_SMALL ? 0 : w->len / BULK_ALIGN * BULK_ALIGN;
+	int r = -EINVAL;
+
+	if (!w->len)
+		return 0;
+	if (whole && w->direct >= 0)
+		r = write_all(w->direct, w->buffer, whole, w->start);
+	if (r == -EINVAL) /* this file system will not have it */
+		whole = 0;
+	else if (r < 0)
+		return r;
+	r = write_all(w->fd, w->buffer + whole, w->len - whole, w->start + whole);
+	if (r < 0)
+		return r;
+	w->start += w->len;
+	w->len = 0;
+	return 0;
+}
+
+static bool continues(const struct bulk_writer *w, uint64_t offset)
+{
+	return offset == w->start + w->len && w->start % BULK_ALIGN == 0;
+}
+
+static int write_in_order(struct bulk_writer *w, struct span data)
+{
+	int r = 0;
+
+	if (!w->buffer && posix_memalign((void **)&w->buffer, BULK_ALIGN, BULK_BUFFER) != 0)
+		return -ENOMEM;
+	while (r == 0 && data.len) {
+		size_t n = MIN(data.len, BULK_BUFFER - w->len);
+
+		memcpy(w->buffer + w->len, data.data, n);
+		w->len += n;
+		data = span_sub(data, n, data.len);
+		if (w->len == BULK_BUFFER)
+			r = bulk_drain(w);
+	}
+	return r;
+}
+
+int bulk_write(struct bulk_writer *w, uint64_t offset, struct span data)
+{
+	int r;
+
+	if (continues(w, offset)) {
+		r = write_in_order(w, data);
+	} else {
+		r = bulk_drain(w);
+		if (r == 0)
+			r = write_all(w->fd, data.data, data.len, offset);
+		if (r == 0)
+			w->start = offset + data.len;
+	}
+	if (r == 0)
+		w->size = MAX(w->size, offset + data.len);
+	return r;
+}
+
+int bulk_truncate(struct bulk_writer *w, uint64_t size)
+{
+	int r = bulk_drain(w);
+
+	if (r == 0 && ftruncate(w->fd, (off_t)size) < 0)
+		r = -errno;
+	if (r < 0)
+		return r;
+	w->size = size;
+	w->start = size;
+	return 0;
 }
 
 void bulk_publish(struct store_tx *tx, uint64_t number)

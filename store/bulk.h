@@ -13,6 +13,33 @@
 /* A new empty one, pending, open for reading and writing. Returns a descriptor or -errno. */
 MUST_CHECK int bulk_create(struct store *st, uint64_t *number, struct err *err);
 
+/*
+ * Writing one: what comes in order is collected and goes past the page cache,
+ * since nobody may read it for long; the rest is written where it belongs.
+ * All zero but fd = -1 and direct = -1 before bulk_writer_open().
+ */
+struct bulk_writer {
+	int fd;
+	int direct; /* the same file with O_DIRECT; -1: not possible here */
+	char *buffer;
+	uint64_t start; /* of what is in the buffer; a multiple of BULK_ALIGN */
+	size_t len;
+	uint64_t size; /* of the file, with what is in the buffer */
+};
+
+#define BULK_ALIGN  4096
+#define BULK_BUFFER (1u << 20)
+#define BULK_SMALL  (256u << 10) /* less than this is left to the page cache */
+
+/* A new bulk, as bulk_create(). 0 or -errno. */
+MUST_CHECK int bulk_writer_open(struct bulk_writer *w, struct store *st, uint64_t *number,
+				struct err *err);
+MUST_CHECK int bulk_write(struct bulk_writer *w, uint64_t offset, struct span data);
+/* What was written is in the file now. */
+MUST_CHECK int bulk_drain(struct bulk_writer *w);
+MUST_CHECK int bulk_truncate(struct bulk_writer *w, uint64_t size);
+void bulk_writer_close(struct bulk_writer *w);
+
 /* Open one for reading. A descriptor, or -errno. The caller closes it. */
 MUST_CHECK int bulk_open(struct store *st, uint64_t number, struct err *err);
 
