@@ -161,7 +161,7 @@ static int session_json_read(struct handle *h, uint64_t offset, size_t size, str
 
 /* Keep in the order of the manual page. */
 static const struct node_type session_entries[] = {
-	{ .name = "input", .id = ID_INPUT, .mode = S_IFREG | 0200, .flags = NODE_STREAM,
+	{ .name = "input", .id = ID_INPUT, .mode = S_IFREG | 0600, .flags = NODE_STREAM,
 	  .help = "write a message: a turn starts", .stat = input_stat, .file = &input_ops },
 	{ .name = "output", .id = ID_OUTPUT, .mode = S_IFREG | 0400, .flags = NODE_STREAM,
 	  .help = "the answer of the latest turn, as it comes; the read ends with the turn",
