@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -108,12 +109,20 @@ static int check_empty(const char *path, struct err *err)
 	return r;
 }
 
+/* stat(2) may be answered from the kernel's cache; this one is asked of the daemon. */
+static bool is_dead(const char *path)
+{
+	struct statvfs st;
+
+	return mountpoint_is_ours(path) && statvfs(path, &st) < 0 && errno == ENOTCONN;
+}
+
 int mountpoint_prepare(const char *path, struct err *err)
 {
 	struct stat st;
 	int r;
 
-	if (stat(path, &st) < 0 && errno == ENOTCONN && mountpoint_is_ours(path)) {
+	if (is_dead(path)) {
 		r = mountpoint_detach(path, DETACH_ANYWAY, err);
 		if (r < 0)
 			return r;
