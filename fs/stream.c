@@ -141,7 +141,6 @@ static int wait_follow(struct handle *h, uint64_t offset, size_t size, struct bu
 		       struct err *err)
 {
 	struct turn_info turn;
-	CLEANUP(buf_release) struct buf text = { 0 };
 	int r = 0;
 
 	mutex_lock(&h->lock);

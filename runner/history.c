@@ -74,7 +74,6 @@ static bool has_substance(const struct content *content)
 static int tell(struct content *out, const char *format, const char *author, const char *name,
 		struct span what)
 {
-	CLEANUP(buf_release) struct buf text = { 0 };
 	struct part *p = content_add(out, PART_TEXT);
 
 	if (!p)
