@@ -11,7 +11,7 @@
 
 struct cancel {
 	atomic_bool fired; /* pairs with itself: set once, before the descriptor is written */
-	int fd;		   /* becomes readable when fired, and stays so */
+	int fd;            /* becomes readable when fired, and stays so */
 };
 
 /* 0 or -errno. */

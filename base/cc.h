@@ -13,7 +13,7 @@
 #define CLEANUP(fn)  __attribute__((cleanup(fn)))
 #define MUST_CHECK   __attribute__((warn_unused_result))
 #define PRINTF(a, b) __attribute__((format(printf, a, b)))
-#define UNUSED	     __attribute__((unused))
+#define UNUSED       __attribute__((unused))
 
 /* fn##_p for CLEANUP, from a destructor that accepts NULL. */
 #define DEFINE_CLEANUP(type, fn)                                                                   \
@@ -34,7 +34,7 @@
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 
 /* The struct that embeds *member_ptr as its member. */
-#define CONTAINER_OF(ptr, type, member) ((type *)((char *)(ptr) - offsetof(type, member)))
+#define CONTAINER_OF(ptr, type, member) ((type *)((char *)(ptr)-offsetof(type, member)))
 
 #define MIN(a, b) ((a) < (b) ? (a) : (b))
 #define MAX(a, b) ((a) > (b) ? (a) : (b))
@@ -45,7 +45,7 @@
 #define THREAD_ANNOTATION(x)
 #endif
 
-#define CAPABILITY	   THREAD_ANNOTATION(capability("mutex"))
+#define CAPABILITY THREAD_ANNOTATION(capability("mutex"))
 /*
  * In C a member can only name its lock where the compiler parses attributes of
  * a struct late; elsewhere this is a remark, and REQUIRES does the checking.
@@ -55,9 +55,9 @@
 #else
 #define GUARDED_BY(m)
 #endif
-#define REQUIRES(...)	   THREAD_ANNOTATION(requires_capability(__VA_ARGS__))
-#define ACQUIRE(...)	   THREAD_ANNOTATION(acquire_capability(__VA_ARGS__))
-#define RELEASE(...)	   THREAD_ANNOTATION(release_capability(__VA_ARGS__))
+#define REQUIRES(...)      THREAD_ANNOTATION(requires_capability(__VA_ARGS__))
+#define ACQUIRE(...)       THREAD_ANNOTATION(acquire_capability(__VA_ARGS__))
+#define RELEASE(...)       THREAD_ANNOTATION(release_capability(__VA_ARGS__))
 #define NO_THREAD_ANALYSIS THREAD_ANNOTATION(no_thread_safety_analysis)
 
 #endif

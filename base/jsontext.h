@@ -14,8 +14,8 @@
 
 #include "base/buf.h"
 
-#define JSON_NUMBER_MAX	 4300
-#define JSON_DEPTH_FREE	 128 /* below a free value: one state value, arguments, ... */
+#define JSON_NUMBER_MAX  4300
+#define JSON_DEPTH_FREE  128 /* below a free value: one state value, arguments, ... */
 #define JSON_DEPTH_EVENT 144 /* a line of the log as a whole */
 
 /* A position in a text. Every function leaves it behind what it took. */

@@ -17,9 +17,9 @@ void log_init(enum log_level level, bool to_syslog);
 
 void log_line(enum log_level level, const char *fmt, ...) PRINTF(2, 3);
 
-#define log_error(...)	 log_line(LOG_LEVEL_ERROR, __VA_ARGS__)
+#define log_error(...)   log_line(LOG_LEVEL_ERROR, __VA_ARGS__)
 #define log_warning(...) log_line(LOG_LEVEL_WARNING, __VA_ARGS__)
-#define log_info(...)	 log_line(LOG_LEVEL_INFO, __VA_ARGS__)
-#define log_debug(...)	 log_line(LOG_LEVEL_DEBUG, __VA_ARGS__)
+#define log_info(...)    log_line(LOG_LEVEL_INFO, __VA_ARGS__)
+#define log_debug(...)   log_line(LOG_LEVEL_DEBUG, __VA_ARGS__)
 
 #endif

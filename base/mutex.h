@@ -22,7 +22,10 @@ struct cond {
 	pthread_cond_t os;
 };
 
-#define MUTEX_INIT { PTHREAD_MUTEX_INITIALIZER }
+#define MUTEX_INIT                                                                                 \
+	{                                                                                          \
+		PTHREAD_MUTEX_INITIALIZER                                                          \
+	}
 
 void mutex_init(struct mutex *m);
 void mutex_release(struct mutex *m);

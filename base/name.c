@@ -115,8 +115,9 @@ int name_decode(struct span name, enum name_style style, struct buf *id, struct 
 		high = i + 2 < name.len ? hex(name.data[i + 1]) : -1;
 		low = i + 2 < name.len ? hex(name.data[i + 2]) : -1;
 		if (high < 0 || low < 0)
-			return err_set(err, -EINVAL, "'%%' is not followed by two upper-case hex "
-						     "digits (write '%%25' for a percent sign)");
+			return err_set(err, -EINVAL,
+				       "'%%' is not followed by two upper-case hex "
+				       "digits (write '%%25' for a percent sign)");
 		buf_char(&raw, (char)(high * 16 + low));
 		i += 2;
 	}

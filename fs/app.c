@@ -65,10 +65,17 @@ static int agent_json_show(const struct place *at, struct buf *out, struct err *
 }
 
 static const struct node_type app_entries[] = {
-	{ .name = "agent", .id = ID_AGENT, .mode = S_IFLNK | 0777,
-	  .help = "link to the agent's folder", .present = agent_present, .link = agent_link },
-	{ .name = "agent.json", .id = ID_AGENT_JSON, .mode = S_IFREG | 0400,
-	  .flags = NODE_VOLATILE, .help = "the loaded agent, or why it does not load",
+	{ .name = "agent",
+	  .id = ID_AGENT,
+	  .mode = S_IFLNK | 0777,
+	  .help = "link to the agent's folder",
+	  .present = agent_present,
+	  .link = agent_link },
+	{ .name = "agent.json",
+	  .id = ID_AGENT_JSON,
+	  .mode = S_IFREG | 0400,
+	  .flags = NODE_VOLATILE,
+	  .help = "the loaded agent, or why it does not load",
 	  .show = agent_json_show },
 	STATE_ROWS(0700, 0600, 0, "state of the app, shared by all"),
 	SCOPES_ROW("users", "one directory a user"),

@@ -102,7 +102,7 @@ struct opened {
 
 	struct bulk_writer upload; /* the bytes that writes go to; fd -1: none yet */
 	uint64_t bulk;
-	bool changed;	  /* since it was saved */
+	bool changed;     /* since it was saved */
 	uint64_t version; /* saved as; 0: not yet */
 };
 
@@ -380,19 +380,32 @@ static int link_target(const struct place *at, struct buf *out, struct err *err)
 }
 
 static const struct node_type artifact_file = {
-	.name = "<name>", .id = ID_OBJECT, .mode = S_IFREG | 0600,
-	.stat = file_stat, .read = file_read, .file = &artifact_ops,
+	.name = "<name>",
+	.id = ID_OBJECT,
+	.mode = S_IFREG | 0600,
+	.stat = file_stat,
+	.read = file_read,
+	.file = &artifact_ops,
 };
 
 static const struct node_type artifact_link = {
-	.name = "user:<name>", .id = ID_OBJECT_LINK, .mode = S_IFLNK | 0777, .link = link_target,
+	.name = "user:<name>",
+	.id = ID_OBJECT_LINK,
+	.mode = S_IFLNK | 0777,
+	.link = link_target,
 };
 
 static const struct node_type artifact_directory = {
-	.name = "<directory>", .id = ID_OBJECT, .mode = S_IFDIR | 0700,
-	.stat = directory_stat, .list = artifacts_list, .find = artifacts_find,
-	.create = artifacts_create, .make = artifacts_make,
-	.remove = artifacts_remove, .remove_dir = artifacts_remove_dir,
+	.name = "<directory>",
+	.id = ID_OBJECT,
+	.mode = S_IFDIR | 0700,
+	.stat = directory_stat,
+	.list = artifacts_list,
+	.find = artifacts_find,
+	.create = artifacts_create,
+	.make = artifacts_make,
+	.remove = artifacts_remove,
+	.remove_dir = artifacts_remove_dir,
 };
 
 /* What an entry of a directory is in the tree of artifacts, respectively of versions. */
@@ -415,8 +428,9 @@ static int decode_name(const char *name, struct buf *id, struct err *err)
 		return err_set(err, -ENOENT, "there is no %s here", name);
 	r = name_decode(span_of(name), NAME_HIDE_DOT, id, err);
 	if (r == 0 && (memchr(id->data, 0, id->len) || memchr(id->data, '/', id->len)))
-		r = err_set(err, -EINVAL, "a component of an artifact's name holds no NUL and no "
-					  "slash");
+		r = err_set(err, -EINVAL,
+			    "a component of an artifact's name holds no NUL and no "
+			    "slash");
 	return r < 0 ? r : buf_cstr(id) ? 0 : err_nomem(err);
 }
 
@@ -449,8 +463,8 @@ static int find_in(const struct place *dir, const char *name, const struct node_
 	return child->name ? 0 : err_nomem(err);
 }
 
-int artifacts_find(const struct place *dir, const char *name, struct place *child,
-		   struct buf *text, struct err *err)
+int artifacts_find(const struct place *dir, const char *name, struct place *child, struct buf *text,
+		   struct err *err)
 {
 	CLEANUP(buf_release) struct buf id = { 0 };
 	struct artifact_info info;
@@ -619,8 +633,7 @@ static int versions_find(const struct place *dir, const char *name, struct place
 	return find_in(dir, name, &versions_of, &versions_directory, child, text, err);
 }
 
-static int versions_list(const struct place *dir, uint64_t after, struct lister *l,
-			 struct err *err)
+static int versions_list(const struct place *dir, uint64_t after, struct lister *l, struct err *err)
 {
 	struct listing ls = { dir, l, &versions_of, &versions_directory, after };
 
@@ -640,8 +653,12 @@ static int version_stat(const struct place *at, struct node_stat *st, struct err
 }
 
 static const struct node_type version_file = {
-	.name = "<n>", .id = ID_OBJECT, .mode = S_IFREG | 0400,
-	.stat = version_stat, .read = file_read, .file = &version_ops,
+	.name = "<n>",
+	.id = ID_OBJECT,
+	.mode = S_IFREG | 0400,
+	.stat = version_stat,
+	.read = file_read,
+	.file = &version_ops,
 };
 
 static int json_stat(const struct place *at, struct node_stat *st, struct err *err)
@@ -685,8 +702,11 @@ static int json_show(const struct place *at, struct buf *out, struct err *err)
 }
 
 static const struct node_type version_json = {
-	.name = "<n>.json", .id = ID_OBJECT_JSON, .mode = S_IFREG | 0400,
-	.stat = json_stat, .show = json_show,
+	.name = "<n>.json",
+	.id = ID_OBJECT_JSON,
+	.mode = S_IFREG | 0400,
+	.stat = json_stat,
+	.show = json_show,
 };
 
 static void version_place(const struct place *dir, const struct version_info *v,
@@ -741,8 +761,7 @@ static int list_version(void *arg, const struct version_info *v)
 }
 
 /* Two names a version, of odd and even cookies: a listing may end between them. */
-static int version_list(const struct place *dir, uint64_t after, struct lister *l,
-			struct err *err)
+static int version_list(const struct place *dir, uint64_t after, struct lister *l, struct err *err)
 {
 	struct listing ls = { .dir = dir, .l = l, .after = after };
 
@@ -772,19 +791,31 @@ static int versions_of_stat(const struct place *at, struct node_stat *st, struct
 }
 
 static const struct node_type versions_of = {
-	.name = ".versions/<name>", .id = ID_OBJECT_VERSIONS, .mode = S_IFDIR | 0700,
-	.stat = versions_of_stat, .list = version_list, .find = version_find,
+	.name = ".versions/<name>",
+	.id = ID_OBJECT_VERSIONS,
+	.mode = S_IFDIR | 0700,
+	.stat = versions_of_stat,
+	.list = version_list,
+	.find = version_find,
 	.remove = version_remove,
 };
 
 static const struct node_type versions_directory = {
-	.name = ".versions/<directory>", .id = ID_OBJECT_VERSIONS, .mode = S_IFDIR | 0700,
-	.stat = directory_stat, .list = versions_list, .find = versions_find,
+	.name = ".versions/<directory>",
+	.id = ID_OBJECT_VERSIONS,
+	.mode = S_IFDIR | 0700,
+	.stat = directory_stat,
+	.list = versions_list,
+	.find = versions_find,
 };
 
 const struct node_type artifacts_entries[] = {
-	{ .name = ".versions", .id = ID_VERSIONS, .mode = S_IFDIR | 0700,
+	{ .name = ".versions",
+	  .id = ID_VERSIONS,
+	  .mode = S_IFDIR | 0700,
 	  .help = "every version: .versions/NAME/N, and N.json about it",
-	  .stat = artifacts_top_stat, .list = versions_list, .find = versions_find },
+	  .stat = artifacts_top_stat,
+	  .list = versions_list,
+	  .find = versions_find },
 	{ 0 },
 };

@@ -9,8 +9,8 @@
 
 int artifacts_top_stat(const struct place *at, struct node_stat *st, struct err *err);
 int artifacts_list(const struct place *dir, uint64_t after, struct lister *l, struct err *err);
-int artifacts_find(const struct place *dir, const char *name, struct place *child,
-		   struct buf *text, struct err *err);
+int artifacts_find(const struct place *dir, const char *name, struct place *child, struct buf *text,
+		   struct err *err);
 int artifacts_create(const struct place *dir, const char *name, struct place *child,
 		     struct buf *text, struct err *err);
 int artifacts_make(const struct place *dir, const char *name, struct err *err);

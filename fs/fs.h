@@ -9,14 +9,14 @@
 
 struct fs;
 
-#define FS_THREADS_MIN	 4 /* or two a core */
-#define FS_PARKED_MAX	10000
+#define FS_THREADS_MIN   4 /* or two a core */
+#define FS_PARKED_MAX    10000
 #define FS_INPUT_WAIT_MS 100 /* how long an open waits for a message that is being closed */
 
 struct fs_options {
 	struct store *store;
-	const char *mountpoint; /* absolute */
-	const char *agents;	/* folder of agent folders, absolute, or NULL */
+	const char *mountpoint;   /* absolute */
+	const char *agents;       /* folder of agent folders, absolute, or NULL */
 	const char *fuse_options; /* for -o, or NULL */
 	unsigned turns_max;
 	unsigned threads; /* 0: the usual number */

@@ -75,8 +75,7 @@ uint64_t handle_error_place(const struct place *at)
 	return ref_number(at->ref);
 }
 
-void handle_error_name(struct fs *fs, const struct inode *inode, const char *child,
-		       struct buf *out)
+void handle_error_name(struct fs *fs, const struct inode *inode, const char *child, struct buf *out)
 {
 	CLEANUP(buf_release) struct buf path = { 0 };
 	uint64_t scope = node_ino(ref_number(inode->at.ref), ID_OBJECT);

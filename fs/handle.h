@@ -13,22 +13,22 @@ struct live;
 
 struct handle {
 	/* fixed after open */
-	struct inode *inode; /* the kernel holds it while the file is open */
-	struct place at;     /* its place; borrowed texts */
-	int flags;	     /* of open(2) */
+	struct inode *inode;        /* the kernel holds it while the file is open */
+	struct place at;            /* its place; borrowed texts */
+	int flags;                  /* of open(2) */
 	const struct file_ops *ops; /* NULL: only read, through the row */
-	bool created;		    /* this open made the name */
+	bool created;               /* this open made the name */
 
 	/* A file that is made in one place and written through another (user:x in a session). */
-	struct ref via;	 /* session; 0: not so */
-	char *via_name;	 /* key or file name there, with its prefix */
+	struct ref via; /* session; 0: not so */
+	char *via_name; /* key or file name there, with its prefix */
 
 	/* Requests on one handle may come on several threads at once. */
 	struct mutex lock;
-	void *state GUARDED_BY(lock);	 /* of ops */
-	struct live *live;		 /* streams: the turn that is followed; fixed after open */
+	void *state GUARDED_BY(lock);     /* of ops */
+	struct live *live;                /* streams: the turn that is followed; fixed after open */
 	struct buf text GUARDED_BY(lock); /* streams: all there is; files: what was shown */
-	_Atomic uint64_t position; /* streams: end of the last read; poll asks from here */
+	_Atomic uint64_t position;        /* streams: end of the last read; poll asks from here */
 	bool has_text GUARDED_BY(lock);
 	uint64_t text_change GUARDED_BY(lock); /* of the inode, when the text was shown */
 };

@@ -17,12 +17,13 @@ struct inode {
 	/* fixed after it was entered */
 	uint64_t ino;
 	struct place at;
-	char *text;	 /* at.name points here */
+	char *text;      /* at.name points here */
 	char *file_name; /* as it was looked up last */
 	uint64_t parent; /* the directory of that */
 
-	atomic_uint pending;	 /* opens that may still make it come into being */
-	_Atomic uint64_t change; /* counts changes; a handle compares before it trusts what it has */
+	atomic_uint pending; /* opens that may still make it come into being */
+	_Atomic uint64_t
+		change; /* counts changes; a handle compares before it trusts what it has */
 	/*
 	 * The kernel may hold attributes of it: set before they are looked up and again
 	 * before they are told, cleared when they are dropped. While it is false there is
@@ -38,7 +39,7 @@ struct inode {
 	struct inode *watch_next;
 
 	struct mutex shown_lock;
-	struct buf shown GUARDED_BY(shown_lock); /* text of a volatile file */
+	struct buf shown GUARDED_BY(shown_lock);  /* text of a volatile file */
 	uint64_t shown_at GUARDED_BY(shown_lock); /* monotonic */
 	uint64_t shown_stamp GUARDED_BY(shown_lock);
 };
@@ -80,7 +81,7 @@ void inode_removed(struct inodes *t, uint64_t ino);
  * last time was longer than `pause` ago.
  */
 MUST_CHECK bool inode_may_notify(struct inodes *t, uint64_t ino, uint64_t now, uint64_t pause,
-		      bool *at_once);
+				 bool *at_once);
 
 /* Whether the kernel holds it. */
 bool inode_is_held(struct inodes *t, uint64_t ino);

@@ -17,7 +17,7 @@
 
 struct message {
 	struct buf text;
-	size_t staged;	 /* bytes that are on disk */
+	size_t staged;   /* bytes that are on disk */
 	uint64_t number; /* of the staged message; 0: nothing is staged */
 	uint64_t pieces;
 	bool closing; /* other opens wait for this one */

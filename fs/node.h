@@ -25,11 +25,11 @@ struct node_type;
 struct place {
 	struct fs *fs;
 	const struct node_type *type;
-	struct ref ref;	   /* the scope it is in */
-	uint64_t item;	   /* number of the object, when it is not the scope itself */
-	uint64_t parent;   /* artifacts: number of the directory */
-	uint64_t n;	   /* of a turn or version */
-	const char *name;  /* key, or ADK file name */
+	struct ref ref;      /* the scope it is in */
+	uint64_t item;       /* number of the object, when it is not the scope itself */
+	uint64_t parent;     /* artifacts: number of the directory */
+	uint64_t n;          /* of a turn or version */
+	const char *name;    /* key, or ADK file name */
 	struct inode *inode; /* NULL while it is only looked for */
 };
 
@@ -43,10 +43,10 @@ struct node_stat {
 };
 
 enum node_flag {
-	NODE_VOLATILE = 1,    /* text without a time of its own: rendered when asked, kept shortly */
+	NODE_VOLATILE = 1, /* text without a time of its own: rendered when asked, kept shortly */
 	NODE_SHOWS_STATE = 2, /* its text or list includes state of the scopes above */
 	NODE_STREAM = 4,      /* reads may wait; never cached */
-	NODE_SMALL = 8,	      /* a read serves the whole text */
+	NODE_SMALL = 8,       /* a read serves the whole text */
 };
 
 /* A directory being listed. emit() returns 1 when the reply is full. */
@@ -70,7 +70,7 @@ struct file_ops {
 
 struct node_type {
 	const char *name; /* NULL ends a table; of a member's type: what manuals call it */
-	unsigned id;	  /* in the inode number, unique in its object; never changes */
+	unsigned id;      /* in the inode number, unique in its object; never changes */
 	mode_t mode;
 	unsigned flags;
 	const char *help; /* its line in README.md; NULL: not listed there */

@@ -332,15 +332,9 @@ static void turn_changed(struct fs *fs, const struct change *c)
 
 static void scope_changed(struct fs *fs, const struct change *c)
 {
-	struct ref up = c->ref;
+	struct ref up = ref_parent(c->ref);
 	uint64_t removed = node_ino(ref_number(c->ref), ID_OBJECT);
 
-	if (up.session)
-		up.session = 0;
-	else if (up.user)
-		up.user = 0;
-	else
-		up.app = 0;
 	notify_attributes(fs, node_ino(ref_number(up), ID_MEMBERS));
 	notify_attributes(fs, node_ino(ref_number(up), ID_OBJECT));
 	if (c->kind == CHANGE_SCOPE_REMOVED) {

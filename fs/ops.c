@@ -22,12 +22,12 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#define FOR_EVER	  1e9
-#define FLEETING	  1.0 /* seconds; names that depend on something outside of the mount */
-#define PARALLEL_DIROPS	  (1u << 18)
-#define MAX_BACKGROUND	  64
-#define CONGESTION	  48
-#define WRITE_MAX	  (1u << 20)
+#define FOR_EVER        1e9
+#define FLEETING        1.0 /* seconds; names that depend on something outside of the mount */
+#define PARALLEL_DIROPS (1u << 18)
+#define MAX_BACKGROUND  64
+#define CONGESTION      48
+#define WRITE_MAX       (1u << 20)
 
 static struct fs *fs_of(fuse_req_t req)
 {
@@ -394,8 +394,9 @@ static void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 		return;
 	deadline = closing_deadline(inode->at.ref.session);
 	if (deadline) {
-		struct waiting w = { .req = req, .fs = fs, .inode = inode, .fi = *fi,
-				     .answer = answer_open };
+		struct waiting w = {
+			.req = req, .fs = fs, .inode = inode, .fi = *fi, .answer = answer_open
+		};
 
 		park_request(&w, deadline);
 		return;
@@ -437,7 +438,8 @@ static void op_create(fuse_req_t req, fuse_ino_t parent, const char *name, mode_
 		return;
 	}
 	atomic_fetch_add(&inode->pending, 1);
-	e = (struct fuse_entry_param){ .ino = inode->ino, .attr_timeout = FOR_EVER,
+	e = (struct fuse_entry_param){ .ino = inode->ino,
+				       .attr_timeout = FOR_EVER,
 				       .entry_timeout = FOR_EVER };
 	r = open_handle(inode, fi->flags, &h, &err);
 	if (r == 0) {
@@ -495,8 +497,13 @@ static bool answer_follow(struct waiting *w, enum park_reason reason)
 
 static void read_stream(fuse_req_t req, struct handle *h, uint64_t offset, size_t size, int flags)
 {
-	struct waiting w = { .req = req, .fs = fs_of(req), .inode = h->inode, .handle = h,
-			     .offset = offset, .size = size, .answer = answer_follow };
+	struct waiting w = { .req = req,
+			     .fs = fs_of(req),
+			     .inode = h->inode,
+			     .handle = h,
+			     .offset = offset,
+			     .size = size,
+			     .answer = answer_follow };
 
 	if (follow_once(&w, true))
 		return;
@@ -720,8 +727,9 @@ static void op_readlink(fuse_req_t req, fuse_ino_t ino)
 		return;
 	deadline = closing_deadline(inode->at.ref.session);
 	if (deadline) {
-		struct waiting w = { .req = req, .fs = fs_of(req), .inode = inode,
-				     .answer = answer_readlink };
+		struct waiting w = {
+			.req = req, .fs = fs_of(req), .inode = inode, .answer = answer_readlink
+		};
 
 		park_request(&w, deadline);
 		return;

@@ -42,8 +42,7 @@ struct due {
 #define DUE_MAX 256
 
 /* Take out what is due, some at a time. Sets *again when there is more. */
-static unsigned collect_locked(struct park *park, struct due *due, bool *again)
-	REQUIRES(park->lock)
+static unsigned collect_locked(struct park *park, struct due *due, bool *again) REQUIRES(park->lock)
 {
 	uint64_t now = clock_monotonic();
 	struct parked **at = &park->list;

@@ -27,7 +27,7 @@ struct parked {
 	bool (*again)(struct parked *p, enum park_reason reason);
 
 	atomic_bool interrupted; /* pairs with park_interrupt */
-	struct parked *next;	 /* guarded by park.lock */
+	struct parked *next;     /* guarded by park.lock */
 };
 
 #define PARK_WOKEN_MAX 64
@@ -36,10 +36,10 @@ struct park {
 	struct mutex lock;
 	struct cond wake;
 	struct parked *list GUARDED_BY(lock);
-	unsigned count GUARDED_BY(lock); /* also those that try again just now */
+	unsigned count GUARDED_BY(lock);                 /* also those that try again just now */
 	uint64_t woken[PARK_WOKEN_MAX] GUARDED_BY(lock); /* sessions that moved */
-	unsigned woken_count GUARDED_BY(lock); /* over the maximum: all moved */
-	bool look GUARDED_BY(lock);	       /* one was interrupted */
+	unsigned woken_count GUARDED_BY(lock);           /* over the maximum: all moved */
+	bool look GUARDED_BY(lock);                      /* one was interrupted */
 	bool stopping GUARDED_BY(lock);
 	bool started;
 	pthread_t thread;

@@ -55,15 +55,25 @@ static int stats_show(const struct place *at, struct buf *out, struct err *err)
 }
 
 static const struct node_type adkfs_entries[] = {
-	{ .name = "version", .id = ID_VERSION, .mode = S_IFREG | 0444,
-	  .help = "of the daemon", .show = version_show },
-	{ .name = "stats.json", .id = ID_STATS, .mode = S_IFREG | 0400, .flags = NODE_VOLATILE,
-	  .help = "counts of this moment", .show = stats_show },
+	{ .name = "version",
+	  .id = ID_VERSION,
+	  .mode = S_IFREG | 0444,
+	  .help = "of the daemon",
+	  .show = version_show },
+	{ .name = "stats.json",
+	  .id = ID_STATS,
+	  .mode = S_IFREG | 0400,
+	  .flags = NODE_VOLATILE,
+	  .help = "counts of this moment",
+	  .show = stats_show },
 	{ 0 },
 };
 
 static const struct node_type root_entries[] = {
-	{ .name = "README.md", .id = ID_README, .mode = S_IFREG | 0444, .help = "this text",
+	{ .name = "README.md",
+	  .id = ID_README,
+	  .mode = S_IFREG | 0444,
+	  .help = "this text",
 	  .show = readme_show },
 	{ .name = ".adkfs", .id = ID_ADKFS, .mode = S_IFDIR | 0755, .entries = adkfs_entries },
 	SCOPES_ROW("apps", "one directory an app"),

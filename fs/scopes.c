@@ -17,17 +17,6 @@ static const struct node_type *member_type(const struct place *dir)
 	return dir->ref.user ? &session_dir : dir->ref.app ? &user_dir : &app_dir;
 }
 
-static struct ref member_ref(struct ref parent, uint64_t number)
-{
-	if (parent.user)
-		parent.session = number;
-	else if (parent.app)
-		parent.user = number;
-	else
-		parent.app = number;
-	return parent;
-}
-
 int scopes_stat(const struct place *at, struct node_stat *st, struct err *err)
 {
 	struct scope_info info;
@@ -71,7 +60,7 @@ static int list_member(void *arg, const struct scope_info *info)
 
 	child.inode = NULL;
 	child.type = member_type(ls->dir);
-	child.ref = member_ref(ls->dir->ref, info->number);
+	child.ref = ref_child(ls->dir->ref, info->number);
 	if (name_encode(span_of(info->id), NAME_PLAIN, &name, NULL) < 0 || !buf_cstr(&name))
 		return 0; /* such an id cannot be made */
 	if (tree_is_hidden(ls->dir, name.data))
@@ -87,8 +76,8 @@ int scopes_list(const struct place *dir, uint64_t after, struct lister *l, struc
 	return scope_list(dir->fs->store, dir->ref, after, list_member, &ls, err);
 }
 
-int scopes_find(const struct place *dir, const char *name, struct place *child,
-		struct buf *text, struct err *err)
+int scopes_find(const struct place *dir, const char *name, struct place *child, struct buf *text,
+		struct err *err)
 {
 	int r = name_decode(span_of(name), NAME_PLAIN, text, err);
 

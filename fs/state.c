@@ -17,7 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define ENDING	    ".json"
+#define ENDING      ".json"
 #define COOKIE_STEP (1ull << 53) /* between the members of one scope and the next */
 
 static struct ref scope_of(struct ref ref, enum scope_kind kind)
@@ -69,12 +69,7 @@ static int merged_stamp(const struct place *at, size_t offset, uint64_t *stamp, 
 		latest = MAX(latest, own);
 		if (!at->ref.session)
 			break; /* only a session shows what is above it */
-		if (ref.session)
-			ref.session = 0;
-		else if (ref.user)
-			ref.user = 0;
-		else
-			ref.app = 0;
+		ref = ref_parent(ref);
 	}
 	*stamp = MAX(latest, at->fs->mounted);
 	return 0;
@@ -352,8 +347,8 @@ static void key_place(const struct place *dir, enum scope_kind kind, uint64_t it
 	child->item = item;
 }
 
-int state_dir_find(const struct place *dir, const char *name, struct place *child,
-		    struct buf *text, struct err *err)
+int state_dir_find(const struct place *dir, const char *name, struct place *child, struct buf *text,
+		   struct err *err)
 {
 	enum scope_kind kind = SCOPE_SESSION;
 	struct state_info info;
@@ -422,7 +417,7 @@ int state_dir_list(const struct place *dir, uint64_t after, struct lister *l, st
 }
 
 int state_dir_create(const struct place *dir, const char *name, struct place *child,
-		      struct buf *text, struct err *err)
+		     struct buf *text, struct err *err)
 {
 	enum scope_kind kind = SCOPE_SESSION;
 	struct state_info info;

@@ -12,8 +12,8 @@
 #include <errno.h>
 
 static int load_text(struct handle *h, uint64_t n,
-		     int (*load)(struct store *, struct ref, const struct turn_info *,
-				 struct buf *, struct err *),
+		     int (*load)(struct store *, struct ref, const struct turn_info *, struct buf *,
+				 struct err *),
 		     struct turn_info *info, struct err *err)
 {
 	struct fs *fs = h->at.fs;
@@ -86,13 +86,11 @@ static int stream_follow(struct handle *h, uint64_t offset, size_t size, struct 
 	return follow(h, LIVE_EVENTS, offset, size, out);
 }
 
-const struct file_ops session_output_ops = { .open = session_output_open,
-					     .follow = output_follow };
+const struct file_ops session_output_ops = { .open = session_output_open, .follow = output_follow };
 const struct file_ops turn_output_ops = { .open = turn_output_open, .follow = output_follow };
 const struct file_ops turn_stream_ops = { .open = turn_stream_open, .follow = stream_follow };
 
-static uint64_t size_of(const struct place *at, uint64_t n, enum live_stream which,
-			uint64_t stored)
+static uint64_t size_of(const struct place *at, uint64_t n, enum live_stream which, uint64_t stored)
 {
 	struct live *live = runner_live(at->fs->runner, at->ref, n);
 	uint64_t size = live ? live_size(live, which) : stored;

@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 #define VOLATILE_NS (200 * (uint64_t)NSEC_PER_MSEC)
-#define HIDE_NS	    (10 * (uint64_t)NSEC_PER_SEC)
+#define HIDE_NS     (10 * (uint64_t)NSEC_PER_SEC)
 #define HIDDEN_MAX  4096
 #define BLOCK_BYTES 4096
 
@@ -58,8 +58,8 @@ bool tree_is_hidden(const struct place *dir, const char *name)
 	for (i = 0; i < hidden.used && !found; i++)
 		found = hidden.names[i].dir == ino && hidden.names[i].name == h &&
 			hidden.names[i].until > now;
-	if (!found && hidden.used && hidden.names[(hidden.next + HIDDEN_MAX - 1) % HIDDEN_MAX]
-						     .until <= now)
+	if (!found && hidden.used &&
+	    hidden.names[(hidden.next + HIDDEN_MAX - 1) % HIDDEN_MAX].until <= now)
 		hidden.used = hidden.next = 0; /* the youngest is over: all are */
 	mutex_unlock(&hidden.lock);
 	return found;
@@ -192,7 +192,9 @@ int tree_stat(const struct place *at, const struct node_stat *known, struct stat
 	*out = (struct stat){
 		.st_ino = inode_number(at),
 		.st_mode = at->type->mode,
-		.st_nlink = st.nlink ? st.nlink : is_dir ? 2 : 1,
+		.st_nlink = st.nlink ? st.nlink
+			    : is_dir ? 2
+				     : 1,
 		.st_uid = at->fs->uid,
 		.st_gid = at->fs->gid,
 		.st_size = is_dir ? 0 : (off_t)st.size,
@@ -222,9 +224,8 @@ int tree_list(const struct place *dir, uint64_t cookie, struct lister *l, struct
 		r = lister_emit(l, row->name, &child, i + 1, NULL);
 	}
 	if (r == 0 && dir->type->list)
-		r = dir->type->list(dir,
-				    cookie > TREE_MEMBER_COOKIE ? cookie - TREE_MEMBER_COOKIE : 0,
-				    l, err);
+		r = dir->type->list(
+			dir, cookie > TREE_MEMBER_COOKIE ? cookie - TREE_MEMBER_COOKIE : 0, l, err);
 	return r < 0 ? r : 0;
 }
 
@@ -252,15 +253,16 @@ static void help_section(const char *title, const struct node_type *dir, struct 
 
 void tree_help(struct buf *out)
 {
-	buf_text(out, "# adkfs\n\n"
-		      "AI agent sessions as files: apps, users and sessions are directories. In a\n"
-		      "session's directory:\n\n"
-		      "    echo hello > input      say something: a turn starts\n"
-		      "    cat output              read the answer, as it comes\n"
-		      "    tail -f events.jsonl    watch what happens\n"
-		      "    cat .errors             why something was refused\n\n"
-		      "`mkdir -p apps/APP/users/USER/sessions/SESSION` starts a session, `rmdir` ends "
-		      "it.\nReading never changes anything. adkfs(5) has all of it.\n");
+	buf_text(out,
+		 "# adkfs\n\n"
+		 "AI agent sessions as files: apps, users and sessions are directories. In a\n"
+		 "session's directory:\n\n"
+		 "    echo hello > input      say something: a turn starts\n"
+		 "    cat output              read the answer, as it comes\n"
+		 "    tail -f events.jsonl    watch what happens\n"
+		 "    cat .errors             why something was refused\n\n"
+		 "`mkdir -p apps/APP/users/USER/sessions/SESSION` starts a session, `rmdir` ends "
+		 "it.\nReading never changes anything. adkfs(5) has all of it.\n");
 	help_section("## /", &root_dir, out);
 	help_section("## apps/APP/", &app_dir, out);
 	help_section("## apps/APP/users/USER/", &user_dir, out);

@@ -130,24 +130,56 @@ static int agent_show_name(const struct place *at, struct buf *out, struct err *
 }
 
 static const struct node_type turn_entries[] = {
-	{ .name = "input", .id = ID_TURN_INPUT, .mode = S_IFREG | 0400,
-	  .help = "the message", .stat = part_stat, .show = input_show },
-	{ .name = "output", .id = ID_TURN_OUTPUT, .mode = S_IFREG | 0400, .flags = NODE_STREAM,
+	{ .name = "input",
+	  .id = ID_TURN_INPUT,
+	  .mode = S_IFREG | 0400,
+	  .help = "the message",
+	  .stat = part_stat,
+	  .show = input_show },
+	{ .name = "output",
+	  .id = ID_TURN_OUTPUT,
+	  .mode = S_IFREG | 0400,
+	  .flags = NODE_STREAM,
 	  .help = "the answer's text; the read ends with the turn",
-	  .stat = output_stat, .file = &turn_output_ops },
-	{ .name = "status", .id = ID_TURN_STATUS, .mode = S_IFREG | 0400,
-	  .help = "queued, running, done or failed", .stat = part_stat, .show = status_show },
-	{ .name = "error", .id = ID_TURN_ERROR, .mode = S_IFREG | 0400,
-	  .help = "why it failed", .stat = part_stat, .show = error_show },
-	{ .name = "events.jsonl", .id = ID_TURN_EVENTS, .mode = S_IFREG | 0400,
-	  .help = "the turn's lines of the log", .stat = events_stat, .show = events_show },
-	{ .name = "stream.jsonl", .id = ID_TURN_STREAM, .mode = S_IFREG | 0400,
-	  .flags = NODE_STREAM, .help = "live, with partial events; the read ends with the turn",
-	  .stat = stream_stat, .file = &turn_stream_ops },
-	{ .name = "invocation_id", .id = ID_TURN_INVOCATION, .mode = S_IFREG | 0400,
-	  .help = "ADK's id of it", .stat = part_stat, .show = invocation_show },
-	{ .name = "agent", .id = ID_TURN_AGENT, .mode = S_IFREG | 0400,
-	  .help = "who answered", .stat = part_stat, .show = agent_show_name },
+	  .stat = output_stat,
+	  .file = &turn_output_ops },
+	{ .name = "status",
+	  .id = ID_TURN_STATUS,
+	  .mode = S_IFREG | 0400,
+	  .help = "queued, running, done or failed",
+	  .stat = part_stat,
+	  .show = status_show },
+	{ .name = "error",
+	  .id = ID_TURN_ERROR,
+	  .mode = S_IFREG | 0400,
+	  .help = "why it failed",
+	  .stat = part_stat,
+	  .show = error_show },
+	{ .name = "events.jsonl",
+	  .id = ID_TURN_EVENTS,
+	  .mode = S_IFREG | 0400,
+	  .help = "the turn's lines of the log",
+	  .stat = events_stat,
+	  .show = events_show },
+	{ .name = "stream.jsonl",
+	  .id = ID_TURN_STREAM,
+	  .mode = S_IFREG | 0400,
+	  .flags = NODE_STREAM,
+	  .help = "live, with partial events; the read ends with the turn",
+	  .stat = stream_stat,
+	  .file = &turn_stream_ops },
+	{ .name = "invocation_id",
+	  .id = ID_TURN_INVOCATION,
+	  .mode = S_IFREG | 0400,
+	  .help = "ADK's id of it",
+	  .stat = part_stat,
+	  .show = invocation_show },
+	{ .name = "agent",
+	  .id = ID_TURN_AGENT,
+	  .mode = S_IFREG | 0400,
+	  .help = "who answered",
+	  .stat = part_stat,
+	  .show = agent_show_name },
 	{ 0 },
 };
 
@@ -188,15 +220,17 @@ int turns_dir_stat(const struct place *at, struct node_stat *st, struct err *err
 	return r;
 }
 
-
 const struct node_type turns_entries[] = {
-	{ .name = "latest", .id = ID_TURNS_LATEST, .mode = S_IFLNK | 0777,
-	  .present = latest_present, .stat = turns_dir_stat, .link = latest_link },
+	{ .name = "latest",
+	  .id = ID_TURNS_LATEST,
+	  .mode = S_IFLNK | 0777,
+	  .present = latest_present,
+	  .stat = turns_dir_stat,
+	  .link = latest_link },
 	{ 0 },
 };
 
-static void turn_place(const struct place *dir, const struct turn_info *info,
-		       struct place *child)
+static void turn_place(const struct place *dir, const struct turn_info *info, struct place *child)
 {
 	*child = *dir;
 	child->inode = NULL;
@@ -205,8 +239,8 @@ static void turn_place(const struct place *dir, const struct turn_info *info,
 	child->n = info->n;
 }
 
-int turns_dir_find(const struct place *dir, const char *name, struct place *child,
-		   struct buf *text, struct err *err)
+int turns_dir_find(const struct place *dir, const char *name, struct place *child, struct buf *text,
+		   struct err *err)
 {
 	struct turn_info info;
 	char again[32];

@@ -7,8 +7,8 @@
 #include "fs/node.h"
 
 int turns_dir_stat(const struct place *at, struct node_stat *st, struct err *err);
-int turns_dir_find(const struct place *dir, const char *name, struct place *child,
-		   struct buf *text, struct err *err);
+int turns_dir_find(const struct place *dir, const char *name, struct place *child, struct buf *text,
+		   struct err *err);
 int turns_dir_list(const struct place *dir, uint64_t after, struct lister *l, struct err *err);
 extern const struct node_type turns_entries[];
 

@@ -27,8 +27,14 @@ struct settings_of_mount {
 	bool help;
 };
 
-enum option_id { OPTION_AGENTS = 256, OPTION_STORE, OPTION_ENGINE, OPTION_DURABILITY,
-		 OPTION_MAX_TURNS, OPTION_THREADS };
+enum option_id {
+	OPTION_AGENTS = 256,
+	OPTION_STORE,
+	OPTION_ENGINE,
+	OPTION_DURABILITY,
+	OPTION_MAX_TURNS,
+	OPTION_THREADS
+};
 
 static const struct option options[] = {
 	{ "agents", required_argument, NULL, OPTION_AGENTS },
@@ -71,8 +77,7 @@ static bool parse_count(const char *text, unsigned *out)
 	return true;
 }
 
-static int set_option(struct settings_of_mount *s, int id, char *value,
-		      const struct command *self)
+static int set_option(struct settings_of_mount *s, int id, char *value, const struct command *self)
 {
 	switch (id) {
 	case OPTION_AGENTS:
@@ -189,8 +194,9 @@ static int resolve_agents(struct settings_of_mount *s, struct err *err)
 static int check_fuse(struct err *err)
 {
 	if (access("/dev/fuse", F_OK) < 0)
-		return err_set(err, -ENODEV, "there is no /dev/fuse: load the kernel module "
-					     "(modprobe fuse), or give it to the container");
+		return err_set(err, -ENODEV,
+			       "there is no /dev/fuse: load the kernel module "
+			       "(modprobe fuse), or give it to the container");
 	if (access("/dev/fuse", R_OK | W_OK) < 0)
 		return err_set(err, -EACCES, "/dev/fuse cannot be opened by this user");
 	return 0;
@@ -289,7 +295,8 @@ const struct command command_mount = {
 		"  --durability HOW   process (default): what was written survives a crash of the\n"
 		"                     daemon; disk: also a power cut, at the price of a sync each\n"
 		"  --max-turns N      turns that run at the same time (default 256)\n"
-		"  --threads N        threads that answer the kernel (default two a core, at least 4)\n"
+		"  --threads N        threads that answer the kernel (default two a core, at least "
+		"4)\n"
 		"  -o OPTIONS         mount options of FUSE, such as allow_other\n"
 		"  -f, --foreground   stay in the foreground, log to standard error\n"
 		"  -v, --verbose      log more\n"

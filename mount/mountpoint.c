@@ -128,9 +128,9 @@ int mountpoint_prepare(const char *path, struct err *err)
 			return r;
 	}
 	if (stat(path, &st) < 0)
-		return errno == ENOENT ? err_set(err, -ENOENT, "mount point %s does not exist",
-						 path)
-				       : err_errno(err, -errno, "mount point %s", path);
+		return errno == ENOENT
+			       ? err_set(err, -ENOENT, "mount point %s does not exist", path)
+			       : err_errno(err, -errno, "mount point %s", path);
 	if (!S_ISDIR(st.st_mode))
 		return err_set(err, -ENOTDIR, "mount point %s is not a directory", path);
 	if (mountpoint_is_ours(path))

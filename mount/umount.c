@@ -29,8 +29,9 @@ static int wait_for_end(int pidfd, struct err *err)
 	do {
 		n = poll(&pfd, 1, WAIT_MS);
 	} while (n < 0 && errno == EINTR);
-	return n == 1 ? 0 : err_set(err, -ETIMEDOUT, "the daemon has not ended after %d seconds",
-				    WAIT_MS / 1000);
+	return n == 1 ? 0
+		      : err_set(err, -ETIMEDOUT, "the daemon has not ended after %d seconds",
+				WAIT_MS / 1000);
 }
 
 /* lazy: let the daemon detach the mount although it is in use. */
@@ -68,8 +69,8 @@ static int run(const struct command *self, int argc, char **argv)
 		lazy = true;
 	}
 	if (optind + 1 != argc)
-		return command_usage(self, optind == argc ? "say what to unmount"
-							  : "too many arguments");
+		return command_usage(self,
+				     optind == argc ? "say what to unmount" : "too many arguments");
 	if (mountpoint_resolve(argv[optind], &path, &err) < 0)
 		return command_fail(self, STATUS_MOUNTPOINT, &err);
 	if (!mountpoint_is_ours(path.data)) {

@@ -225,8 +225,8 @@ static int push(struct history *h, struct content *content)
 	size_t n = h->count;
 
 	if (!(n & (n - 1))) {
-		struct content **list =
-			realloc(h->contents, (n ? n * 2 : 1) * sizeof(struct content *));
+		struct content **list = realloc(h->contents,
+						(n ? n * 2 : 1) * sizeof(struct content *));
 
 		if (!list) {
 			content_free(content);

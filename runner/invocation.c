@@ -29,7 +29,7 @@ struct invocation {
 	struct live *live;
 	struct agent *agent;
 	struct turn_info info;
-	unsigned calls;	      /* of the model */
+	unsigned calls;       /* of the model */
 	const char *code;     /* errorCode of a failure; NULL: MODEL_ERROR */
 	uint64_t answer_from; /* where the running answer began in the live output */
 };
@@ -97,8 +97,8 @@ static void on_text(void *arg, struct span text, bool thought)
 	clock_new_id(id, "");
 	buf_text(&json, "{\"parts\":[{\"text\":");
 	json_quote(&json, text);
-	buf_text(&json, thought ? ",\"thought\":true}],\"role\":\"model\"}"
-				: "}],\"role\":\"model\"}");
+	buf_text(&json,
+		 thought ? ",\"thought\":true}],\"role\":\"model\"}" : "}],\"role\":\"model\"}");
 	head_of_event(in, &e);
 	event_set_json(&e, EVENT_CONTENT, buf_span(&json));
 	event_set_json(&e, EVENT_PARTIAL, SPAN("true"));
@@ -340,16 +340,15 @@ static int name_calls(struct content *content, struct err *err)
 }
 
 /* Which of the calls may answer later. */
-static void list_long_running(struct invocation *in, const struct content *content,
-			      struct event *e)
+static void list_long_running(struct invocation *in, const struct content *content, struct event *e)
 {
 	CLEANUP(buf_release) struct buf list = { 0 };
 	size_t i;
 
 	for (i = 0; i < content->count; i++) {
 		const struct part *p = &content->parts[i];
-		const struct tool *tool =
-			p->kind == PART_CALL ? agent_tool(in->agent, p->name) : NULL;
+		const struct tool *tool = p->kind == PART_CALL ? agent_tool(in->agent, p->name)
+							       : NULL;
 
 		if (!tool || !tool->long_running)
 			continue;
@@ -363,8 +362,7 @@ static void list_long_running(struct invocation *in, const struct content *conte
 	event_set_json(e, EVENT_LONG_RUNNING, buf_span(&list));
 }
 
-static void save_output_key(struct invocation *in, const struct content *content,
-			    struct event *e)
+static void save_output_key(struct invocation *in, const struct content *content, struct event *e)
 {
 	CLEANUP(buf_release) struct buf text = { 0 };
 	CLEANUP(buf_release) struct buf json = { 0 };
@@ -696,8 +694,8 @@ static int abort_calls(struct invocation *in, struct err *err)
 	int r;
 
 	memcpy(open.invocation, in->info.invocation, sizeof open.invocation);
-	r = session_lines(in->host->store, in->live->ref, in->info.first, in->info.last,
-			  note_calls, &open, err);
+	r = session_lines(in->host->store, in->live->ref, in->info.first, in->info.last, note_calls,
+			  &open, err);
 	calls = open.last ? calloc(open.last->count, sizeof *calls) : NULL;
 	for (i = 0; r == 0 && calls && i < open.last->count; i++) {
 		if (open.last->parts[i].kind != PART_CALL)

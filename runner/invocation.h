@@ -24,7 +24,6 @@ MUST_CHECK int invocation_run(const struct invocation_host *host, struct live *l
 			      struct agent *agent, const struct err *why);
 
 /* Close a turn that an earlier process left running. */
-MUST_CHECK int invocation_abort(struct store *st, struct ref session, uint64_t n,
-				struct err *err);
+MUST_CHECK int invocation_abort(struct store *st, struct ref session, uint64_t n, struct err *err);
 
 #endif

@@ -20,7 +20,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define BUCKETS	       1024
+#define BUCKETS        1024
 #define WORKER_STACK   (512u << 10)
 #define WORKER_IDLE_NS (10ull * NSEC_PER_SEC)
 #define AGENTS_MAX     256 /* loaded trees that are kept */
@@ -29,7 +29,7 @@ struct conversation {
 	struct ref ref;
 	struct conversation *next;  /* in its bucket */
 	struct conversation *ready; /* in the list of those that wait for a worker */
-	struct live *first;	    /* runs, or is next */
+	struct live *first;         /* runs, or is next */
 	unsigned turns;
 	bool running;
 	struct buf temp; /* JSON object; empty: none */
@@ -544,7 +544,7 @@ int runner_new(const struct runner_options *options, struct runner **out, struct
 	if (!rn)
 		return err_nomem(err);
 	rn->options = *options;
-	rn->host = (struct invocation_host){ options->store,   &rn->options,	 find_temp, rn,
+	rn->host = (struct invocation_host){ options->store,   &rn->options,   find_temp, rn,
 					     &rn->model_calls, &rn->tool_calls };
 	mutex_init(&rn->agents_lock);
 	mutex_init(&rn->lock);

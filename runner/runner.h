@@ -96,7 +96,7 @@ MUST_CHECK int runner_apps(struct runner *rn, runner_app_fn *fn, void *arg, stru
 struct runner_stats {
 	unsigned running;
 	unsigned waiting;
-	uint64_t turns;	 /* ended since the start */
+	uint64_t turns;  /* ended since the start */
 	uint64_t failed; /* of these */
 	uint64_t model_calls;
 	uint64_t tool_calls;

@@ -254,8 +254,10 @@ static int make_directory(struct store_tx *tx, void *arg)
 		return err_set(tx->err, -EEXIST, "there is '%s' already", rq->full_name);
 	if (r < 0 && r != -ENOENT)
 		return r;
-	rq->info = (struct artifact_info){ .number = rq->new_number, .is_directory = true,
-					   .stamp = clock_stamp(), .created = clock_now() };
+	rq->info = (struct artifact_info){ .number = rq->new_number,
+					   .is_directory = true,
+					   .stamp = clock_stamp(),
+					   .created = clock_now() };
 	(void)snprintf(rq->info.name, sizeof rq->info.name, "%s", rq->name);
 	(void)snprintf(rq->info.full_name, sizeof rq->info.full_name, "%s", rq->full_name);
 	save_item(tx, rq->parent, &rq->info);
@@ -268,8 +270,9 @@ static int make_directory(struct store_tx *tx, void *arg)
 int artifact_mkdir(struct store *st, struct ref scope, uint64_t parent, const char *name,
 		   const char *full_name, struct artifact_info *out, struct err *err)
 {
-	struct request rq = { .scope = scope, .parent = parent, .name = name,
-			      .full_name = full_name };
+	struct request rq = {
+		.scope = scope, .parent = parent, .name = name, .full_name = full_name
+	};
 	int r;
 
 	if (strlen(full_name) >= sizeof rq.info.full_name)
@@ -308,8 +311,9 @@ static int remove_directory(struct store_tx *tx, void *arg)
 	inside.parent = rq->info.number;
 	r = list(tx, &inside);
 	if (r)
-		return r < 0 ? r : err_set(tx->err, -ENOTEMPTY, "'%s' is not empty",
-					   rq->info.full_name);
+		return r < 0 ? r
+			     : err_set(tx->err, -ENOTEMPTY, "'%s' is not empty",
+				       rq->info.full_name);
 	key = key_name(rq->parent, KEY_FILE, span_of(rq->name));
 	store_delete(tx, &key);
 	key = key_item(rq->parent, KEY_FILE, rq->info.number);
@@ -337,8 +341,8 @@ static void fill_event(struct event *e, const struct request *rq)
 	event_set_text(e, EVENT_INVOCATION, span_of(invocation));
 	event_set_text(e, EVENT_AUTHOR, SPAN("user"));
 	buf_char(&delta, '{');
-	json_quote(&delta, span_of(rq->save->event_name ? rq->save->event_name
-							: rq->save->full_name));
+	json_quote(&delta,
+		   span_of(rq->save->event_name ? rq->save->event_name : rq->save->full_name));
 	buf_printf(&delta, ":%llu}", (unsigned long long)rq->version.n);
 	e->text.failed |= delta.failed;
 	event_set_action(e, ACTION_ARTIFACT_DELTA, buf_span(&delta));
@@ -368,8 +372,11 @@ static int put_version(struct store_tx *tx, struct request *rq, uint64_t stamp)
 		(void)snprintf(a->name, sizeof a->name, "%s", save->name);
 		(void)snprintf(a->full_name, sizeof a->full_name, "%s", save->full_name);
 	}
-	*v = (struct version_info){ .n = a->highest + 1, .number = rq->new_version,
-				    .bulk = save->bulk, .size = save->size, .stamp = stamp,
+	*v = (struct version_info){ .n = a->highest + 1,
+				    .number = rq->new_version,
+				    .bulk = save->bulk,
+				    .size = save->size,
+				    .stamp = stamp,
 				    .created = clock_now() };
 	(void)snprintf(v->mime, sizeof v->mime, "%s", save->mime);
 	a->latest = a->highest = v->n;
@@ -475,8 +482,8 @@ static int publish(struct store_tx *tx, void *arg)
 	return r;
 }
 
-int artifact_publish(struct store *st, const struct artifact_save *save,
-		     struct artifact_info *out, struct err *err)
+int artifact_publish(struct store *st, const struct artifact_save *save, struct artifact_info *out,
+		     struct err *err)
 {
 	struct request rq = { .scope = save->scope, .parent = save->parent, .save = save };
 	int r;
@@ -698,8 +705,8 @@ static int remove_version(struct store_tx *tx, void *arg)
 	return r < 0 ? r : tell(tx, CHANGE_VERSION_REMOVED, rq);
 }
 
-int artifact_remove_version(struct store *st, struct ref scope, uint64_t parent,
-			    uint64_t artifact, uint64_t n, struct err *err)
+int artifact_remove_version(struct store *st, struct ref scope, uint64_t parent, uint64_t artifact,
+			    uint64_t n, struct err *err)
 {
 	struct request rq = { .scope = scope, .parent = parent, .number = artifact, .n = n };
 	int r = store_update(st, remove_version, &rq, err);

@@ -14,20 +14,20 @@
 struct artifact_info {
 	uint64_t number;
 	bool is_directory;
-	char name[256];	     /* the last component */
-	char full_name[1024]; /* ADK's file name: components joined by '/' */
-	uint64_t stamp;	     /* ns; of the latest version, or of a directory's list */
-	int64_t created;     /* microseconds */
-	uint64_t latest;     /* version; 0 for a directory */
-	uint64_t highest;    /* ever given */
-	uint64_t size;	     /* of the latest version */
+	char name[256];          /* the last component */
+	char full_name[1024];    /* ADK's file name: components joined by '/' */
+	uint64_t stamp;          /* ns; of the latest version, or of a directory's list */
+	int64_t created;         /* microseconds */
+	uint64_t latest;         /* version; 0 for a directory */
+	uint64_t highest;        /* ever given */
+	uint64_t size;           /* of the latest version */
 	uint64_t versions_stamp; /* ns; of the list of versions */
 };
 
 struct version_info {
 	uint64_t n;
 	uint64_t number; /* of the object */
-	uint64_t bulk;	 /* 0: no bytes */
+	uint64_t bulk;   /* 0: no bytes */
 	uint64_t size;
 	uint64_t stamp;
 	int64_t created;
@@ -44,7 +44,8 @@ struct artifact_save {
 	uint64_t size;
 	const char *mime;
 	uint64_t number;  /* for the artifact if it is new, of store_new_number(); 0: any */
-	uint64_t version; /* not 0: this version, saved by the same open before, has more bytes now */
+	uint64_t version; /* not 0: this version, saved by the same open before, has more bytes now
+			   */
 
 	/* For a user's file that is saved through a session: where the event goes, and its name. */
 	struct ref event_session;
@@ -65,13 +66,12 @@ MUST_CHECK int artifact_list(struct store *st, uint64_t parent, uint64_t after, 
 			     void *arg, struct err *err);
 
 /* -EEXIST. */
-MUST_CHECK int artifact_mkdir(struct store *st, struct ref scope, uint64_t parent,
-			      const char *name, const char *full_name,
-			      struct artifact_info *out, struct err *err);
+MUST_CHECK int artifact_mkdir(struct store *st, struct ref scope, uint64_t parent, const char *name,
+			      const char *full_name, struct artifact_info *out, struct err *err);
 
 /* A directory must be empty. -ENOENT, -ENOTEMPTY, -ENOTDIR. */
-MUST_CHECK int artifact_rmdir(struct store *st, struct ref scope, uint64_t parent,
-			      const char *name, struct err *err);
+MUST_CHECK int artifact_rmdir(struct store *st, struct ref scope, uint64_t parent, const char *name,
+			      struct err *err);
 
 /* Save a version. -EISDIR: the name is a directory; -ESTALE: the scope is gone. */
 MUST_CHECK int artifact_publish(struct store *st, const struct artifact_save *save,

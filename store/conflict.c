@@ -119,7 +119,8 @@ void conflict_each_write(const struct conflict_set *set, write_fn *fn, void *arg
 		memcpy(&head, at, sizeof head);
 		at += sizeof head;
 		key = (struct span){ at, head.key };
-		fn(arg, (enum write_kind)head.kind, key, (struct span){ at + head.key, head.value });
+		fn(arg, (enum write_kind)head.kind, key,
+		   (struct span){ at + head.key, head.value });
 		at += head.key + head.value;
 	}
 }

@@ -20,7 +20,8 @@
 #define CONFLICT_STRIPES 4096
 
 struct conflict_table {
-	_Atomic uint64_t commits; /* pairs with conflict_begin: counted after the write is visible */
+	_Atomic uint64_t
+		commits; /* pairs with conflict_begin: counted after the write is visible */
 	struct conflict_stripe {
 		struct mutex lock;
 		uint64_t commit GUARDED_BY(lock);
@@ -31,9 +32,9 @@ enum write_kind { WRITE_PUT, WRITE_DELETE, WRITE_DELETE_RANGE };
 
 /* What one transaction did so far. All zero is a new one. */
 struct conflict_set {
-	uint64_t start; /* commits when it began to read */
-	struct buf stripes; /* of uint16_t: what to lock; high bit: was read */
-	struct buf writes;  /* records in order, see conflict_each_write */
+	uint64_t start;       /* commits when it began to read */
+	struct buf stripes;   /* of uint16_t: what to lock; high bit: was read */
+	struct buf writes;    /* records in order, see conflict_each_write */
 	uint64_t written[16]; /* bloom filter over the keys in writes */
 };
 

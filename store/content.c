@@ -98,12 +98,11 @@ static const struct field tool_response_fields[] = {
 static const struct model tool_response = { "toolResponse", tool_response_fields };
 
 static const struct field part_transcription_fields[] = {
-	{ "text", FIELD_STRING, NULL, 0 },	   { "finished", FIELD_BOOL, NULL, 0 },
+	{ "text", FIELD_STRING, NULL, 0 },         { "finished", FIELD_BOOL, NULL, 0 },
 	{ "languageCode", FIELD_STRING, NULL, 0 }, { "speakerLabel", FIELD_STRING, NULL, 0 },
 	{ "words", FIELD_OPAQUE_LIST, NULL, 0 },   { 0 },
 };
-static const struct model part_transcription = { "audioTranscription",
-						 part_transcription_fields };
+static const struct model part_transcription = { "audioTranscription", part_transcription_fields };
 
 static const struct field part_fields[] = {
 	{ "mediaResolution", FIELD_MODEL, &media_resolution, 0 },

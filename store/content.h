@@ -23,12 +23,12 @@ struct part {
 	enum part_kind kind;
 	bool thought;
 	struct buf text; /* TEXT: its bytes; INLINE: base64, URL-safe and padded */
-	char *id;	 /* CALL, RESPONSE */
-	char *name;	 /* CALL, RESPONSE; display name of INLINE and FILE */
-	char *mime;	 /* INLINE, FILE */
-	char *uri;	 /* FILE */
+	char *id;        /* CALL, RESPONSE */
+	char *name;      /* CALL, RESPONSE; display name of INLINE and FILE */
+	char *mime;      /* INLINE, FILE */
+	char *uri;       /* FILE */
 	char *signature; /* thoughtSignature, base64 */
-	char *json;	 /* CALL: args; RESPONSE: response; OTHER: the whole part */
+	char *json;      /* CALL: args; RESPONSE: response; OTHER: the whole part */
 };
 
 struct content {

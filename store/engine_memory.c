@@ -260,8 +260,7 @@ static void trim_row(struct row *row, uint64_t horizon)
 
 static int add_version(struct row *row, uint64_t commit, bool deleted, struct span value)
 {
-	struct version *versions =
-		realloc(row->versions, (row->count + 1) * sizeof *row->versions);
+	struct version *versions = realloc(row->versions, (row->count + 1) * sizeof *row->versions);
 
 	if (!versions)
 		return -ENOMEM;
@@ -302,8 +301,8 @@ struct apply {
 	int failed;
 };
 
-static void write_one(void *arg, enum write_kind kind, struct span key, struct span value)
-	NO_THREAD_ANALYSIS /* apply_writes holds the lock */
+static void write_one(void *arg, enum write_kind kind, struct span key,
+		      struct span value) NO_THREAD_ANALYSIS /* apply_writes holds the lock */
 {
 	struct apply *a = arg;
 	struct engine *eng = a->eng;
@@ -318,8 +317,7 @@ static void write_one(void *arg, enum write_kind kind, struct span key, struct s
 		}
 		return;
 	}
-	if (a->failed == 0 &&
-	    (i == eng->count || !span_equal(buf_span(&eng->rows[i]->key), key)))
+	if (a->failed == 0 && (i == eng->count || !span_equal(buf_span(&eng->rows[i]->key), key)))
 		a->failed = insert_row_locked(eng, i, key);
 	if (a->failed < 0)
 		return;

@@ -13,9 +13,9 @@
 
 #define BLOCK_CACHE_BYTES  (24u << 20)
 #define WRITE_BUFFER_BYTES (8u << 20)
-#define BLOCK_BYTES	   (16u << 10)
-#define BLOOM_BITS	   10
-#define OPEN_FILES_MAX	   256
+#define BLOCK_BYTES        (16u << 10)
+#define BLOOM_BITS         10
+#define OPEN_FILES_MAX     256
 
 struct engine {
 	/* fixed after open */

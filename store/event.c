@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 static const struct field transcription_fields[] = {
-	{ "text", FIELD_STRING, NULL, 0 },	   { "finished", FIELD_BOOL, NULL, 0 },
+	{ "text", FIELD_STRING, NULL, 0 },         { "finished", FIELD_BOOL, NULL, 0 },
 	{ "languageCode", FIELD_STRING, NULL, 0 }, { "speakerLabel", FIELD_STRING, NULL, 0 },
 	{ "words", FIELD_OPAQUE_LIST, NULL, 0 },   { 0 },
 };
@@ -48,9 +48,12 @@ static const struct field date_fields[] = {
 static const struct model date = { "publicationDate", date_fields };
 
 static const struct field citation_fields[] = {
-	{ "startIndex", FIELD_INT, NULL, 0 },	  { "endIndex", FIELD_INT, NULL, 0 },
-	{ "uri", FIELD_STRING, NULL, 0 },	  { "title", FIELD_STRING, NULL, 0 },
-	{ "license", FIELD_STRING, NULL, 0 },	  { "publicationDate", FIELD_MODEL, &date, 0 },
+	{ "startIndex", FIELD_INT, NULL, 0 },
+	{ "endIndex", FIELD_INT, NULL, 0 },
+	{ "uri", FIELD_STRING, NULL, 0 },
+	{ "title", FIELD_STRING, NULL, 0 },
+	{ "license", FIELD_STRING, NULL, 0 },
+	{ "publicationDate", FIELD_MODEL, &date, 0 },
 	{ 0 },
 };
 static const struct model citation = { "citation", citation_fields };

@@ -9,7 +9,7 @@
 
 #include "store/content.h"
 
-#define EVENT_LINE_MAX	(64u << 20)
+#define EVENT_LINE_MAX  (64u << 20)
 #define STATE_VALUE_MAX (1u << 20)
 
 /* Members in the order in which they are written; the rows of event.c's table. */

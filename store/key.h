@@ -30,7 +30,7 @@
 #include "base/buf.h"
 
 #define KEY_FORMAT "adkfs 1"
-#define KEY_ROOT   1 /* number of the object that holds the apps */
+#define KEY_ROOT   1  /* number of the object that holds the apps */
 #define KEY_FIRST  16 /* the first number given to an object */
 
 enum key_space {

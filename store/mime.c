@@ -14,17 +14,17 @@ static const struct {
 	const char *ending;
 	const char *mime;
 } endings[] = {
-	{ ".md", "text/markdown" },	   { ".csv", "text/csv" },
-	{ ".json", "application/json" },   { ".jsonl", "application/jsonl" },
-	{ ".yaml", "application/yaml" },   { ".yml", "application/yaml" },
-	{ ".html", "text/html" },	   { ".css", "text/css" },
-	{ ".js", "text/javascript" },	   { ".svg", "image/svg+xml" },
-	{ ".xml", "application/xml" },	   { ".txt", "text/plain" },
-	{ ".log", "text/plain" },	   { ".pdf", "application/pdf" },
-	{ ".png", "image/png" },	   { ".jpg", "image/jpeg" },
-	{ ".jpeg", "image/jpeg" },	   { ".gif", "image/gif" },
-	{ ".webp", "image/webp" },	   { ".mp3", "audio/mpeg" },
-	{ ".wav", "audio/wav" },	   { ".mp4", "video/mp4" },
+	{ ".md", "text/markdown" },      { ".csv", "text/csv" },
+	{ ".json", "application/json" }, { ".jsonl", "application/jsonl" },
+	{ ".yaml", "application/yaml" }, { ".yml", "application/yaml" },
+	{ ".html", "text/html" },        { ".css", "text/css" },
+	{ ".js", "text/javascript" },    { ".svg", "image/svg+xml" },
+	{ ".xml", "application/xml" },   { ".txt", "text/plain" },
+	{ ".log", "text/plain" },        { ".pdf", "application/pdf" },
+	{ ".png", "image/png" },         { ".jpg", "image/jpeg" },
+	{ ".jpeg", "image/jpeg" },       { ".gif", "image/gif" },
+	{ ".webp", "image/webp" },       { ".mp3", "audio/mpeg" },
+	{ ".wav", "audio/wav" },         { ".mp4", "video/mp4" },
 	{ ".zip", "application/zip" },
 };
 

@@ -10,7 +10,7 @@
 #include <strings.h>
 
 #define TIME_LIMIT_SECONDS 253402300800.0L /* the year 10000 */
-#define TIME_MILLISECONDS  1e11L	   /* from here on a number can only be milliseconds */
+#define TIME_MILLISECONDS  1e11L           /* from here on a number can only be milliseconds */
 
 int model_time_parse(struct span token, int64_t *usec)
 {
@@ -86,7 +86,8 @@ int model_base64_decode(struct span text, struct buf *out)
 
 void model_base64_encode(struct buf *out, struct span bytes, enum base64_alphabet alphabet)
 {
-	static const char common[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+	static const char common[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 	const char *tail = alphabet == BASE64_URL_SAFE ? "-_" : "+/";
 	size_t i;
 
@@ -238,10 +239,24 @@ static int take_bytes(struct json_scan *s, struct buf *out)
 static int take_upper(struct json_scan *s, struct buf *out)
 {
 	static const char *const known[] = {
-		"STOP", "MAX_TOKENS", "SAFETY", "RECITATION", "LANGUAGE", "OTHER", "BLOCKLIST",
-		"PROHIBITED_CONTENT", "SPII", "MALFORMED_FUNCTION_CALL", "IMAGE_SAFETY",
-		"UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CALLS", "IMAGE_PROHIBITED_CONTENT",
-		"NO_IMAGE", "IMAGE_RECITATION", "IMAGE_OTHER", "FINISH_REASON_UNSPECIFIED",
+		"STOP",
+		"MAX_TOKENS",
+		"SAFETY",
+		"RECITATION",
+		"LANGUAGE",
+		"OTHER",
+		"BLOCKLIST",
+		"PROHIBITED_CONTENT",
+		"SPII",
+		"MALFORMED_FUNCTION_CALL",
+		"IMAGE_SAFETY",
+		"UNEXPECTED_TOOL_CALL",
+		"TOO_MANY_TOOL_CALLS",
+		"IMAGE_PROHIBITED_CONTENT",
+		"NO_IMAGE",
+		"IMAGE_RECITATION",
+		"IMAGE_OTHER",
+		"FINISH_REASON_UNSPECIFIED",
 	};
 	CLEANUP(buf_release) struct buf word = { 0 };
 	int r = json_take_string(s, &word);
@@ -272,7 +287,10 @@ static int take_object(struct json_scan *s, struct buf *out)
 
 static int take_opaque(struct json_scan *s, struct buf *out);
 
-static int take_opaque_list(struct json_scan *s, struct buf *out)
+typedef int take_fn(struct json_scan *s, const struct model *model, struct buf *out);
+
+/* A list whose items are taken by one function. */
+static int take_list(struct json_scan *s, take_fn *take, const struct model *model, struct buf *out)
 {
 	bool first = true;
 	size_t n = 0;
@@ -284,12 +302,23 @@ static int take_opaque_list(struct json_scan *s, struct buf *out)
 	while ((r = json_item(s, &first)) == 1) {
 		if (n++)
 			buf_char(out, ',');
-		r = take_opaque(s, out);
+		r = take(s, model, out);
 		if (r < 0)
 			return r;
 	}
 	buf_char(out, ']');
 	return r;
+}
+
+static int take_opaque_item(struct json_scan *s, const struct model *model, struct buf *out)
+{
+	(void)model;
+	return take_opaque(s, out);
+}
+
+static int take_opaque_list(struct json_scan *s, struct buf *out)
+{
+	return take_list(s, take_opaque_item, NULL, out);
 }
 
 static int take_opaque_object(struct json_scan *s, struct buf *out)
@@ -380,26 +409,6 @@ static int take_map(struct json_scan *s, const struct field *value, struct buf *
 	return json_canonical_text(buf_span(&raw), JSON_DEPTH_EVENT, out, s->err);
 }
 
-static int take_model_list(struct json_scan *s, const struct model *model, struct buf *out)
-{
-	bool first = true;
-	size_t n = 0;
-	int r = json_open(s, '[');
-
-	if (r < 0)
-		return r;
-	buf_char(out, '[');
-	while ((r = json_item(s, &first)) == 1) {
-		if (n++)
-			buf_char(out, ',');
-		r = model_canonical(s, model, out);
-		if (r < 0)
-			return r;
-	}
-	buf_char(out, ']');
-	return r;
-}
-
 /* Whether `[..."a","b"` from `from` on holds the quoted id already. */
 static bool id_is_listed(struct span list, struct span quoted)
 {
@@ -483,7 +492,7 @@ static int take_value(struct json_scan *s, const struct field *field, struct buf
 	case FIELD_MODEL:
 		return model_canonical(s, field->model, out);
 	case FIELD_MODEL_LIST:
-		return take_model_list(s, field->model, out);
+		return take_list(s, model_canonical, field->model, out);
 	case FIELD_MODEL_MAP:
 		return take_map(s, &model_value, out);
 	case FIELD_OPAQUE_MAP:
@@ -524,13 +533,9 @@ static int take_member(struct json_scan *s, const struct model *model, const str
 
 	if (r < 0)
 		return r;
-	if (r == 'n' && field->kind != FIELD_FREE) {
+	if (r == 'n') {
 		if (field->flags & FIELD_NOT_NULL)
 			return json_fail(s, "null is not allowed");
-		set->value[row].len = 0;
-		return json_raw(s, &null);
-	}
-	if (r == 'n') { /* a free value that is null means absent as well */
 		set->value[row].len = 0;
 		return json_raw(s, &null);
 	}
@@ -606,8 +611,7 @@ int model_canonical(struct json_scan *s, const struct model *model, struct buf *
 	for (i = 0; model->fields[i].name; i++) {
 		if (!set.value[i].len)
 			continue;
-		buf_printf(out, "%s\"%s\":", out->len > from + 1 ? "," : "",
-			   model->fields[i].name);
+		buf_printf(out, "%s\"%s\":", out->len > from + 1 ? "," : "", model->fields[i].name);
 		buf_add(out, text.data + set.value[i].at, set.value[i].len);
 	}
 	buf_char(out, '}');

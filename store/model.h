@@ -15,25 +15,26 @@
 #include "base/jsontext.h"
 
 enum field_kind {
-	FIELD_STRING,	   /* any string */
-	FIELD_ID,	   /* 0 to 255 bytes without NUL */
-	FIELD_BOOL,	   /* true or false */
-	FIELD_NUMBER,	   /* kept as written */
-	FIELD_INT,	   /* int64; "3" and 3.0 are taken as 3 */
-	FIELD_TIME,	   /* seconds since 1970, written with six decimals */
-	FIELD_BYTES,	   /* base64, written URL-safe and padded */
-	FIELD_UPPER,	   /* a word, written in upper case when it is known */
-	FIELD_FREE,	   /* any value of the user */
+	FIELD_STRING,      /* any string */
+	FIELD_ID,          /* 0 to 255 bytes without NUL */
+	FIELD_BOOL,        /* true or false */
+	FIELD_NUMBER,      /* kept as written */
+	FIELD_INT,         /* int64; "3" and 3.0 are taken as 3 */
+	FIELD_TIME,        /* seconds since 1970, written with six decimals */
+	FIELD_BYTES,       /* base64, written URL-safe and padded */
+	FIELD_UPPER,       /* a word, written in upper case when it is known */
+	FIELD_FREE,        /* any value of the user */
 	FIELD_FREE_OBJECT, /* an object of the user */
-	FIELD_OPAQUE,	   /* an object of ADK that we do not look into: keys re-spelled, nulls dropped */
+	FIELD_OPAQUE, /* an object of ADK that we do not look into: keys re-spelled, nulls dropped
+		       */
 	FIELD_OPAQUE_LIST, /* a list of those */
-	FIELD_MODEL,	   /* an object with a table */
+	FIELD_MODEL,       /* an object with a table */
 	FIELD_MODEL_LIST,  /* a list of those */
 	FIELD_MODEL_MAP,   /* names of the user to those */
 	FIELD_OPAQUE_MAP,  /* names of the user to opaque objects */
-	FIELD_INT_MAP,	   /* names of the user to integers */
-	FIELD_ID_SET,	   /* a list of ids, each once */
-	FIELD_ROUTE,	   /* a bool, int or string, or a list of them */
+	FIELD_INT_MAP,     /* names of the user to integers */
+	FIELD_ID_SET,      /* a list of ids, each once */
+	FIELD_ROUTE,       /* a bool, int or string, or a list of them */
 };
 
 enum field_flag {

@@ -27,18 +27,6 @@ static const char *word_for(enum key_kind kind)
 	return kind == KEY_SESSION ? "session" : kind == KEY_USER ? "user" : "app";
 }
 
-/* The scope that holds this one. */
-static struct ref parent_of(struct ref ref)
-{
-	if (ref.session)
-		ref.session = 0;
-	else if (ref.user)
-		ref.user = 0;
-	else
-		ref.app = 0;
-	return ref;
-}
-
 static uint64_t number_of(struct ref ref)
 {
 	uint64_t number = ref_number(ref);
@@ -46,22 +34,11 @@ static uint64_t number_of(struct ref ref)
 	return number ? number : KEY_ROOT;
 }
 
-static struct ref child_of(struct ref parent, uint64_t number)
-{
-	if (parent.user)
-		parent.session = number;
-	else if (parent.app)
-		parent.user = number;
-	else
-		parent.app = number;
-	return parent;
-}
-
 static struct key record_key(struct ref ref)
 {
 	if (!ref.app)
 		return key_item(0, KEY_NONE, KEY_ROOT);
-	return key_item(number_of(parent_of(ref)), kind_of(ref), number_of(ref));
+	return key_item(number_of(ref_parent(ref)), kind_of(ref), number_of(ref));
 }
 
 static void encode(const struct scope_info *info, struct buf *out)
@@ -204,7 +181,7 @@ int scope_create(struct store *st, struct ref parent, const char *id, struct ref
 	number = store_new_number(st, err);
 	if (!number)
 		return -EIO;
-	rq.ref = child_of(parent, number);
+	rq.ref = ref_child(parent, number);
 	r = store_update(st, create, &rq, err);
 	if (r < 0)
 		return r;
@@ -219,7 +196,7 @@ static int find(struct store_tx *tx, void *arg)
 {
 	struct request *rq = arg;
 	CLEANUP(buf_release) struct buf value = { 0 };
-	enum key_kind kind = kind_of(child_of(rq->parent, 1));
+	enum key_kind kind = kind_of(ref_child(rq->parent, 1));
 	struct key name = key_name(number_of(rq->parent), kind, span_of(rq->id));
 	int r = store_get(tx, &name, &value);
 
@@ -227,7 +204,7 @@ static int find(struct store_tx *tx, void *arg)
 		return err_set(tx->err, r, "there is no %s '%s'", word_for(kind), rq->id);
 	if (r < 0)
 		return r;
-	rq->ref = child_of(rq->parent, key_last_number(buf_span(&value)));
+	rq->ref = ref_child(rq->parent, key_last_number(buf_span(&value)));
 	return scope_load(tx, rq->ref, &rq->info);
 }
 
@@ -287,7 +264,7 @@ static int emit(void *arg, struct span key, struct span value)
 static int list(struct store_tx *tx, void *arg)
 {
 	struct listing *l = arg;
-	enum key_kind kind = kind_of(child_of(l->parent, 1));
+	enum key_kind kind = kind_of(ref_child(l->parent, 1));
 	struct key prefix = key_dir(KEY_ITEM, number_of(l->parent), kind);
 	struct key from = key_item(number_of(l->parent), kind, l->after + 1);
 
@@ -305,7 +282,7 @@ int scope_list(struct store *st, struct ref parent, uint64_t after, scope_fn *fn
 /* All rows of one object, in every space that holds rows of it. */
 static void delete_rows(struct store_tx *tx, uint64_t number)
 {
-	static const enum key_space spaces[] = { KEY_NAME, KEY_ITEM, KEY_LOG,  KEY_SEGMENT,
+	static const enum key_space spaces[] = { KEY_NAME,  KEY_ITEM, KEY_LOG,  KEY_SEGMENT,
 						 KEY_EVENT, KEY_TURN, KEY_QUEUE };
 	size_t i;
 
@@ -325,7 +302,7 @@ static int remove_scope(struct store_tx *tx, void *arg)
 {
 	struct removal *rm = arg;
 	struct request *rq = &rm->rq;
-	struct ref up = parent_of(rq->ref);
+	struct ref up = ref_parent(rq->ref);
 	struct scope_info parent;
 	struct key key;
 	int r = scope_load(tx, rq->ref, &rq->info);

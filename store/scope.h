@@ -9,21 +9,21 @@
 
 struct scope_info {
 	uint64_t number;
-	char id[256]; /* as ADK knows it; the mount shows it through name_encode() */
-	int64_t created;       /* microseconds */
-	int64_t updated;       /* sessions: ADK's lastUpdateTime, microseconds */
-	uint64_t stamp;	       /* ns; of the latest change of anything below */
-	uint64_t members_stamp;	  /* ns; of the list of users or sessions */
-	uint64_t state_stamp;	  /* ns; of any state key of this scope */
+	char id[256];               /* as ADK knows it; the mount shows it through name_encode() */
+	int64_t created;            /* microseconds */
+	int64_t updated;            /* sessions: ADK's lastUpdateTime, microseconds */
+	uint64_t stamp;             /* ns; of the latest change of anything below */
+	uint64_t members_stamp;     /* ns; of the list of users or sessions */
+	uint64_t state_stamp;       /* ns; of any state key of this scope */
 	uint64_t state_names_stamp; /* ns; of the list of its state keys */
-	uint64_t artifacts_stamp; /* ns; of the list of artifacts at the top */
-	uint64_t turns_stamp;	  /* ns; of the list of turns */
-	uint64_t turn_stamp;	  /* ns; of the state of any turn */
-	uint64_t log_stamp;	  /* ns */
-	uint64_t log_size;	  /* bytes of events.jsonl */
-	uint64_t sealed;	  /* the log is folded up to here */
+	uint64_t artifacts_stamp;   /* ns; of the list of artifacts at the top */
+	uint64_t turns_stamp;       /* ns; of the list of turns */
+	uint64_t turn_stamp;        /* ns; of the state of any turn */
+	uint64_t log_stamp;         /* ns */
+	uint64_t log_size;          /* bytes of events.jsonl */
+	uint64_t sealed;            /* the log is folded up to here */
 	uint64_t events;
-	uint64_t turns;	  /* number of the latest turn */
+	uint64_t turns;   /* number of the latest turn */
 	uint64_t members; /* apps and users: how many users or sessions */
 };
 

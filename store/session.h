@@ -13,7 +13,7 @@
 #include "store/scope.h"
 
 #define LOG_SEGMENT_BYTES (256u << 10) /* of a folded row, about */
-#define LOG_FOLD_BYTES	  (768u << 10) /* a tail this long is folded */
+#define LOG_FOLD_BYTES    (768u << 10) /* a tail this long is folded */
 
 /* A transaction on a session: begin, then any number of adds, then finish. */
 struct session_tx {
@@ -24,7 +24,7 @@ struct session_tx {
 	struct scope_info app;
 	bool has_user;
 	bool has_app;
-	uint64_t start;	  /* of the lines in the log */
+	uint64_t start;   /* of the lines in the log */
 	struct buf lines; /* added so far */
 	uint64_t stamp;
 };
@@ -68,7 +68,7 @@ MUST_CHECK int session_lines(struct store *st, struct ref ref, uint64_t from, ui
 MUST_CHECK int session_fold(struct store *st, struct ref ref, struct err *err);
 
 /* Where the line of an event lies in the log. -ENOENT. */
-MUST_CHECK int session_find_event(struct store *st, struct ref ref, struct span id,
-				  uint64_t *start, uint64_t *length, struct err *err);
+MUST_CHECK int session_find_event(struct store *st, struct ref ref, struct span id, uint64_t *start,
+				  uint64_t *length, struct err *err);
 
 #endif

@@ -334,8 +334,9 @@ static int check_key(struct ref scope, struct span key, struct err *err)
 int state_set(struct store *st, struct ref scope, struct span key, struct span text,
 	      uint64_t number, struct err *err)
 {
-	struct request rq = { .scope = scope, .key = key, .text = without_newline(text),
-			      .number = number };
+	struct request rq = {
+		.scope = scope, .key = key, .text = without_newline(text), .number = number
+	};
 	CLEANUP(buf_release) struct buf canonical = { 0 };
 	CLEANUP(buf_release) struct buf name = { 0 };
 	int r = check_key(scope, key, err);

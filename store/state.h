@@ -11,9 +11,9 @@
 #include "store/statekey.h"
 
 struct state_info {
-	uint64_t item;	/* its number */
+	uint64_t item;  /* its number */
 	uint64_t stamp; /* ns; of the last change */
-	size_t size;	/* bytes of the value, without a final newline */
+	size_t size;    /* bytes of the value, without a final newline */
 };
 
 /* The value's text as last written, to text if that is not NULL. -ENOENT. */
@@ -41,8 +41,7 @@ MUST_CHECK int state_set(struct store *st, struct ref scope, struct span key, st
 			 uint64_t number, struct err *err);
 
 /* Delete a key. -ENOENT. */
-MUST_CHECK int state_delete(struct store *st, struct ref scope, struct span key,
-			    struct err *err);
+MUST_CHECK int state_delete(struct store *st, struct ref scope, struct span key, struct err *err);
 
 /* Set each member of a JSON object; all at once, in a session as one event. */
 MUST_CHECK int state_set_all(struct store *st, struct ref scope, struct span object,

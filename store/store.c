@@ -19,9 +19,9 @@
 #include <unistd.h>
 
 #define NUMBERS_AT_ONCE 1024
-#define TRIES_MAX	200
-#define FOLDS_WAITING	64
-#define LARGE_VALUE	(4 << 20) /* values of this size come from the heap, not from mmap */
+#define TRIES_MAX       200
+#define FOLDS_WAITING   64
+#define LARGE_VALUE     (4 << 20) /* values of this size come from the heap, not from mmap */
 
 struct store {
 	/* fixed after open */
@@ -49,6 +49,28 @@ struct store {
 uint64_t ref_number(struct ref ref)
 {
 	return ref.session ? ref.session : ref.user ? ref.user : ref.app;
+}
+
+struct ref ref_parent(struct ref ref)
+{
+	if (ref.session)
+		ref.session = 0;
+	else if (ref.user)
+		ref.user = 0;
+	else
+		ref.app = 0;
+	return ref;
+}
+
+struct ref ref_child(struct ref parent, uint64_t number)
+{
+	if (parent.user)
+		parent.session = number;
+	else if (parent.app)
+		parent.user = number;
+	else
+		parent.app = number;
+	return parent;
 }
 
 int store_get(struct store_tx *tx, const struct key *key, struct buf *value)

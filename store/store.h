@@ -27,12 +27,16 @@ struct ref {
 /* The number of the deepest scope that ref names. */
 uint64_t ref_number(struct ref ref);
 
+/* The scope above; the scope below of that number. */
+struct ref ref_parent(struct ref ref);
+struct ref ref_child(struct ref parent, uint64_t number);
+
 enum change_kind {
-	CHANGE_SCOPE_ADDED,    /* ref: the new app, user or session; name */
-	CHANGE_SCOPE_REMOVED,  /* the same, gone */
-	CHANGE_LOG,	       /* ref: the session whose log grew */
-	CHANGE_STATE_ADDED,    /* ref: the scope; item and name of the key */
-	CHANGE_STATE,	       /* the same, another value */
+	CHANGE_SCOPE_ADDED,   /* ref: the new app, user or session; name */
+	CHANGE_SCOPE_REMOVED, /* the same, gone */
+	CHANGE_LOG,           /* ref: the session whose log grew */
+	CHANGE_STATE_ADDED,   /* ref: the scope; item and name of the key */
+	CHANGE_STATE,         /* the same, another value */
 	CHANGE_STATE_REMOVED,
 	CHANGE_ARTIFACT_ADDED, /* ref: session or user; parent directory; item, name */
 	CHANGE_ARTIFACT,
@@ -66,8 +70,7 @@ struct store_options {
  * Returns 0; -EBUSY: another daemon has it (err says which process); -EINVAL:
  * another format, or an unknown engine; -errno.
  */
-MUST_CHECK int store_open(const struct store_options *options, struct store **out,
-			  struct err *err);
+MUST_CHECK int store_open(const struct store_options *options, struct store **out, struct err *err);
 
 /* NULL is fine. Nobody may use the store any more. */
 void store_close(struct store *st);

@@ -276,8 +276,13 @@ static int mark_ended(struct request *rq, struct turn_info *t)
 int turn_end(struct store *st, struct ref session, uint64_t n, enum turn_state state,
 	     const char *error, struct event *last, struct turn_info *out, struct err *err)
 {
-	struct request rq = { .ref = session, .n = n, .events = last, .count = last ? 1 : 0,
-			      .change = mark_ended, .state = state, .error = error };
+	struct request rq = { .ref = session,
+			      .n = n,
+			      .events = last,
+			      .count = last ? 1 : 0,
+			      .change = mark_ended,
+			      .state = state,
+			      .error = error };
 
 	return update(st, &rq, out, err);
 }
@@ -417,24 +422,24 @@ static int take_line(const struct event *e, struct span line, struct buf *out)
 	return 0;
 }
 
-int turn_input(struct store *st, struct ref session, const struct turn_info *info,
-	       struct buf *out, struct err *err)
+int turn_input(struct store *st, struct ref session, const struct turn_info *info, struct buf *out,
+	       struct err *err)
 {
 	struct pass p = { info, out, take_input };
 
 	return run_pass(st, session, &p, err);
 }
 
-int turn_output(struct store *st, struct ref session, const struct turn_info *info,
-		struct buf *out, struct err *err)
+int turn_output(struct store *st, struct ref session, const struct turn_info *info, struct buf *out,
+		struct err *err)
 {
 	struct pass p = { info, out, take_output };
 
 	return run_pass(st, session, &p, err);
 }
 
-int turn_events(struct store *st, struct ref session, const struct turn_info *info,
-		struct buf *out, struct err *err)
+int turn_events(struct store *st, struct ref session, const struct turn_info *info, struct buf *out,
+		struct err *err)
 {
 	struct pass p = { info, out, take_line };
 

@@ -22,7 +22,7 @@ struct turn_info {
 	int64_t ended;
 	uint64_t stamp; /* ns; of its latest change */
 	uint64_t first; /* its lines lie in [first, last) of the log, */
-	uint64_t last;	/* perhaps with others between them, */
+	uint64_t last;  /* perhaps with others between them, */
 	uint64_t bytes; /* and are so many bytes */
 	uint64_t input_size;
 	uint64_t output_size;
@@ -44,9 +44,8 @@ MUST_CHECK int turn_start(struct store *st, struct ref session, uint64_t n, cons
 			  struct turn_info *out, struct err *err);
 
 /* Append events of the turn. As session_append. */
-MUST_CHECK int turn_append(struct store *st, struct ref session, uint64_t n,
-			   struct event *events, size_t count, struct turn_info *out,
-			   struct err *err);
+MUST_CHECK int turn_append(struct store *st, struct ref session, uint64_t n, struct event *events,
+			   size_t count, struct turn_info *out, struct err *err);
 
 /* End it: the last event (or NULL), state and reason, as one transaction. */
 MUST_CHECK int turn_end(struct store *st, struct ref session, uint64_t n, enum turn_state state,
@@ -54,8 +53,8 @@ MUST_CHECK int turn_end(struct store *st, struct ref session, uint64_t n, enum t
 			struct err *err);
 
 /* -ENOENT. */
-MUST_CHECK int turn_stat(struct store *st, struct ref session, uint64_t n,
-			 struct turn_info *out, struct err *err);
+MUST_CHECK int turn_stat(struct store *st, struct ref session, uint64_t n, struct turn_info *out,
+			 struct err *err);
 
 /* The first turn of a session that has not ended. -ENOENT: none runs or waits. */
 MUST_CHECK int turn_current(struct store *st, struct ref session, struct turn_info *out,
@@ -84,8 +83,8 @@ MUST_CHECK int turn_unfinished(struct store *st, unfinished_fn *fn, void *arg, s
 #define MESSAGE_MAX (16u << 20)
 
 /* Keep more of a message; piece: how many MiB-pieces were kept before (0: the first call). */
-MUST_CHECK int message_stage(struct store *st, struct ref session, uint64_t message,
-			     uint64_t piece, struct span text, struct err *err);
+MUST_CHECK int message_stage(struct store *st, struct ref session, uint64_t message, uint64_t piece,
+			     struct span text, struct err *err);
 
 /* Every message that was staged and not submitted. */
 typedef int message_fn(void *arg, struct ref session, uint64_t message, struct span text);
