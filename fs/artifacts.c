@@ -286,6 +286,26 @@ static int file_truncate(struct handle *h, uint64_t size, struct err *err)
 	return r < 0 ? err_errno(err, r, "the artifact cannot be truncated") : 0;
 }
 
+static int file_sync(struct handle *h, struct err *err)
+{
+	struct opened *o = h->state;
+	int r = 0;
+
+	mutex_lock(&h->lock);
+	if (o->upload.fd >= 0)
+		r = bulk_drain(&o->upload);
+	if (r == 0 && o->upload.fd >= 0 && fdatasync(o->upload.fd) < 0)
+		r = -errno;
+	mutex_unlock(&h->lock);
+	return r < 0 ? err_errno(err, r, "the artifact cannot be written") : 0;
+}
+
+/* Whether a version has to be on the disk before its name is. */
+static bool wants_sync(const struct handle *h)
+{
+	return (h->flags & O_DSYNC) || store_durability(h->at.fs->store) == DURABILITY_DISK;
+}
+
 static void guess_type(const struct opened *o, const char *name, char *mime, size_t size)
 {
 	CLEANUP(buf_release) struct buf head = { 0 };
@@ -317,6 +337,11 @@ static int save(struct handle *h, struct opened *o, struct err *err)
 
 	if (r < 0)
 		return err_errno(err, r, "the artifact cannot be written");
+	if (wants_sync(h)) {
+		r = file_sync(h, err);
+		if (r < 0)
+			return r;
+	}
 	if (h->via.session) {
 		buf_printf(&via, USER_PREFIX "%s", h->at.name);
 		s.event_name = buf_cstr(&via);
@@ -363,6 +388,7 @@ static const struct file_ops artifact_ops = {
 	.write = file_write,
 	.truncate = file_truncate,
 	.flush = file_flush,
+	.sync = file_sync,
 	.release = file_release,
 };
 

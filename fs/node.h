@@ -62,6 +62,8 @@ struct file_ops {
 	ssize_t (*write)(struct handle *h, uint64_t offset, struct span data, struct err *err);
 	int (*truncate)(struct handle *h, uint64_t size, struct err *err);
 	int (*flush)(struct handle *h, struct err *err);
+	/* Bytes that lie outside of the engine survive a power cut when this returns 0. */
+	int (*sync)(struct handle *h, struct err *err);
 	void (*release)(struct handle *h, struct err *err);
 	/* A stream's read: 0; -EAGAIN: park; 1: the end; other errors end it. */
 	int (*follow)(struct handle *h, uint64_t offset, size_t size, struct buf *out,

@@ -539,6 +539,14 @@ static void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset,
 		(void)fuse_reply_buf(req, out.data, MIN(out.len, size));
 }
 
+/* All that was taken so far survives a power cut. */
+static int sync_handle(struct handle *h, struct err *err)
+{
+	int r = h->ops && h->ops->sync ? h->ops->sync(h, err) : 0;
+
+	return r < 0 ? r : store_sync(h->at.fs->store, err);
+}
+
 static void op_write(fuse_req_t req, fuse_ino_t ino, const char *data, size_t size, off_t offset,
 		     struct fuse_file_info *fi)
 {
@@ -549,6 +557,11 @@ static void op_write(fuse_req_t req, fuse_ino_t ino, const char *data, size_t si
 	(void)ino;
 	atomic_fetch_add(&fs_of(req)->requests[REQUEST_WRITE], 1);
 	n = h->ops->write(h, (uint64_t)offset, (struct span){ data, size }, &err);
+	if (n >= 0 && (h->flags & O_DSYNC)) {
+		int r = sync_handle(h, &err);
+
+		n = r < 0 ? r : n;
+	}
 	if (n < 0)
 		refuse(req, h->inode, NULL, (int)n, &err);
 	else
@@ -566,6 +579,8 @@ static void op_flush(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 	struct err err = { 0 };
 	int r = h->ops && h->ops->flush ? h->ops->flush(h, &err) : 0;
 
+	if (r == 0 && handle_writes(h) && (h->flags & O_DSYNC))
+		r = store_sync(h->at.fs->store, &err);
 	(void)ino;
 	atomic_fetch_add(&fs_of(req)->requests[REQUEST_OTHER], 1);
 	if (r < 0)
@@ -601,13 +616,16 @@ static void op_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi
 
 static void op_fsync(fuse_req_t req, fuse_ino_t ino, int datasync, struct fuse_file_info *fi)
 {
+	struct handle *h = handle_of(fi);
 	struct err err = { 0 };
-	int r = store_sync(fs_of(req)->store, &err);
+	int r = sync_handle(h, &err);
 
 	(void)ino;
 	(void)datasync;
-	(void)fi;
-	(void)fuse_reply_err(req, -r);
+	if (r < 0)
+		refuse(req, h->inode, NULL, r, &err);
+	else
+		(void)fuse_reply_err(req, 0);
 }
 
 static void op_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)

@@ -410,6 +410,11 @@ int store_sync(struct store *st, struct err *err)
 	return st->ops->sync(st->eng, err);
 }
 
+enum durability store_durability(const struct store *st)
+{
+	return st->durability;
+}
+
 const char *store_folder(const struct store *st)
 {
 	return st->folder;

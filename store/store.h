@@ -81,6 +81,7 @@ void store_watch(struct store *st, watch_fn *fn, void *arg);
 /* All that was committed survives a power cut when this returns 0. */
 MUST_CHECK int store_sync(struct store *st, struct err *err);
 
+enum durability store_durability(const struct store *st);
 const char *store_folder(const struct store *st);
 const char *store_engine(const struct store *st);
 
