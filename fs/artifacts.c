@@ -289,14 +289,15 @@ static int file_truncate(struct handle *h, uint64_t size, struct err *err)
 static int file_sync(struct handle *h, struct err *err)
 {
 	struct opened *o = h->state;
-	int r = 0;
+	int fd = o->upload.fd;
+	int r;
 
 	mutex_lock(&h->lock);
-	if (o->upload.fd >= 0)
-		r = bulk_drain(&o->upload);
-	if (r == 0 && o->upload.fd >= 0 && fdatasync(o->upload.fd) < 0)
-		r = -errno;
+	r = fd >= 0 ? bulk_drain(&o->upload) : refresh(h, o, err);
+	fd = fd >= 0 ? fd : o->fd;
 	mutex_unlock(&h->lock);
+	if (r == 0 && fd >= 0 && fdatasync(fd) < 0)
+		r = -errno;
 	return r < 0 ? err_errno(err, r, "the artifact cannot be written") : 0;
 }
 
@@ -393,7 +394,9 @@ static const struct file_ops artifact_ops = {
 };
 
 /* Versions are only read. */
-static const struct file_ops version_ops = { .open = opened_open, .release = file_release };
+static const struct file_ops version_ops = { .open = opened_open,
+					     .sync = file_sync,
+					     .release = file_release };
 
 static int link_target(const struct place *at, struct buf *out, struct err *err)
 {
@@ -783,7 +786,7 @@ static int list_version(void *arg, const struct version_info *v)
 		return r;
 	version_place(ls->dir, v, &version_json, &child);
 	(void)snprintf(name, sizeof name, "%llu.json", (unsigned long long)v->n);
-	return lister_emit(ls->l, name, &child, cookie, NULL);
+	return tree_is_hidden(ls->dir, name) ? 0 : lister_emit(ls->l, name, &child, cookie, NULL);
 }
 
 /* Two names a version, of odd and even cookies: a listing may end between them. */
@@ -839,6 +842,7 @@ const struct node_type artifacts_entries[] = {
 	{ .name = ".versions",
 	  .id = ID_VERSIONS,
 	  .mode = S_IFDIR | 0700,
+	  .flags = NODE_UNLISTED,
 	  .help = "every version: .versions/NAME/N, and N.json about it",
 	  .stat = artifacts_top_stat,
 	  .list = versions_list,

@@ -47,6 +47,18 @@ void closing_end(uint64_t session)
 	mutex_unlock(&closing.lock);
 }
 
+void closing_hold(uint64_t session)
+{
+	size_t i;
+
+	mutex_lock(&closing.lock);
+	for (i = 0; i < closing.used && closing.rows[i].session != session; i++)
+		;
+	if (i < closing.used)
+		closing.rows[i].deadline = UINT64_MAX;
+	mutex_unlock(&closing.lock);
+}
+
 uint64_t closing_deadline(uint64_t session)
 {
 	uint64_t deadline = 0;

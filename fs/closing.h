@@ -14,7 +14,11 @@
 void closing_begin(uint64_t session);
 void closing_end(uint64_t session);
 
-/* Until when (monotonic ns) an open in the session has to wait; 0: it has not. */
+/* The last descriptor is gone, the turn is being made: opens wait for its end now. */
+void closing_hold(uint64_t session);
+
+/* Until when (monotonic ns) an open in the session has to wait; 0: it has not; UINT64_MAX:
+ * closing_end() is sure to come. */
 uint64_t closing_deadline(uint64_t session);
 
 #endif

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/name.h"
+#include "fs/ids.h"
 #include "fs/mount.h"
 #include "fs/ops.h"
 #include "store/scope.h"
@@ -13,12 +14,14 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* A turn said something, or ended: sizes and waiting readers. */
-static void on_progress(void *arg, struct ref session, uint64_t n)
+/* A turn said something, or ended: sizes, and readers that wait. */
+static void on_progress(void *arg, struct ref session, uint64_t turn_number)
 {
 	struct fs *fs = arg;
 
-	(void)n;
+	notify_soon(fs, node_ino(session.session, ID_OUTPUT));
+	notify_soon(fs, node_ino(turn_number, ID_TURN_OUTPUT));
+	notify_soon(fs, node_ino(turn_number, ID_TURN_STREAM));
 	park_wake(&fs->park, session.session);
 }
 

@@ -21,6 +21,7 @@ struct message {
 	uint64_t number; /* of the staged message; 0: nothing is staged */
 	uint64_t pieces;
 	bool closing; /* other opens wait for this one */
+	bool refused; /* a write failed: half a message is none */
 };
 
 static int input_open(struct handle *h, struct err *err)
@@ -70,6 +71,7 @@ static ssize_t input_write(struct handle *h, uint64_t offset, struct span data, 
 	}
 	if (r < 0)
 		m->text.len = before;
+	m->refused |= r < 0;
 	mutex_unlock(&h->lock);
 	return r < 0 ? r : (ssize_t)data.len;
 }
@@ -102,7 +104,7 @@ static int input_flush(struct handle *h, struct err *err)
 	if (!m)
 		return 0;
 	mutex_lock(&h->lock);
-	if (m->text.len > m->staged)
+	if (m->text.len > m->staged && !m->refused)
 		r = stage(h, m, err);
 	if (r == 0 && m->staged) { /* the wait is counted from the latest flush */
 		if (m->closing)
@@ -130,7 +132,7 @@ static int submit(struct handle *h, struct message *m, struct err *err)
 	struct content *content;
 	int r;
 
-	if (!text.len || !name_is_utf8(text))
+	if (!text.len || m->refused || !name_is_utf8(text))
 		return m->number ? message_drop(h->at.fs->store, m->number, err) : 0;
 	content = content_new("user");
 	if (!content || content_add_text(content, text, false) < 0) {
@@ -177,6 +179,8 @@ static void input_release(struct handle *h, struct err *err)
 
 	if (!m)
 		return;
+	if (m->closing)
+		closing_hold(h->at.ref.session);
 	r = submit(h, m, err);
 	if (r < 0)
 		err->code = r;

@@ -46,7 +46,7 @@ enum node_flag {
 	NODE_VOLATILE = 1, /* text without a time of its own: rendered when asked, kept shortly */
 	NODE_SHOWS_STATE = 2, /* its text or list includes state of the scopes above */
 	NODE_STREAM = 4,      /* reads may wait; never cached */
-	NODE_SMALL = 8,       /* a read serves the whole text */
+	NODE_UNLISTED = 8,    /* there, but not in listings: rm -r and copies pass it by */
 };
 
 /* A directory being listed. emit() returns 1 when the reply is full. */

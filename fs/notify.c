@@ -12,7 +12,7 @@
 
 #include <stdlib.h>
 
-#define DIRECTORY_NS (10 * (uint64_t)NSEC_PER_MSEC)
+#define SOON_NS (10 * (uint64_t)NSEC_PER_MSEC)
 
 struct notify_item {
 	struct notify_item *next;
@@ -22,7 +22,7 @@ struct notify_item {
 	void *arg;
 };
 
-/* Directories whose time is over: their attributes are dropped once more. */
+/* Attributes whose time is over: their attributes are dropped once more. */
 static void drop_late(struct fs *fs)
 {
 	struct notify *n = &fs->notify;
@@ -45,7 +45,7 @@ static bool late_is_due_locked(const struct notify *n) REQUIRES(n->lock)
 	return n->late_at && clock_monotonic() >= n->late_at;
 }
 
-/* What to do next; NULL: the end. Late directories are seen to on the way. */
+/* What to do next; NULL: the end. What is late is seen to on the way. */
 static struct notify_item *next_item(struct fs *fs)
 {
 	struct notify *n = &fs->notify;
@@ -69,7 +69,7 @@ static struct notify_item *next_item(struct fs *fs)
 	return item;
 }
 
-void notify_directory(struct fs *fs, uint64_t ino)
+void notify_soon(struct fs *fs, uint64_t ino)
 {
 	struct notify *n = &fs->notify;
 	uint64_t now = clock_monotonic();
@@ -77,7 +77,7 @@ void notify_directory(struct fs *fs, uint64_t ino)
 	bool at_once;
 	size_t i;
 
-	if (!inode_may_notify(&fs->inodes, ino, now, DIRECTORY_NS, &at_once))
+	if (!inode_may_notify(&fs->inodes, ino, now, SOON_NS, &at_once))
 		return; /* the kernel has none of its attributes */
 	if (at_once) {
 		ops_drop_attributes(fs, ino);
@@ -92,7 +92,7 @@ void notify_directory(struct fs *fs, uint64_t ino)
 		n->late[n->late_count++] = ino;
 		first_late = !n->late_at;
 		if (first_late)
-			n->late_at = now + DIRECTORY_NS;
+			n->late_at = now + SOON_NS;
 	}
 	mutex_unlock(&n->lock);
 	if (at_once)
@@ -253,7 +253,7 @@ static void state_changed(struct fs *fs, const struct change *c)
 	notify_attributes(fs, node_ino(scope, ID_STATE_JSON));
 	notify_attributes(fs, node_ino(scope, ID_SESSION_JSON));
 	if (!c->ref.session) /* a session's own time moves with its log */
-		notify_directory(fs, node_ino(scope, ID_OBJECT));
+		notify_soon(fs, node_ino(scope, ID_OBJECT));
 	if (c->kind == CHANGE_STATE_REMOVED) {
 		inode_removed(&fs->inodes, file);
 		inode_removed(&fs->inodes, node_ino(c->item, ID_OBJECT_LINK));
@@ -349,7 +349,7 @@ static void log_changed(struct fs *fs, const struct change *c)
 
 	notify_attributes(fs, node_ino(session, ID_EVENTS));
 	notify_attributes(fs, node_ino(session, ID_SESSION_JSON));
-	notify_directory(fs, node_ino(session, ID_OBJECT));
+	notify_soon(fs, node_ino(session, ID_OBJECT));
 }
 
 void notify_change(void *arg, const struct change *c)

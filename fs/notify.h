@@ -23,7 +23,7 @@ struct notify {
 	struct cond wake;
 	struct notify_item *first GUARDED_BY(lock);
 	struct notify_item *last GUARDED_BY(lock);
-	uint64_t late[NOTIFY_LATE_MAX] GUARDED_BY(lock); /* directories to drop at late_at */
+	uint64_t late[NOTIFY_LATE_MAX] GUARDED_BY(lock); /* to drop at late_at */
 	size_t late_count GUARDED_BY(lock);
 	uint64_t late_at GUARDED_BY(lock); /* monotonic ns; 0: none */
 	bool stopping GUARDED_BY(lock);
@@ -41,11 +41,12 @@ void notify_change(void *fs, const struct change *change);
 void notify_attributes(struct fs *fs, uint64_t ino);
 
 /*
- * The time of a directory moved, and nothing else of it. At once after a pause,
- * else some milliseconds later: the kernel checks permissions of every path with
- * these attributes, and would ask for them at each open.
+ * As notify_attributes, for what changes often: the time of a session's directory, the
+ * size of an answer that is being given. At once after a pause, else some milliseconds
+ * later. (The kernel checks permissions of each path with attributes of directories,
+ * and would ask for them at every open.)
  */
-void notify_directory(struct fs *fs, uint64_t ino);
+void notify_soon(struct fs *fs, uint64_t ino);
 
 /* A name appeared, or means another thing now. Does nothing unless the kernel holds parent. */
 void notify_name(struct fs *fs, uint64_t parent, const char *name);

@@ -80,7 +80,9 @@ static void refuse(fuse_req_t req, const struct inode *inode, const char *child,
 
 static double attr_timeout(const struct place *at)
 {
-	return at->type->flags & NODE_VOLATILE ? 0 : FOR_EVER;
+	if (at->type->flags & NODE_VOLATILE)
+		return 0;
+	return tree_hides_names(at) ? FLEETING : FOR_EVER;
 }
 
 static double name_timeout(const struct place *at)
@@ -371,9 +373,20 @@ static void open_now(fuse_req_t req, struct inode *inode, struct fuse_file_info 
 	}
 }
 
+/* Whether a message of the session is still being closed. */
+static bool must_go_on_waiting(struct waiting *w, enum park_reason reason)
+{
+	uint64_t deadline = closing_deadline(w->inode->at.ref.session);
+
+	if (!deadline || (reason != PARK_MOVED && reason != PARK_TIMED_OUT))
+		return false;
+	w->parked.deadline = deadline;
+	return true;
+}
+
 static bool answer_open(struct waiting *w, enum park_reason reason)
 {
-	if (reason == PARK_MOVED && closing_deadline(w->inode->at.ref.session))
+	if (must_go_on_waiting(w, reason))
 		return false;
 	leave_park(w);
 	if (reason == PARK_INTERRUPTED)
@@ -726,7 +739,7 @@ static void readlink_now(fuse_req_t req, const struct inode *inode)
 
 static bool answer_readlink(struct waiting *w, enum park_reason reason)
 {
-	if (reason == PARK_MOVED && closing_deadline(w->inode->at.ref.session))
+	if (must_go_on_waiting(w, reason))
 		return false;
 	leave_park(w);
 	if (reason == PARK_INTERRUPTED)

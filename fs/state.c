@@ -119,8 +119,21 @@ struct draft {
 	struct buf text;
 	bool loaded;  /* text starts from the old value, or from nothing by truncation */
 	bool changed; /* since the last flush */
+	/* 0; -ENODATA: not yet a value; other errors: never */
+	int (*check)(struct handle *h, struct span text, struct err *err);
 	bool refused; /* a write failed: the rest of the open is not to be taken as a value */
 };
+
+static int check_value(struct handle *h, struct span text, struct err *err)
+{
+	(void)h;
+	return state_check_text(text, err);
+}
+
+static int check_map(struct handle *h, struct span text, struct err *err)
+{
+	return state_check_object(h->at.ref, text, err);
+}
 
 static int draft_open(struct handle *h, struct err *err)
 {
@@ -132,6 +145,7 @@ static int draft_open(struct handle *h, struct err *err)
 	if (!d)
 		return err_nomem(err);
 	d->loaded = (h->flags & O_TRUNC) != 0;
+	d->check = check_value;
 	h->state = d;
 	return 0;
 }
@@ -178,7 +192,7 @@ static ssize_t draft_write(struct handle *h, uint64_t offset, struct span data, 
 	if (r == 0)
 		r = put_bytes(d, offset, data, err);
 	if (r == 0) {
-		r = state_check_text(buf_span(&d->text), err);
+		r = d->check(h, buf_span(&d->text), err);
 		if (r == -ENODATA)
 			r = 0; /* not yet a value: more may come, and the close will tell */
 	}
@@ -223,7 +237,12 @@ static int set_value(struct handle *h, struct span text, struct err *err)
 
 static int set_map(struct handle *h, struct span text, struct err *err)
 {
-	return state_set_all(h->at.fs->store, h->at.ref, text, err);
+	CLEANUP(buf_release) struct buf temp = { 0 };
+	int r = state_set_all(h->at.fs->store, h->at.ref, text, &temp, err);
+
+	if (r == 0 && temp.len)
+		r = runner_set_temp(h->at.fs->runner, h->at.ref, buf_span(&temp), err);
+	return r;
 }
 
 /* A complete draft becomes the value; an incomplete one is an error and stays. */
@@ -277,9 +296,12 @@ static const struct file_ops value_ops = {
 static int map_open(struct handle *h, struct err *err)
 {
 	int r = draft_open(h, err);
+	struct draft *d = h->state;
 
-	if (r == 0 && h->state)
-		((struct draft *)h->state)->loaded = true;
+	if (r == 0 && d) {
+		d->loaded = true;
+		d->check = check_map;
+	}
 	return r;
 }
 

@@ -19,7 +19,8 @@ static struct {
 	struct hidden {
 		uint64_t dir;
 		uint64_t until;
-		uint64_t name; /* hash */
+		uint64_t name;  /* hash */
+		uint64_t stamp; /* when it was hidden */
 	} names[HIDDEN_MAX];
 	size_t next;
 	size_t used;
@@ -36,7 +37,8 @@ static uint64_t hash_name(const char *name)
 
 void tree_hide(const struct place *dir, const char *name)
 {
-	struct hidden row = { inode_number(dir), clock_monotonic() + HIDE_NS, hash_name(name) };
+	struct hidden row = { inode_number(dir), clock_monotonic() + HIDE_NS, hash_name(name),
+			      clock_stamp() };
 
 	mutex_lock(&hidden.lock);
 	hidden.names[hidden.next] = row;
@@ -63,6 +65,37 @@ bool tree_is_hidden(const struct place *dir, const char *name)
 		hidden.used = hidden.next = 0; /* the youngest is over: all are */
 	mutex_unlock(&hidden.lock);
 	return found;
+}
+
+/* The time of a directory as hiding moves it: when a name goes, and when it comes back. */
+static uint64_t hidden_stamp(uint64_t ino, bool *any)
+{
+	uint64_t latest = 0;
+	uint64_t now;
+	size_t i;
+
+	*any = false;
+	mutex_lock(&hidden.lock);
+	now = hidden.used ? clock_monotonic() : 0;
+	for (i = 0; i < hidden.used; i++) {
+		bool over = hidden.names[i].until <= now;
+
+		if (hidden.names[i].dir != ino)
+			continue;
+		*any |= !over;
+		latest = MAX(latest, hidden.names[i].stamp + (over ? HIDE_NS : 0));
+	}
+	mutex_unlock(&hidden.lock);
+	return latest;
+}
+
+bool tree_hides_names(const struct place *dir)
+{
+	bool any = false;
+
+	if (S_ISDIR(dir->type->mode))
+		(void)hidden_stamp(inode_number(dir), &any);
+	return any;
 }
 
 static struct place child_place(const struct place *dir, const struct node_type *row)
@@ -179,6 +212,7 @@ int tree_stat(const struct place *at, const struct node_stat *known, struct stat
 {
 	struct node_stat st;
 	bool is_dir = S_ISDIR(at->type->mode);
+	bool hides;
 	int r = 0;
 
 	if (at->inode)
@@ -189,6 +223,8 @@ int tree_stat(const struct place *at, const struct node_stat *known, struct stat
 		r = describe(at, &st, err);
 	if (r < 0)
 		return r;
+	if (is_dir)
+		st.mtime = MAX(st.mtime, hidden_stamp(inode_number(at), &hides));
 	*out = (struct stat){
 		.st_ino = inode_number(at),
 		.st_mode = at->type->mode,
@@ -218,7 +254,7 @@ int tree_list(const struct place *dir, uint64_t cookie, struct lister *l, struct
 	for (row = dir->type->entries; row && row->name && r == 0; row++, i++) {
 		struct place child = child_place(dir, row);
 
-		if (i < cookie || tree_is_hidden(dir, row->name) ||
+		if (i < cookie || (row->flags & NODE_UNLISTED) || tree_is_hidden(dir, row->name) ||
 		    (row->present && row->present(&child) < 0))
 			continue;
 		r = lister_emit(l, row->name, &child, i + 1, NULL);

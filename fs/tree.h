@@ -34,6 +34,9 @@ MUST_CHECK int tree_read_volatile(struct inode *inode, uint64_t offset, size_t s
 void tree_hide(const struct place *dir, const char *name);
 bool tree_is_hidden(const struct place *dir, const char *name);
 
+/* Whether a directory hides a name now, so that its attributes will change by themselves. */
+bool tree_hides_names(const struct place *dir);
+
 /* Cookies of members start here; below are rows. */
 #define TREE_MEMBER_COOKIE 4096
 

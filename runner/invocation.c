@@ -45,7 +45,7 @@ static void tell_progress(struct invocation *in)
 	const struct runner_options *o = in->host->options;
 
 	if (o->progress)
-		o->progress(o->arg, in->live->ref, in->live->n);
+		o->progress(o->arg, in->live->ref, in->live->number);
 }
 
 static void head_of_event(struct invocation *in, struct event *e)

@@ -16,6 +16,7 @@ struct live *live_new(struct ref ref, const struct turn_info *info, struct err *
 	}
 	live->ref = ref;
 	live->n = info->n;
+	live->number = info->number;
 	live->refs = 1;
 	memcpy(live->invocation, info->invocation, sizeof live->invocation);
 	if (cancel_init(&live->cancel, err) < 0) {

@@ -17,6 +17,7 @@ struct live {
 	/* fixed after live_new() */
 	struct ref ref;
 	uint64_t n;
+	uint64_t number; /* of the turn's object */
 	char invocation[64];
 	struct cancel cancel;
 

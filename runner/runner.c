@@ -193,7 +193,7 @@ static void run_turn(struct runner *rn, struct conversation *c)
 	live_end(live, r < 0);
 	finish_turn(rn, c, live);
 	if (rn->options.progress)
-		rn->options.progress(rn->options.arg, live->ref, live->n);
+		rn->options.progress(rn->options.arg, live->ref, live->number);
 	live_unref(live);
 }
 

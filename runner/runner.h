@@ -26,8 +26,11 @@ struct runner_options {
 	unsigned turns_max; /* 0: RUNNER_TURNS_MAX */
 	unsigned calls_max; /* 0: RUNNER_CALLS_MAX */
 
-	/* A running turn's text or stream grew, or it ended. Called without locks. */
-	void (*progress)(void *arg, struct ref session, uint64_t n);
+	/*
+	 * A running turn's text or stream grew, or it ended. turn_number: of its object.
+	 * Called without locks.
+	 */
+	void (*progress)(void *arg, struct ref session, uint64_t turn_number);
 	/* Append the path at which programs find the session; NULL: nowhere. */
 	int (*session_path)(void *arg, struct ref session, struct buf *out);
 	void *arg;

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -256,4 +257,21 @@ int bulk_recover(struct store *st, struct err *err)
 	}
 	buf_release(&p.numbers);
 	return r;
+}
+
+static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+	(void)st;
+	(void)type;
+	(void)ftw;
+	(void)remove(path); /* what stays is removed by the next start */
+	return 0;
+}
+
+void bulk_clear(struct store *st)
+{
+	char path[PATH_MAX];
+
+	(void)snprintf(path, sizeof path, "%s/bulk", store_folder(st));
+	(void)nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
 }

@@ -50,6 +50,9 @@ void bulk_abandon(struct store_tx *tx, uint64_t number);
 /* Remove the file and the pending row of one that nobody refers to. */
 void bulk_remove(struct store *st, uint64_t number);
 
+/* Remove all, for an engine that forgets what refers to them. */
+void bulk_clear(struct store *st);
+
 /* At start: remove what was pending. */
 MUST_CHECK int bulk_recover(struct store *st, struct err *err);
 

@@ -31,6 +31,7 @@ typedef int pair_fn(void *arg, struct span key, struct span value);
 
 struct engine_ops {
 	const char *name; /* as in --engine=NAME */
+	bool forgets;     /* nothing is left when it closes */
 
 	/* `where` is a directory, made if it is missing. */
 	int (*open)(const char *where, struct engine **out, struct err *err);

@@ -361,6 +361,7 @@ static int sync_engine(struct engine *eng, struct err *err)
 
 const struct engine_ops engine_memory = {
 	.name = "memory",
+	.forgets = true,
 	.open = open_engine,
 	.close = close_engine,
 	.begin = begin,

@@ -67,8 +67,11 @@ static int apply_member(void *arg, struct span key, struct span value)
 	struct span bare;
 	struct ref ref;
 	enum scope_kind kind = statekey_scope(key, &bare);
-	int r = scope_of_key(a->s, kind, &ref, &info);
+	int r;
 
+	if (kind == SCOPE_TEMP) /* never stored; the codec takes them out before */
+		return 0;
+	r = scope_of_key(a->s, kind, &ref, &info);
 	if (r < 0)
 		return r;
 	if (span_is(value, "null") && event_deletes(a->event, key))

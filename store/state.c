@@ -423,30 +423,65 @@ static int set_all_in_scope(struct store_tx *tx, void *arg)
 	return r;
 }
 
-int state_set_all(struct store *st, struct ref scope, struct span object, struct err *err)
+/* The object, canonical and checked member by member. */
+static int take_object(struct set_all *all, struct span object, struct buf *canonical)
 {
-	CLEANUP(buf_release) struct buf canonical = { 0 };
-	struct set_all all = { .scope = scope, .err = err };
-	struct event e = { 0 };
-	struct json_scan s = json_scan_of(object, JSON_DEPTH_FREE + 1, err);
+	struct json_scan s = json_scan_of(object, JSON_DEPTH_FREE + 1, all->err);
 	int r = json_peek(&s);
 
 	if (r >= 0 && r != '{')
-		r = err_set(err, -EINVAL, "expected an object of keys and values");
+		r = err_set(all->err, -EINVAL, "expected an object of keys and values");
 	if (r >= 0)
-		r = json_canonical_text(object, JSON_DEPTH_FREE + 1, &canonical, err);
+		r = json_canonical_text(object, JSON_DEPTH_FREE + 1, canonical, all->err);
+	if (r < 0)
+		return r;
+	all->object = buf_span(canonical);
+	return json_each(all->object, check_member, all);
+}
+
+int state_check_object(struct ref scope, struct span text, struct err *err)
+{
+	CLEANUP(buf_release) struct buf canonical = { 0 };
+	struct set_all all = { .scope = scope, .err = err };
+
+	return take_object(&all, text, &canonical);
+}
+
+/* An event of the user with this delta, its temp: keys taken out. */
+static int event_of_delta(struct span delta, struct event *e, struct buf *temp, struct err *err)
+{
+	CLEANUP(buf_release) struct buf line = { 0 };
+	int r;
+
+	buf_text(&line, "{\"author\":\"user\",\"actions\":{\"stateDelta\":");
+	buf_span_add(&line, delta);
+	buf_text(&line, "}}");
+	r = buf_check(&line, err);
+	if (r == 0)
+		r = event_from_json(buf_span(&line), e, err);
+	if (r == 0)
+		r = new_event(e, err);
+	if (r == 0)
+		buf_span_add(temp, e->temp_delta);
+	return r < 0 ? r : buf_check(temp, err);
+}
+
+int state_set_all(struct store *st, struct ref scope, struct span object, struct buf *temp,
+		  struct err *err)
+{
+	CLEANUP(buf_release) struct buf canonical = { 0 };
+	CLEANUP(event_release) struct event e = { 0 };
+	struct set_all all = { .scope = scope, .err = err };
+	int r = take_object(&all, object, &canonical);
+
 	if (r < 0)
 		return r == -ENODATA ? -EINVAL : r;
-	all.object = buf_span(&canonical);
-	r = json_each(all.object, check_member, &all);
-	if (r < 0 || canonical.len == 2)
-		return r;
+	if (canonical.len == 2)
+		return 0;
 	if (!scope.session)
 		return store_update(st, set_all_in_scope, &all, err);
-	event_set_action(&e, ACTION_STATE_DELTA, all.object);
-	r = new_event(&e, err);
-	if (r == 0)
+	r = event_of_delta(all.object, &e, temp, err);
+	if (r == 0 && event_action(&e, ACTION_STATE_DELTA).len > 2)
 		r = session_append(st, scope, &e, 1, err);
-	event_release(&e);
 	return r;
 }

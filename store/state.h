@@ -43,9 +43,15 @@ MUST_CHECK int state_set(struct store *st, struct ref scope, struct span key, st
 /* Delete a key. -ENOENT. */
 MUST_CHECK int state_delete(struct store *st, struct ref scope, struct span key, struct err *err);
 
-/* Set each member of a JSON object; all at once, in a session as one event. */
+/*
+ * Set each member of a JSON object; all at once, in a session as one event.
+ * temp takes the members that are `temp:` keys, as an object; empty without.
+ */
 MUST_CHECK int state_set_all(struct store *st, struct ref scope, struct span object,
-			     struct err *err);
+			     struct buf *temp, struct err *err);
+
+/* Whether text may be written to state.json of the scope. As state_check_text. */
+MUST_CHECK int state_check_object(struct ref scope, struct span text, struct err *err);
 
 /*
  * Whether text is one JSON value that may be stored: 0; -ENODATA not yet, more

@@ -338,6 +338,8 @@ static int start(struct store *st, struct err *err)
 		r = open_engine(st, err);
 	if (r == 0)
 		r = store_update(st, check_format, NULL, err);
+	if (r == 0 && st->ops->forgets)
+		bulk_clear(st);
 	if (r == 0)
 		r = bulk_recover(st, err);
 	if (r < 0)
@@ -388,8 +390,11 @@ void store_close(struct store *st)
 		cond_wake_all(&st->fold_wake);
 		(void)pthread_join(st->folder_thread, NULL);
 	}
-	if (st->eng)
+	if (st->eng) {
+		if (st->ops->forgets)
+			bulk_clear(st);
 		st->ops->close(st->eng);
+	}
 	if (st->lock_fd >= 0)
 		(void)close(st->lock_fd);
 	cond_release(&st->fold_wake);
