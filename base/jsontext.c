@@ -199,10 +199,10 @@ static int unicode_escape(struct json_scan *s, struct buf *out)
 	if (high >= 0xdc00 && high <= 0xdfff)
 		return json_fail(s, "a lone surrogate \\u%04x", high);
 	if (high >= 0xd800 && high <= 0xdbff) {
+		if ((s->at < s->end && s->at[0] != '\\') || (s->end - s->at > 1 && s->at[1] != 'u'))
+			return json_fail(s, "a lone surrogate \\u%04x", high);
 		if (s->end - s->at < 2)
 			return cut(s);
-		if (s->at[0] != '\\' || s->at[1] != 'u')
-			return json_fail(s, "a lone surrogate \\u%04x", high);
 		s->at += 2;
 		r = hex4(s, &low);
 		if (r < 0)

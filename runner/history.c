@@ -180,6 +180,19 @@ static int by_turn(const void *a, const void *b)
 	return x->order < y->order ? -1 : x->order > y->order;
 }
 
+static bool calls(const struct content *c, const char *id)
+{
+	size_t i;
+
+	for (i = 0; i < c->count; i++) {
+		const struct part *p = &c->parts[i];
+
+		if (p->kind == PART_CALL && p->id && !strcmp(p->id, id))
+			return true;
+	}
+	return false;
+}
+
 /* Move the response to a call out of the entries behind it; the last one wins. */
 static bool take_response(struct entry *list, size_t count, const char *id, struct part *out)
 {
@@ -190,6 +203,8 @@ static bool take_response(struct entry *list, size_t count, const char *id, stru
 	for (i = 0; i < count; i++) {
 		struct content *c = list[i].content;
 
+		if (calls(c, id))
+			break; /* what follows answers that call */
 		for (k = 0; k < c->count; k++) {
 			struct part *p = &c->parts[k];
 

@@ -3,9 +3,10 @@
  *
  * Rows: KEY_NAME parent KEY_FILE name -> number; KEY_ITEM parent KEY_FILE
  * number -> record: is_directory, name, full_name, stamp, created, latest,
- * highest, size, versions_stamp; KEY_VERSION artifact n -> record: number,
+ * highest, size, versions_stamp, removed; KEY_VERSION artifact n -> record: number,
  * bulk, size, stamp, created, mime. A deleted artifact keeps its item with
- * latest 0, so that its version numbers are not used again.
+ * latest 0, a deleted directory with removed 1, so that version numbers are
+ * not used again. KEY_ITEM directory KEY_NONE 0: there while the directory is.
  */
 #include "store/artifact.h"
 
@@ -28,6 +29,7 @@ static void encode(const struct artifact_info *a, struct buf *out)
 	record_number(out, a->highest);
 	record_number(out, a->size);
 	record_number(out, a->versions_stamp);
+	record_number(out, a->removed);
 }
 
 static int decode(struct span record, uint64_t number, struct artifact_info *a)
@@ -44,6 +46,7 @@ static int decode(struct span record, uint64_t number, struct artifact_info *a)
 	a->highest = record_take_number(&r);
 	a->size = record_take_number(&r);
 	a->versions_stamp = record_take_number(&r);
+	a->removed = record_take_number(&r);
 	return r.bad ? -EIO : 0;
 }
 
@@ -73,7 +76,7 @@ static int decode_version(struct span record, uint64_t n, struct version_info *v
 
 static bool is_visible(const struct artifact_info *a)
 {
-	return a->is_directory || a->latest;
+	return !a->removed && (a->is_directory || a->latest);
 }
 
 struct request {
@@ -242,24 +245,66 @@ static int in_scope(struct store_tx *tx, struct request *rq, struct scope_info *
 	return r == -ENOENT ? err_set(tx->err, -ESTALE, "the directory was removed") : r;
 }
 
+/* The record of something that is replaced under its name, and of what was below it. */
+static void drop_item(struct store_tx *tx, uint64_t parent, uint64_t number)
+{
+	struct key key = key_item(parent, KEY_FILE, number);
+
+	store_delete(tx, &key);
+	key = key_1(KEY_NAME, number);
+	store_delete_all(tx, &key);
+	key = key_1(KEY_ITEM, number);
+	store_delete_all(tx, &key);
+}
+
+/* A directory is there as long as this row is. */
+static struct key marker_of(uint64_t directory)
+{
+	return key_item(directory, KEY_NONE, 0);
+}
+
+/* What is saved or made has to be in a directory that is there. */
+static int check_parent(struct store_tx *tx, const struct request *rq)
+{
+	CLEANUP(buf_release) struct buf value = { 0 };
+	struct key marker = marker_of(rq->parent);
+	int r;
+
+	if (rq->parent == ref_number(rq->scope))
+		return 0;
+	r = store_get(tx, &marker, &value);
+	return r == -ENOENT ? err_set(tx->err, -ESTALE, "the directory was removed") : r;
+}
+
 static int make_directory(struct store_tx *tx, void *arg)
 {
 	struct request *rq = arg;
 	struct scope_info scope;
+	struct key marker;
 	int r = in_scope(tx, rq, &scope);
 
+	if (r == 0)
+		r = check_parent(tx, rq);
 	if (r == 0)
 		r = load_name(tx, rq->parent, rq->name, &rq->info);
 	if (r == 0 && is_visible(&rq->info))
 		return err_set(tx->err, -EEXIST, "there is '%s' already", rq->full_name);
 	if (r < 0 && r != -ENOENT)
 		return r;
+	/* One that was removed comes back: the numbers below it stay used. */
+	if (r == 0 && rq->info.is_directory)
+		rq->new_number = rq->info.number;
+	else if (r == 0)
+		drop_item(tx, rq->parent, rq->info.number);
 	rq->info = (struct artifact_info){ .number = rq->new_number,
+					   .highest = r == 0 ? rq->info.highest : 0,
 					   .is_directory = true,
 					   .stamp = clock_stamp(),
 					   .created = clock_now() };
 	(void)snprintf(rq->info.name, sizeof rq->info.name, "%s", rq->name);
 	(void)snprintf(rq->info.full_name, sizeof rq->info.full_name, "%s", rq->full_name);
+	marker = marker_of(rq->info.number);
+	store_put(tx, &marker, SPAN(""));
 	save_item(tx, rq->parent, &rq->info);
 	save_name(tx, rq->parent, &rq->info);
 	r = touch_parent(tx, rq, &scope, rq->info.stamp);
@@ -299,7 +344,7 @@ static int remove_directory(struct store_tx *tx, void *arg)
 	struct request *rq = arg;
 	struct scope_info scope;
 	struct listing inside = { .fn = stop_at_first };
-	struct key key;
+	struct key marker;
 	int r = in_scope(tx, rq, &scope);
 
 	if (r == 0)
@@ -314,11 +359,12 @@ static int remove_directory(struct store_tx *tx, void *arg)
 		return r < 0 ? r
 			     : err_set(tx->err, -ENOTEMPTY, "'%s' is not empty",
 				       rq->info.full_name);
-	key = key_name(rq->parent, KEY_FILE, span_of(rq->name));
-	store_delete(tx, &key);
-	key = key_item(rq->parent, KEY_FILE, rq->info.number);
-	store_delete(tx, &key);
-	r = touch_parent(tx, rq, &scope, clock_stamp());
+	marker = marker_of(rq->info.number);
+	store_delete(tx, &marker);
+	rq->info.removed = true;
+	rq->info.stamp = clock_stamp();
+	save_item(tx, rq->parent, &rq->info);
+	r = touch_parent(tx, rq, &scope, rq->info.stamp);
 	scope_save(tx, rq->scope, &scope);
 	return r < 0 ? r : tell(tx, CHANGE_ARTIFACT_REMOVED, rq);
 }
@@ -355,16 +401,23 @@ static int put_version(struct store_tx *tx, struct request *rq, uint64_t stamp)
 	CLEANUP(buf_release) struct buf record = { 0 };
 	struct artifact_info *a = &rq->info;
 	struct version_info *v = &rq->version;
-	int r = load_name(tx, rq->parent, save->name, a);
-	bool fresh = r == -ENOENT || (r == 0 && !is_visible(a));
 	struct key key;
+	bool fresh;
+	int r = check_parent(tx, rq);
 
+	if (r == 0)
+		r = load_name(tx, rq->parent, save->name, a);
 	if (r < 0 && r != -ENOENT)
 		return r;
-	if (r == 0 && a->is_directory)
+	fresh = r == -ENOENT || !is_visible(a);
+	if (r == 0 && a->is_directory && is_visible(a))
 		return err_set(tx->err, -EISDIR, "'%s' is a directory", save->full_name);
 	if (r == -ENOENT)
 		*a = (struct artifact_info){ .created = clock_now() };
+	if (r == 0 && a->is_directory) {
+		drop_item(tx, rq->parent, a->number);
+		*a = (struct artifact_info){ .created = clock_now(), .highest = a->highest };
+	}
 	if (fresh) {
 		key = key_item(rq->parent, KEY_FILE, a->number);
 		store_delete(tx, &key);
@@ -717,14 +770,14 @@ int artifact_remove_version(struct store *st, struct ref scope, uint64_t parent,
 	return r;
 }
 
-/* A part of a URI: everything but unreserved characters and '/' as %XX. */
-static void uri_part(struct buf *out, const char *text)
+/* A part of a URI: what is not unreserved or in `also` as %XX. */
+static void uri_part(struct buf *out, const char *text, const char *also)
 {
 	static const char safe[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
-				   "-._~/";
+				   "-._~";
 
 	for (; *text; text++) {
-		if (strchr(safe, *text))
+		if (strchr(safe, *text) || strchr(also, *text))
 			buf_char(out, *text);
 		else
 			buf_printf(out, "%%%02X", (unsigned char)*text);
@@ -737,15 +790,15 @@ void artifact_describe(struct buf *out, const char *app, const char *user, const
 	CLEANUP(buf_release) struct buf uri = { 0 };
 
 	buf_text(&uri, "artifact://apps/");
-	uri_part(&uri, app);
+	uri_part(&uri, app, "");
 	buf_text(&uri, "/users/");
-	uri_part(&uri, user);
+	uri_part(&uri, user, "");
 	if (session) {
 		buf_text(&uri, "/sessions/");
-		uri_part(&uri, session);
+		uri_part(&uri, session, "");
 	}
 	buf_text(&uri, "/artifacts/");
-	uri_part(&uri, artifact->full_name);
+	uri_part(&uri, artifact->full_name, "/");
 	buf_printf(&uri, "/versions/%llu", (unsigned long long)version->n);
 	buf_printf(out, "{\"version\":%llu,\"canonicalUri\":", (unsigned long long)version->n);
 	json_quote(out, buf_span(&uri));

@@ -22,6 +22,7 @@ struct artifact_info {
 	uint64_t highest;        /* ever given */
 	uint64_t size;           /* of the latest version */
 	uint64_t versions_stamp; /* ns; of the list of versions */
+	bool removed;            /* a directory that is kept for the numbers below it */
 };
 
 struct version_info {

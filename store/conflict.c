@@ -24,13 +24,15 @@ static uint64_t hash(struct span key)
 	return h ^ h >> 29;
 }
 
-void conflict_table_init(struct conflict_table *table)
+void conflict_table_init(struct conflict_table *table) NO_THREAD_ANALYSIS /* nobody else is there */
 {
 	size_t i;
 
 	table->commits = 0;
-	for (i = 0; i < CONFLICT_STRIPES; i++)
+	for (i = 0; i < CONFLICT_STRIPES; i++) {
 		mutex_init(&table->stripe[i].lock);
+		table->stripe[i].commit = 0;
+	}
 }
 
 void conflict_table_release(struct conflict_table *table)
@@ -73,6 +75,7 @@ void conflict_note_write(struct conflict_set *set, enum write_kind kind, struct 
 	buf_add(&set->writes, &head, sizeof head);
 	buf_span_add(&set->writes, key);
 	buf_span_add(&set->writes, value);
+	set->has_range |= kind == WRITE_DELETE_RANGE;
 	if (kind == WRITE_DELETE_RANGE)
 		return;
 	note_stripe(set, h, 0);
@@ -89,7 +92,12 @@ static void match_own(void *arg, enum write_kind kind, struct span key, struct s
 {
 	struct own *own = arg;
 
-	if (kind == WRITE_DELETE_RANGE || !span_equal(key, own->key))
+	if (kind == WRITE_DELETE_RANGE) {
+		if (span_compare(own->key, key) >= 0 && span_compare(own->key, value) < 0)
+			own->found = -ENOENT;
+		return;
+	}
+	if (!span_equal(key, own->key))
 		return;
 	own->value = value;
 	own->found = kind == WRITE_PUT ? 1 : -ENOENT;
@@ -100,7 +108,7 @@ int conflict_own(const struct conflict_set *set, struct span key, struct span *v
 	struct own own = { .key = key };
 	uint64_t h = hash(key);
 
-	if (!(set->written[h >> 32 & 15] & 1ull << (h >> 40 & 63)))
+	if (!set->has_range && !(set->written[h >> 32 & 15] & 1ull << (h >> 40 & 63)))
 		return 0;
 	conflict_each_write(set, match_own, &own);
 	*value = own.value;

@@ -36,6 +36,7 @@ struct conflict_set {
 	struct buf stripes;   /* of uint16_t: what to lock; high bit: was read */
 	struct buf writes;    /* records in order, see conflict_each_write */
 	uint64_t written[16]; /* bloom filter over the keys in writes */
+	bool has_range;       /* of its writes one is a range */
 };
 
 void conflict_table_init(struct conflict_table *table);

@@ -16,7 +16,7 @@ static const struct model media_resolution = { "mediaResolution", media_resoluti
 static const struct field code_result_fields[] = {
 	{ "outcome", FIELD_STRING, NULL, 0 },
 	{ "output", FIELD_STRING, NULL, 0 },
-	{ "id", FIELD_STRING, NULL, 0 },
+	{ "id", FIELD_ID, NULL, 0 },
 	{ 0 },
 };
 static const struct model code_result = { "codeExecutionResult", code_result_fields };
@@ -24,7 +24,7 @@ static const struct model code_result = { "codeExecutionResult", code_result_fie
 static const struct field code_fields[] = {
 	{ "code", FIELD_STRING, NULL, 0 },
 	{ "language", FIELD_STRING, NULL, 0 },
-	{ "id", FIELD_STRING, NULL, 0 },
+	{ "id", FIELD_ID, NULL, 0 },
 	{ 0 },
 };
 static const struct model code = { "executableCode", code_fields };
@@ -82,7 +82,7 @@ static const struct field video_fields[] = {
 static const struct model video = { "videoMetadata", video_fields };
 
 static const struct field tool_call_fields[] = {
-	{ "id", FIELD_STRING, NULL, 0 },
+	{ "id", FIELD_ID, NULL, 0 },
 	{ "toolType", FIELD_STRING, NULL, 0 },
 	{ "args", FIELD_FREE_OBJECT, NULL, 0 },
 	{ 0 },
@@ -90,7 +90,7 @@ static const struct field tool_call_fields[] = {
 static const struct model tool_call = { "toolCall", tool_call_fields };
 
 static const struct field tool_response_fields[] = {
-	{ "id", FIELD_STRING, NULL, 0 },
+	{ "id", FIELD_ID, NULL, 0 },
 	{ "toolType", FIELD_STRING, NULL, 0 },
 	{ "response", FIELD_FREE_OBJECT, NULL, 0 },
 	{ 0 },
@@ -307,6 +307,20 @@ static int note_member(void *arg, struct span key, struct span value)
 	return 0;
 }
 
+static int only_known(void *arg, struct span key, struct span value)
+{
+	const char *json_name = arg;
+
+	(void)value;
+	return !span_is(key, "id") && !span_is(key, "name") && !span_is(key, json_name);
+}
+
+/* Whether a function part has members that struct part has no field for. */
+static bool has_more(struct span object, const char *json_name)
+{
+	return object.data && json_each(object, only_known, (void *)json_name) != 0;
+}
+
 /* A canonical part. What we cannot represent in fields is kept whole. */
 static int add_part(struct content *content, struct span object)
 {
@@ -320,8 +334,8 @@ static int add_part(struct content *content, struct span object)
 	if (r < 0)
 		return r;
 	p->thought = scan.thought;
-	if (scan.other || scan.data != 1 ||
-	    (scan.response.data && json_member(scan.response, "parts", &scan.text) == 0)) {
+	if (scan.other || scan.data != 1 || has_more(scan.call, "args") ||
+	    has_more(scan.response, "response")) {
 		p->json = span_dup(object);
 		return p->json ? 0 : -ENOMEM;
 	}

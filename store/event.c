@@ -324,6 +324,8 @@ static int deleted_is_null(void *arg, struct span key)
 	struct span value = { "", 0 };
 	int r;
 
+	if (statekey_is_temp(key)) /* was never in a stored line */
+		return 0;
 	buf_span_add(&name, key);
 	if (!buf_cstr(&name))
 		return err_nomem(c->err);

@@ -9,12 +9,12 @@
 #include <stdlib.h>
 #include <strings.h>
 
-#define TIME_LIMIT_SECONDS 253402300800.0L /* the year 10000 */
-#define TIME_MILLISECONDS  1e11L           /* from here on a number can only be milliseconds */
+#define TIME_LIMIT_SECONDS 1e11L              /* a number is below this, or milliseconds below it */
+#define TIME_MILLISECONDS  100000000000000000 /* from 1e11 s on it can only be milliseconds */
 
 int model_time_parse(struct span token, int64_t *usec)
 {
-	char text[64];
+	char text[JSON_NUMBER_MAX + 1];
 	char *end;
 	long double value;
 
@@ -22,15 +22,16 @@ int model_time_parse(struct span token, int64_t *usec)
 		return -EINVAL;
 	memcpy(text, token.data, token.len);
 	text[token.len] = 0;
+	if (strspn(text, "0123456789.eE+-") != token.len || strchr("+.eE", text[0]))
+		return -EINVAL;
 	value = strtold(text, &end);
-	if (*end || !(value >= 0) || (text[0] != '-' && !isdigit((unsigned char)text[0])))
+	if (*end || !(value >= 0 && value < TIME_LIMIT_SECONDS * 1000))
 		return -EINVAL;
-	if (value >= TIME_MILLISECONDS)
-		value /= 1000;
-	if (value >= TIME_LIMIT_SECONDS)
-		return -EINVAL;
-	*usec = (int64_t)llroundl(value * 1e6L);
-	return 0;
+	/* Judged by what is written: a line that we wrote is read the same way. */
+	*usec = llroundl(value * 1e6L);
+	if (*usec >= TIME_MILLISECONDS)
+		*usec = llroundl(value * 1e3L);
+	return *usec < TIME_MILLISECONDS ? 0 : -EINVAL;
 }
 
 void model_time_print(struct buf *out, int64_t usec)
@@ -190,15 +191,16 @@ static int take_int(struct json_scan *s, struct buf *out)
 
 	if (r < 0)
 		return r;
-	if (!token.len || token.len >= sizeof text)
+	if (!token.len || token.len >= sizeof text || memchr(token.data, 0, token.len))
 		return json_fail(s, "expected an integer");
 	memcpy(text, token.data, token.len);
 	text[token.len] = 0;
 	errno = 0;
 	value = strtoll(text, &end, 10);
-	if (*end == '.')
+	if (*end == '.' && end[1] == '0')
 		end += 1 + strspn(end + 1, "0");
-	if (*end || errno || isspace((unsigned char)text[0]) || text[0] == '+')
+	if (!isdigit((unsigned char)text[text[0] == '-']) || *end || errno ||
+	    isspace((unsigned char)text[0]) || text[0] == '+')
 		return json_fail(s, "expected an integer");
 	buf_printf(out, "%lld", value);
 	return 0;
@@ -312,6 +314,16 @@ static int take_list(struct json_scan *s, take_fn *take, const struct model *mod
 
 static int take_opaque_item(struct json_scan *s, const struct model *model, struct buf *out)
 {
+	int kind = json_peek(s);
+
+	(void)model;
+	if (kind >= 0 && kind != '{')
+		return json_fail(s, "expected an object");
+	return kind < 0 ? kind : take_opaque(s, out);
+}
+
+static int take_any_opaque(struct json_scan *s, const struct model *model, struct buf *out)
+{
 	(void)model;
 	return take_opaque(s, out);
 }
@@ -321,10 +333,29 @@ static int take_opaque_list(struct json_scan *s, struct buf *out)
 	return take_list(s, take_opaque_item, NULL, out);
 }
 
+/* Bring a key into camelCase. 1: it was snake_case, and its camelCase form came before. */
+static int note_spelling(struct buf *key, struct buf *camel)
+{
+	CLEANUP(buf_release) struct buf quoted = { 0 };
+	bool snake = is_snake(buf_span(key));
+
+	if (snake)
+		to_camel(key);
+	buf_char(&quoted, '\n');
+	json_quote(&quoted, buf_span(key));
+	if (quoted.failed)
+		return -ENOMEM;
+	if (snake)
+		return camel->len && memmem(camel->data, camel->len, quoted.data, quoted.len);
+	buf_span_add(camel, buf_span(&quoted));
+	return buf_check(camel, NULL);
+}
+
 static int take_opaque_object(struct json_scan *s, struct buf *out)
 {
 	CLEANUP(buf_release) struct buf key = { 0 };
 	CLEANUP(buf_release) struct buf raw = { 0 };
+	CLEANUP(buf_release) struct buf camel = { 0 }; /* keys that came as such, quoted */
 	struct span null;
 	bool first = true;
 	int r = json_open(s, '{');
@@ -343,8 +374,15 @@ static int take_opaque_object(struct json_scan *s, struct buf *out)
 				return r;
 			continue;
 		}
-		if (is_snake(buf_span(&key)))
-			to_camel(&key);
+		r = note_spelling(&key, &camel);
+		if (r < 0)
+			return err_nomem(s->err);
+		if (r > 0) { /* camelCase of it was there: that one wins */
+			r = json_raw(s, &null);
+			if (r < 0)
+				return r;
+			continue;
+		}
 		if (raw.len > 1)
 			buf_char(&raw, ',');
 		json_quote(&raw, buf_span(&key));
@@ -375,7 +413,7 @@ static int take_opaque(struct json_scan *s, struct buf *out)
 		return kind;
 	if (kind == '{')
 		return take_opaque_object(s, out);
-	return kind == '[' ? take_opaque_list(s, out) : json_canonical(s, out);
+	return kind == '[' ? take_list(s, take_any_opaque, NULL, out) : json_canonical(s, out);
 }
 
 static int take_value(struct json_scan *s, const struct field *field, struct buf *out);
@@ -392,6 +430,8 @@ static int take_map(struct json_scan *s, const struct field *value, struct buf *
 		return r;
 	buf_char(&raw, '{');
 	while ((r = json_key(s, &first, &key)) == 1) {
+		if (memchr(key.data ? key.data : "", 0, key.len))
+			return json_fail(s, "a NUL in a name");
 		if (raw.len > 1)
 			buf_char(&raw, ',');
 		json_quote(&raw, buf_span(&key));
@@ -409,10 +449,20 @@ static int take_map(struct json_scan *s, const struct field *value, struct buf *
 	return json_canonical_text(buf_span(&raw), JSON_DEPTH_EVENT, out, s->err);
 }
 
-/* Whether `[..."a","b"` from `from` on holds the quoted id already. */
-static bool id_is_listed(struct span list, struct span quoted)
+/* Whether the list that was begun in text, `["a","b"`, holds the quoted id already. */
+static bool id_is_listed(struct span text, struct span quoted)
 {
-	return memmem(list.data, list.len, quoted.data, quoted.len) != NULL;
+	struct json_scan s = json_scan_of(text, 2, NULL);
+	struct span item;
+	bool first = true;
+
+	if (json_open(&s, '[') < 0)
+		return false;
+	while (json_item(&s, &first) == 1 && json_raw(&s, &item) == 0) {
+		if (span_equal(item, quoted))
+			return true;
+	}
+	return false;
 }
 
 static int take_id_set(struct json_scan *s, struct buf *out)
@@ -440,15 +490,51 @@ static int take_id_set(struct json_scan *s, struct buf *out)
 	return r;
 }
 
+static bool has_any(const char *from, const char *to, const char *characters)
+{
+	while (from < to && !strchr(characters, *from))
+		from++;
+	return from < to;
+}
+
+static int take_route_item(struct json_scan *s, const struct model *model, struct buf *out)
+{
+	int kind = json_peek(s);
+	const char *from = s->at;
+	int r;
+
+	(void)model;
+	if (kind < 0)
+		return kind;
+	if (kind == '{' || kind == '[' || kind == 'n')
+		return json_fail(s, "expected a bool, an integer, a string or a list of them");
+	r = json_canonical(s, out);
+	if (r == 0 && kind == '0' && has_any(from, s->at, ".eE"))
+		return json_fail(s, "expected an integer");
+	return r;
+}
+
 static int take_route(struct json_scan *s, struct buf *out)
 {
 	int kind = json_peek(s);
 
-	if (kind < 0)
-		return kind;
-	if (kind == '{' || kind == 'n')
-		return json_fail(s, "expected a bool, an integer, a string or a list of them");
-	return json_canonical(s, out);
+	if (kind == '[')
+		return take_list(s, take_route_item, NULL, out);
+	return take_route_item(s, NULL, out);
+}
+
+/* Below a free value the depth has a limit of its own. */
+static int take_free(struct json_scan *s, int depth,
+		     int (*take)(struct json_scan *s, struct buf *out), struct buf *out)
+{
+	int outside = s->depth;
+	int inside = MIN(outside, depth);
+	int r;
+
+	s->depth = inside;
+	r = take(s, out);
+	s->depth = outside;
+	return r;
 }
 
 static int take_value(struct json_scan *s, const struct field *field, struct buf *out)
@@ -479,9 +565,9 @@ static int take_value(struct json_scan *s, const struct field *field, struct buf
 	case FIELD_UPPER:
 		return take_upper(s, out);
 	case FIELD_FREE:
-		return json_canonical(s, out);
+		return take_free(s, JSON_DEPTH_FREE, json_canonical, out);
 	case FIELD_FREE_OBJECT:
-		return take_object(s, out);
+		return take_free(s, JSON_DEPTH_FREE + 1, take_object, out);
 	case FIELD_OPAQUE:
 		kind = json_peek(s);
 		if (kind >= 0 && kind != '{')

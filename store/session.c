@@ -79,6 +79,17 @@ static int apply_member(void *arg, struct span key, struct span value)
 	return state_put(a->s->tx, ref, info, bare, value, a->s->stamp);
 }
 
+int session_put_state(struct session_tx *s, struct span key, struct span text)
+{
+	struct scope_info *info;
+	struct span bare;
+	struct ref ref;
+	enum scope_kind kind = statekey_scope(key, &bare);
+	int r = scope_of_key(s, kind, &ref, &info);
+
+	return r < 0 ? r : state_put(s->tx, ref, info, bare, text, s->stamp);
+}
+
 /* An id for an event without one; a given id must be new in the session. */
 static int settle_id(struct session_tx *s, struct event *e)
 {
@@ -181,12 +192,15 @@ static void put_log_rows(struct session_tx *s)
 int session_finish(struct session_tx *s)
 {
 	struct ref up = s->ref;
+	struct change *change;
 
 	if (s->lines.len) {
 		put_log_rows(s);
 		s->session.log_stamp = s->stamp;
-		if (!store_changed(s->tx, CHANGE_LOG, s->ref))
+		change = store_changed(s->tx, CHANGE_LOG, s->ref);
+		if (!change)
 			return err_nomem(s->tx->err);
+		change->unfolded = s->session.log_size - s->session.sealed;
 	}
 	s->session.stamp = s->stamp;
 	scope_save(s->tx, s->ref, &s->session);
@@ -203,7 +217,6 @@ struct append {
 	struct ref ref;
 	struct event *events;
 	size_t count;
-	uint64_t unfolded;
 };
 
 static int append(struct store_tx *tx, void *arg)
@@ -217,22 +230,15 @@ static int append(struct store_tx *tx, void *arg)
 		return r == -ENOENT ? err_set(tx->err, -ESTALE, "the session was removed") : r;
 	for (i = 0; r == 0 && i < a->count; i++)
 		r = session_add(&s, &a->events[i]);
-	if (r < 0 || !s.lines.len)
-		return r;
-	r = session_finish(&s);
-	a->unfolded = s.session.log_size - s.session.sealed;
-	return r;
+	return r < 0 || !s.lines.len ? r : session_finish(&s);
 }
 
 int session_append(struct store *st, struct ref ref, struct event *events, size_t n,
 		   struct err *err)
 {
 	struct append a = { .ref = ref, .events = events, .count = n };
-	int r = store_update(st, append, &a, err);
 
-	if (r == 0 && a.unfolded > LOG_FOLD_BYTES)
-		store_fold_later(st, ref);
-	return r;
+	return store_update(st, append, &a, err);
 }
 
 struct reading {

@@ -38,6 +38,9 @@ MUST_CHECK int session_begin(struct session_tx *s, struct store_tx *tx, struct r
  */
 MUST_CHECK int session_add(struct session_tx *s, struct event *e);
 
+/* Set a state key, with its prefix, to a text, besides what events set it to. */
+MUST_CHECK int session_put_state(struct session_tx *s, struct span key, struct span text);
+
 /* Write what was added. */
 MUST_CHECK int session_finish(struct session_tx *s);
 void session_release(struct session_tx *s);

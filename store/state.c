@@ -285,15 +285,14 @@ static int set_in_session(struct store_tx *tx, void *arg)
 {
 	struct request *rq = arg;
 	CLEANUP(session_release) struct session_tx s;
-	struct span bare;
 	int r = session_begin(&s, tx, rq->scope);
 
 	if (r < 0)
 		return gone(tx, r);
 	tx->number = rq->number;
 	r = session_add(&s, &rq->event);
-	if (r == 0 && rq->text.len && statekey_scope(rq->key, &bare) == SCOPE_SESSION)
-		r = state_put(tx, rq->scope, &s.session, bare, rq->text, s.stamp);
+	if (r == 0 && rq->text.len)
+		r = session_put_state(&s, rq->key, rq->text);
 	return r < 0 ? r : session_finish(&s);
 }
 
@@ -325,10 +324,14 @@ static struct span without_newline(struct span text)
 
 static int check_key(struct ref scope, struct span key, struct err *err)
 {
-	int r = statekey_check(key, err);
+	CLEANUP(buf_release) struct buf prefixed = { 0 };
 
-	/* In a scope's own directory a prefix is part of the key, and may be anything. */
-	return r == -EINVAL && !scope.session && key.len ? 0 : r;
+	if (scope.session)
+		return statekey_check(key, err);
+	/* In a scope's own directory what looks like a prefix is part of the key. */
+	buf_text(&prefixed, statekey_prefix(scope.user ? SCOPE_USER : SCOPE_APP));
+	buf_span_add(&prefixed, key);
+	return prefixed.failed ? err_nomem(err) : statekey_check(buf_span(&prefixed), err);
 }
 
 int state_set(struct store *st, struct ref scope, struct span key, struct span text,
@@ -345,6 +348,8 @@ int state_set(struct store *st, struct ref scope, struct span key, struct span t
 		r = state_check_text(text, err);
 	if (r < 0)
 		return r == -ENODATA ? -EINVAL : r;
+	if (scope.session && statekey_is_temp(key))
+		return err_set(err, -EINVAL, "temp: keys are not stored");
 	if (!scope.session)
 		return store_update(st, set_in_scope, &rq, err);
 	r = json_canonical_text(text, JSON_DEPTH_FREE, &canonical, err);

@@ -33,7 +33,7 @@ MUST_CHECK int state_map(struct store *st, struct ref scope, struct buf *out, st
 
 /*
  * Set a key to one JSON value, kept as written. For a session the key may
- * have a prefix, and the change is an event. `temp:` keys are not stored.
+ * have a prefix (not `temp:`), and the change is an event.
  * number: what a new key gets, of store_new_number(); 0: any.
  * -EINVAL bad JSON or key; -EFBIG; -ESTALE the scope is gone.
  */

@@ -132,6 +132,14 @@ static void back_off(int tries)
 		(void)nanosleep(&ts, NULL);
 }
 
+static void tell_change(struct store *st, const struct change *change)
+{
+	if (change->unfolded > LOG_FOLD_BYTES)
+		store_fold_later(st, change->ref);
+	if (st->watch)
+		st->watch(st->watch_arg, change);
+}
+
 int store_update(struct store *st, store_tx_fn *fn, void *arg, struct err *err)
 {
 	int tries;
@@ -150,8 +158,8 @@ int store_update(struct store *st, store_tx_fn *fn, void *arg, struct err *err)
 			st->ops->abort(tx.txn);
 		else
 			r = st->ops->commit(tx.txn, st->durability, err);
-		for (i = 0; r == 0 && st->watch && i < tx.change_count; i++)
-			st->watch(st->watch_arg, &tx.changes[i]);
+		for (i = 0; r == 0 && i < tx.change_count; i++)
+			tell_change(st, &tx.changes[i]);
 		free(tx.changes);
 	}
 	if (r == -EAGAIN)

@@ -53,6 +53,7 @@ struct change {
 	uint64_t parent;
 	uint64_t item;
 	uint64_t turn_or_version;
+	uint64_t unfolded; /* CHANGE_LOG: bytes of the log that are rows */
 	char name[256];
 };
 

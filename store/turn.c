@@ -136,7 +136,7 @@ static int add_events(struct session_tx *s, struct request *rq, struct turn_info
 		size_t before = s->lines.len;
 		int r = session_add(s, &rq->events[i]);
 
-		if (r == 0)
+		if (r == 0 && s->lines.len > before) /* partial events are not stored */
 			r = turn_event_output(&rq->events[i], &text);
 		if (r < 0)
 			return r;

@@ -1,0 +1,57 @@
+/*
+ * Names: every id has one file name and every file name one id.
+ */
+#include "base/name.h"
+#include "fuzz.h"
+
+#include <errno.h>
+
+static void check_code(int r, const struct err *err)
+{
+	CHECK(r == 0 || r == -EINVAL || r == -ENAMETOOLONG);
+	CHECK(err->code == r);
+}
+
+static void as_id(struct span id, enum name_style style)
+{
+	CLEANUP(buf_release) struct buf name = { 0 };
+	CLEANUP(buf_release) struct buf back = { 0 };
+	struct err err = { 0 };
+	int r = name_encode(id, style, &name, &err);
+
+	check_code(r, &err);
+	CHECK(r != -EINVAL || !id.len || !name_is_utf8(id));
+	if (r < 0)
+		return;
+	CHECK(name.len && name.len <= NAME_LEN_MAX);
+	CHECK(!memchr(name.data, '/', name.len) && !memchr(name.data, 0, name.len));
+	CHECK(!span_is(buf_span(&name), ".") && !span_is(buf_span(&name), ".."));
+	CHECK(style == NAME_PLAIN || name.data[0] != '.');
+	CHECK(name_decode(buf_span(&name), style, &back, NULL) == 0);
+	CHECK(span_equal(buf_span(&back), id));
+}
+
+static void as_name(struct span name, enum name_style style)
+{
+	CLEANUP(buf_release) struct buf id = { 0 };
+	CLEANUP(buf_release) struct buf back = { 0 };
+	struct err err = { 0 };
+	int r = name_decode(name, style, &id, &err);
+
+	check_code(r, &err);
+	if (r < 0)
+		return;
+	CHECK(name_encode(buf_span(&id), style, &back, NULL) == 0);
+	CHECK(span_equal(buf_span(&back), name));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct span text = { (const char *)data, size };
+
+	as_id(text, NAME_PLAIN);
+	as_id(text, NAME_HIDE_DOT);
+	as_name(text, NAME_PLAIN);
+	as_name(text, NAME_HIDE_DOT);
+	return 0;
+}
