@@ -1,0 +1,216 @@
+# What survives when the daemon is killed.
+load lib/mount
+
+setup() {
+	mount_setup
+}
+
+# Append numbered events until it fails; each number that went in is noted.
+append_until_dead() {
+	local n=$1
+
+	while event "n$n" "{\"n\": $n}" >> events.jsonl; do
+		echo "$n" >> "$TMP/acknowledged"
+		n=$((n + 1))
+	done 2> /dev/null
+}
+
+enough() {
+	[ "$(wc -l < "$TMP/acknowledged")" -ge "$1" ]
+}
+
+@test "kill -9 in a loop of appends: every line that was acknowledged is there" {
+	session
+	: > "$TMP/acknowledged"
+	for round in 1 2 3; do
+		background append_until_dead "${round}0000"
+		eventually 60 enough $((round * 30))
+		daemon_kill
+		wait "$PID" || :
+		cd "$TMP"
+		daemon_start
+		back
+		jq -c . events.jsonl > /dev/null
+		same "$(cat "$TMP/acknowledged")" "$(jq '.actions.stateDelta.n' events.jsonl |
+			grep -Fx -f "$TMP/acknowledged")"
+		same "$(tail -n 1 events.jsonl | jq .actions.stateDelta.n)" "$(cat state/n.json)"
+		same "$(stat -c %s events.jsonl)" "$(cat events.jsonl | wc -c)"
+		# at most the one that was on its way is there without having been acknowledged
+		[ $(($(wc -l < events.jsonl) - $(wc -l < "$TMP/acknowledged"))) -le "$round" ]
+	done
+	event after >> events.jsonl
+}
+
+@test "kill -9 while a turn runs: it has failed, with an event ABORTED" {
+	session slow
+	say before
+	echo forever > input
+	eventually 20 test -s turns/2/output
+	daemon_kill
+	cd "$TMP"
+	daemon_start
+	back
+	same 'failed 2' "$(timeout 30 cat wait)"
+	same failed "$(cat turns/2/status)"
+	[ -s turns/2/error ]
+	tail -n 1 events.jsonl | jq -e '.errorCode == "ABORTED" and (.errorMessage | length > 5)'
+	same forever "$(cat turns/2/input)"
+	same 'one two three before' "$(cat turns/1/output)"
+	refused EIO cat output
+	say again
+	same 'one two three again' "$(cat output)"
+	same 3 "$(readlink turns/latest)"
+	sizes_are_true "$S"
+}
+
+@test "kill -9 while turns wait: they run after the remount, in order" {
+	session slow
+	echo forever > input
+	eventually 20 test -s output
+	for n in 2 3 4; do
+		echo "m$n" > input
+	done
+	same queued "$(cat turns/4/status)"
+	daemon_kill
+	cd "$TMP"
+	daemon_start
+	back
+	same idle "$(timeout 60 cat wait)"
+	same failed "$(cat turns/1/status)"
+	for n in 2 3 4; do
+		same "one two three m$n" "$(cat turns/$n/output)"
+	done
+	same 4 "$(readlink turns/latest)"
+	same "forever m2 m3 m4" \
+		"$(jq -r 'select(.author == "user") | .content.parts[0].text' events.jsonl | xargs)"
+}
+
+@test "kill -9 before the last descriptor of a message is gone: what was closed runs" {
+	session
+	exec 7> input
+	echo staged >&7
+	bash -c : # its copy of the descriptor is closed: that is a flush
+	daemon_kill
+	exec 7>&- || :
+	cd "$TMP"
+	daemon_start
+	back
+	same idle "$(timeout 30 cat wait)"
+	same 'you said staged' "$(cat output)"
+	same 1 "$(readlink turns/latest)"
+}
+
+@test "kill -9 right after a message: it is answered, once" {
+	session
+	for n in 1 2 3 4 5; do
+		echo "message $n" > input
+		daemon_kill
+		cd "$TMP"
+		daemon_start
+		back
+		timeout 30 cat wait > /dev/null
+		same $n "$(readlink turns/latest)"
+		same "message $n" "$(cat turns/$n/input)"
+		same 1 "$(jq -r 'select(.author == "user") | .content.parts[0].text' events.jsonl |
+			grep -cx "message $n")"
+	done
+}
+
+@test "state, artifacts and sessions survive" {
+	session
+	echo '[1, 2.50]' > state/x.json
+	echo '"Ann"' > state/user:name.json
+	echo '"gone"' > state/gone.json
+	rm state/gone.json
+	seq 100000 > artifacts/a
+	seq 1000 > artifacts/a
+	echo user > artifacts/user:u
+	mkdir ../empty ../removed
+	rmdir ../removed
+	say hi
+	before=$(cat session.json)
+	inodes=$(find . -printf '%i %p\n' | sort -k 2)
+	daemon_kill
+	cd "$TMP"
+	daemon_start
+	back
+	same "$before" "$(cat session.json)"
+	same "$inodes" "$(find . -printf '%i %p\n' | sort -k 2)"
+	same '[1, 2.50]' "$(cat state/x.json)"
+	same '"Ann"' "$(cat ../../state/name.json)"
+	[ ! -e state/gone.json ]
+	cmp <(seq 1000) artifacts/a
+	cmp <(seq 100000) artifacts/.versions/a/1
+	same user "$(cat artifacts/user:u)"
+	[ -d ../empty ]
+	[ ! -e ../removed ]
+	same 'you said hi' "$(cat output)"
+	sizes_are_true "$MNT"
+}
+
+@test "an artifact that was not closed leaves the old version" {
+	session
+	echo old > artifacts/a
+	background python3 - "$TMP/written" <<-'PY'
+		import os, sys, signal
+		fd = os.open("artifacts/a", os.O_WRONLY | os.O_TRUNC)
+		new = os.open("artifacts/new", os.O_WRONLY | os.O_CREAT)
+		os.write(fd, b"x" * 100000)
+		os.write(new, b"x" * 100000)
+		open(sys.argv[1], "w").close()
+		signal.pause()
+	PY
+	eventually 20 test -e "$TMP/written"
+	daemon_kill
+	cd "$TMP"
+	daemon_start
+	back
+	same old "$(cat artifacts/a)"
+	[ ! -e artifacts/new ]
+	same 1 "$(ls artifacts/.versions/a | grep -cv json)"
+	echo new > artifacts/a
+	same new "$(cat artifacts/a)"
+}
+
+@test "a state value that was not closed leaves the old one" {
+	session
+	echo '"old"' > state/x.json
+	exec 7> state/x.json
+	printf '"new' >&7
+	daemon_kill
+	exec 7>&- || :
+	cd "$TMP"
+	daemon_start
+	back
+	same '"old"' "$(cat state/x.json)"
+}
+
+@test "kill -9 while the weather agent's tool runs in many sessions" {
+	for n in 1 2 3 4 5 6; do
+		session weather u$n
+		echo 'What is the weather in Lima?' > input
+	done
+	daemon_kill
+	cd "$TMP"
+	daemon_start
+	for n in 1 2 3 4 5 6; do
+		session weather u$n
+		[[ $(timeout 60 cat wait) =~ ^(idle|failed\ 1)$ ]]
+		jq -c . events.jsonl > /dev/null
+		same 1 "$(grep -c '"What is' events.jsonl)"
+		say 'What is the weather in Cairo?'
+		grep -q 'In Cairo' output
+	done
+}
+
+@test "20 kills in a row" {
+	session
+	for n in {1..20}; do
+		event "n$n" >> events.jsonl
+		daemon_kill
+		cd "$TMP"
+		daemon_start
+		back
+		same "$n" "$(wc -l < events.jsonl)"
+	done
+}
