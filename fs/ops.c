@@ -308,7 +308,7 @@ static void set_file_flags(const struct handle *h, struct fuse_file_info *fi)
 	fi->fh = (uintptr_t)h;
 	if (flags & NODE_STREAM) {
 		fi->direct_io = 1;
-		fi->nonseekable = 1;
+		fi->nonseekable = handle_writes(h); /* who reads may seek: wc(1) does */
 	} else if (handle_writes(h)) {
 		fi->direct_io = 1; /* what is stored may differ from what was written */
 	} else {

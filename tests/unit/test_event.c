@@ -215,8 +215,8 @@ static void test_lines_of_a_file(void **state UNUSED)
 		if (line[0] != '{' || !strstr(line, "\"author\":\"") ||
 		    !strstr(line, "\"id\":\"") || !strstr(line, "\"actions\":{\"s"))
 			continue;
-		if (strstr(line, "\"appName\"") || strstr(line, "memory"))
-			continue;
+		if (strstr(line, "\"appName\"") || strstr(line, "_id\":"))
+			continue; /* a session, or a form for others */
 		expect(line, line);
 		checked++;
 	}
@@ -760,8 +760,8 @@ static void test_unknown_keys(void **state UNUSED)
 		"\"inputTranscription\":{\"zzz\":1}",
 		"\"citationMetadata\":{\"citations\":[{\"publicationDate\":{\"zzz\":1}}]}",
 		"\"actions\":{\"requestedToolConfirmations\":{\"c\":{\"zzz\":1}}}",
-		"\"actions\":{\"compaction\":{\"startTimestamp\":1,\"endTimestamp\":2,"
-		"\"compactedContent\":{\"zzz\":1}}}",
+		("\"actions\":{\"compaction\":{\"startTimestamp\":1,\"endTimestamp\":2,"
+		 "\"compactedContent\":{\"zzz\":1}}}"),
 	};
 	size_t i;
 
