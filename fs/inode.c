@@ -217,6 +217,18 @@ bool inode_may_notify(struct inodes *t, uint64_t ino, uint64_t now, uint64_t pau
 	return asked;
 }
 
+bool inode_asked(struct inodes *t, uint64_t ino)
+{
+	struct inode *inode;
+
+	mutex_lock(&t->lock);
+	inode = *slot_locked(t, ino);
+	if (inode)
+		atomic_store(&inode->asked, true);
+	mutex_unlock(&t->lock);
+	return inode;
+}
+
 void inode_removed(struct inodes *t, uint64_t ino)
 {
 	struct inode *inode;

@@ -73,6 +73,9 @@ void inode_forget(struct inodes *t, uint64_t ino, uint64_t lookups);
 /* It changed. Whether the kernel has attributes of it, which have to be dropped now. */
 MUST_CHECK bool inode_changed(struct inodes *t, uint64_t ino);
 
+/* The kernel may have attributes of it after all. False: it does not hold it. */
+MUST_CHECK bool inode_asked(struct inodes *t, uint64_t ino);
+
 /* What it stood for is gone. */
 void inode_removed(struct inodes *t, uint64_t ino);
 

@@ -10,6 +10,7 @@
 #include "fs/ops.h"
 #include "store/statekey.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 #define SOON_NS (10 * (uint64_t)NSEC_PER_MSEC)
@@ -69,36 +70,55 @@ static struct notify_item *next_item(struct fs *fs)
 	return item;
 }
 
-void notify_soon(struct fs *fs, uint64_t ino)
+/* Have the attributes dropped some milliseconds from now. False: too much is waiting. */
+static bool drop_later(struct fs *fs, uint64_t ino)
 {
 	struct notify *n = &fs->notify;
-	uint64_t now = clock_monotonic();
-	bool first_late = false;
-	bool at_once;
+	bool is_first = false;
+	bool taken = true;
 	size_t i;
 
-	if (!inode_may_notify(&fs->inodes, ino, now, SOON_NS, &at_once))
-		return; /* the kernel has none of its attributes */
-	if (at_once) {
-		ops_drop_attributes(fs, ino);
-		return;
-	}
 	mutex_lock(&n->lock);
 	for (i = 0; i < n->late_count && n->late[i] != ino; i++)
 		;
 	if (i == NOTIFY_LATE_MAX) {
-		at_once = true;
+		taken = false;
 	} else if (i == n->late_count) {
 		n->late[n->late_count++] = ino;
-		first_late = !n->late_at;
-		if (first_late)
-			n->late_at = now + SOON_NS;
+		is_first = !n->late_at;
+		if (is_first)
+			n->late_at = clock_monotonic() + SOON_NS;
 	}
 	mutex_unlock(&n->lock);
-	if (at_once)
-		ops_drop_attributes(fs, ino);
-	else if (first_late)
+	if (is_first)
 		cond_wake_one(&n->wake);
+	return taken;
+}
+
+/*
+ * A lookup may have told attributes that the kernel has not taken in yet: it
+ * knows nothing of the inode then, and will believe the old ones in a moment.
+ */
+static void drop_now(struct fs *fs, uint64_t ino)
+{
+	if (ops_drop_attributes(fs, ino) == -ENOENT && inode_asked(&fs->inodes, ino))
+		(void)drop_later(fs, ino);
+}
+
+void notify_soon(struct fs *fs, uint64_t ino)
+{
+	bool at_once;
+
+	if (!inode_may_notify(&fs->inodes, ino, clock_monotonic(), SOON_NS, &at_once))
+		return; /* the kernel has none of its attributes */
+	if (at_once || !drop_later(fs, ino))
+		drop_now(fs, ino);
+}
+
+void notify_attributes(struct fs *fs, uint64_t ino)
+{
+	if (inode_changed(&fs->inodes, ino))
+		drop_now(fs, ino);
 }
 
 /* Taken out only when it is through, so that a fence sees an empty queue rightly. */
@@ -171,12 +191,6 @@ static bool enqueue(struct notify *n, struct notify_item *item, bool only_behind
 	mutex_unlock(&n->lock);
 	cond_wake_one(&n->wake);
 	return queued;
-}
-
-void notify_attributes(struct fs *fs, uint64_t ino)
-{
-	if (inode_changed(&fs->inodes, ino))
-		ops_drop_attributes(fs, ino);
 }
 
 void notify_name(struct fs *fs, uint64_t parent, const char *name)

@@ -1104,10 +1104,9 @@ void ops_unmount(struct fs *fs)
 	fs->se = NULL;
 }
 
-void ops_drop_attributes(struct fs *fs, uint64_t ino)
+int ops_drop_attributes(struct fs *fs, uint64_t ino)
 {
-	/* -ENOENT: the kernel does not hold it. Nothing else can be done about others. */
-	(void)fuse_lowlevel_notify_inval_inode(fs->se, ino, -1, 0);
+	return fuse_lowlevel_notify_inval_inode(fs->se, ino, -1, 0);
 }
 
 void ops_drop_name(struct fs *fs, uint64_t parent, const char *name)

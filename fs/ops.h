@@ -14,8 +14,11 @@ MUST_CHECK int ops_serve(struct fs *fs, struct err *err);
 void ops_exit(struct fs *fs);
 void ops_unmount(struct fs *fs);
 
-/* Make the kernel drop what it knows: attributes of an inode (never blocks), ... */
-void ops_drop_attributes(struct fs *fs, uint64_t ino);
+/*
+ * Make the kernel drop what it knows: attributes of an inode (never blocks;
+ * -ENOENT: it does not hold it, or was told of it and has not taken it in yet), ...
+ */
+MUST_CHECK int ops_drop_attributes(struct fs *fs, uint64_t ino);
 /* ...a name in a directory (may block: only the notifier calls it). */
 void ops_drop_name(struct fs *fs, uint64_t parent, const char *name);
 
