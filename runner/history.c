@@ -119,7 +119,7 @@ static int retell(struct content **content, const char *author)
 	if (r < 0)
 		return r;
 	if (out->count == 1) /* nothing but the heading */
-		out->count = 0;
+		part_release(&out->parts[--out->count]);
 	content_free(*content);
 	*content = STEAL(&out);
 	return 0;

@@ -147,7 +147,8 @@ static size_t unique_stripes(uint16_t *list, size_t n)
 	size_t kept = 0;
 	size_t i;
 
-	qsort(list, n, sizeof *list, compare_stripes);
+	if (n)
+		qsort(list, n, sizeof *list, compare_stripes);
 	for (i = 0; i < n; i++) {
 		if (kept && compare_stripes(&list[kept - 1], &list[i]) == 0)
 			list[kept - 1] |= list[i];

@@ -254,6 +254,8 @@ static void trim_row(struct row *row, uint64_t horizon)
 
 	while (keep + 1 < row->count && row->versions[keep + 1].commit <= horizon)
 		buf_release(&row->versions[keep++].value);
+	if (!keep)
+		return;
 	memmove(row->versions, row->versions + keep, (row->count - keep) * sizeof *row->versions);
 	row->count -= keep;
 }

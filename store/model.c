@@ -17,6 +17,7 @@ int model_time_parse(struct span token, int64_t *usec)
 	char text[JSON_NUMBER_MAX + 1];
 	char *end;
 	long double value;
+	long double micro; /* may not fit an integer yet */
 
 	if (!token.len || token.len >= sizeof text)
 		return -EINVAL;
@@ -28,10 +29,13 @@ int model_time_parse(struct span token, int64_t *usec)
 	if (*end || !(value >= 0 && value < TIME_LIMIT_SECONDS * 1000))
 		return -EINVAL;
 	/* Judged by what is written: a line that we wrote is read the same way. */
-	*usec = llroundl(value * 1e6L);
-	if (*usec >= TIME_MILLISECONDS)
-		*usec = llroundl(value * 1e3L);
-	return *usec < TIME_MILLISECONDS ? 0 : -EINVAL;
+	micro = roundl(value * 1e6L);
+	if (micro >= TIME_MILLISECONDS)
+		micro = roundl(value * 1e3L);
+	if (micro >= TIME_MILLISECONDS)
+		return -EINVAL;
+	*usec = (int64_t)micro;
+	return 0;
 }
 
 void model_time_print(struct buf *out, int64_t usec)
@@ -184,7 +188,7 @@ static int take_int(struct json_scan *s, struct buf *out)
 {
 	CLEANUP(buf_release) struct buf scratch = { 0 };
 	struct span token;
-	char text[64];
+	char text[JSON_NUMBER_MAX + 1];
 	char *end;
 	long long value;
 	int r = number_token(s, &scratch, &token);
@@ -358,6 +362,7 @@ static int take_opaque_object(struct json_scan *s, struct buf *out)
 	CLEANUP(buf_release) struct buf camel = { 0 }; /* keys that came as such, quoted */
 	struct span null;
 	bool first = true;
+	int n = 0;
 	int r = json_open(s, '{');
 
 	if (r < 0)
@@ -374,6 +379,8 @@ static int take_opaque_object(struct json_scan *s, struct buf *out)
 				return r;
 			continue;
 		}
+		if (++n > MODEL_NAMES_MAX)
+			return json_fail(s, "more than %d members", MODEL_NAMES_MAX);
 		r = note_spelling(&key, &camel);
 		if (r < 0)
 			return err_nomem(s->err);
@@ -469,6 +476,7 @@ static int take_id_set(struct json_scan *s, struct buf *out)
 {
 	size_t from = out->len;
 	bool first = true;
+	int n = 0;
 	int r = json_open(s, '[');
 
 	if (r < 0)
@@ -480,6 +488,8 @@ static int take_id_set(struct json_scan *s, struct buf *out)
 		r = take_string(s, &id, 255);
 		if (r < 0)
 			return r;
+		if (++n > MODEL_NAMES_MAX)
+			return json_fail(s, "more than %d ids", MODEL_NAMES_MAX);
 		if (id_is_listed(span_sub(buf_span(out), from, out->len), buf_span(&id)))
 			continue;
 		if (out->len > from + 1)

@@ -56,6 +56,7 @@ struct model {
 };
 
 #define MODEL_FIELDS_MAX 40
+#define MODEL_NAMES_MAX  5000 /* ids of a list, members of an object of ADK that is opaque to us */
 
 /* Where the canonical text of each member of an object lies in a buf; len 0: absent. */
 struct fieldset {

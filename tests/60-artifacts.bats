@@ -53,15 +53,6 @@ versions() {
 	same one "$(cat artifacts/.versions/a.txt/1)"
 }
 
-@test "creating a free version number saves that version" {
-	echo one > artifacts/a.txt
-	echo five > artifacts/.versions/a.txt/5
-	same "1 5" "$(versions a.txt)"
-	same five "$(cat artifacts/a.txt)"
-	echo six > artifacts/a.txt
-	same "1 5 6" "$(versions a.txt)"
-}
-
 @test "directories, and names in them" {
 	mkdir -p artifacts/reports/2024
 	echo q1 > artifacts/reports/2024/q1.txt
@@ -186,21 +177,6 @@ versions() {
 	same hey "$(cat artifacts/a.txt)"
 }
 
-@test "the writer's own descriptor has the size that it made" {
-	echo hello > artifacts/a.txt
-	python3 - <<-'PY'
-		import os
-		fd = os.open("artifacts/a.txt", os.O_RDWR)
-		os.ftruncate(fd, 1)
-		assert os.fstat(fd).st_size == 1, os.fstat(fd).st_size
-		assert os.lseek(fd, 0, os.SEEK_END) == 1, os.lseek(fd, 0, os.SEEK_END)
-		os.write(fd, b"!" * 100)
-		assert os.fstat(fd).st_size == 101, os.fstat(fd).st_size
-		os.close(fd)
-	PY
-	same 101 "$(stat -c %s artifacts/a.txt)"
-}
-
 @test "a private and a read-only mapping" {
 	seq 5000 > artifacts/m
 	python3 - <<-'PY'
@@ -215,22 +191,6 @@ versions() {
 	same 1 "$(versions m)"
 }
 
-@test "a shared mapping that is written" {
-	seq 5000 > artifacts/m
-	python3 - <<-'PY'
-		import mmap, os
-		fd = os.open("artifacts/m", os.O_RDWR)
-		m = mmap.mmap(fd, 0)
-		m[0:4] = b"ABCD"
-		m.flush()
-		m.close()
-		os.close(fd)
-	PY
-	same ABCD "$(head -c 4 artifacts/m)"
-	same 1 "$(head -c 1 artifacts/.versions/m/1)"
-}
-
-# A child of the shell would close its copy of the descriptor, which saves: so without children.
 @test "an overwrite is atomic: readers see the old version until the close" {
 	echo old > artifacts/a.txt
 	python3 - <<-'PY'

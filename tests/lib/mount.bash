@@ -123,7 +123,7 @@ daemon_is_up_or_gone() {
 daemon_stop() {
 	local failed=0
 
-	if [ ! -e "$TMP/daemon.status" ] && ! timeout 90 "$ADKFS" umount "$MNT"; then
+	if is_mounted "$MNT" && ! timeout 90 "$ADKFS" umount "$MNT"; then
 		failed=1
 		timeout 90 "$ADKFS" umount -z "$MNT" || kill -9 "$DAEMON"
 	fi
