@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/name.h"
+#include "fs/handle.h"
 #include "fs/ids.h"
 #include "fs/mount.h"
 #include "fs/ops.h"
@@ -101,6 +102,7 @@ int fs_new(const struct fs_options *options, struct fs **out, struct err *err)
 	fs->started = clock_now();
 	fs->threads = options->threads ? options->threads : usual_threads();
 	errors_init(&fs->errors);
+	mutex_init(&fs->handles_lock);
 	fs->mountpoint = strdup(options->mountpoint);
 	fs->agents = options->agents ? strdup(options->agents) : NULL;
 	if (!fs->mountpoint || (options->agents && !fs->agents))
@@ -142,11 +144,13 @@ void fs_free(struct fs *fs)
 	park_stop(&fs->park);
 	if (fs->runner)
 		runner_stop(fs->runner);
+	handle_close_all(fs);
 	notify_stop(fs);
 	ops_unmount(fs);
 	runner_free(fs->runner);
 	inodes_release(&fs->inodes);
 	errors_release(&fs->errors);
+	mutex_release(&fs->handles_lock);
 	free(fs->mountpoint);
 	free(fs->agents);
 	free(fs);

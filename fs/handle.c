@@ -9,6 +9,32 @@
 #include <errno.h>
 #include <stdlib.h>
 
+static void link_handle(struct handle *h)
+{
+	struct fs *fs = h->at.fs;
+
+	mutex_lock(&fs->handles_lock);
+	h->next = fs->handles;
+	if (h->next)
+		h->next->prev = h;
+	fs->handles = h;
+	mutex_unlock(&fs->handles_lock);
+}
+
+static void unlink_handle(struct handle *h)
+{
+	struct fs *fs = h->at.fs;
+
+	mutex_lock(&fs->handles_lock);
+	if (h->next)
+		h->next->prev = h->prev;
+	if (h->prev)
+		h->prev->next = h->next;
+	else
+		fs->handles = h->next;
+	mutex_unlock(&fs->handles_lock);
+}
+
 struct handle *handle_new(struct inode *inode, int flags)
 {
 	struct handle *h = calloc(1, sizeof *h);
@@ -19,6 +45,7 @@ struct handle *handle_new(struct inode *inode, int flags)
 	h->at = inode->at;
 	h->flags = flags;
 	mutex_init(&h->lock);
+	link_handle(h);
 	return h;
 }
 
@@ -26,11 +53,27 @@ void handle_free(struct handle *h)
 {
 	if (!h)
 		return;
+	unlink_handle(h);
 	live_unref(h->live);
 	buf_release(&h->text);
 	mutex_release(&h->lock);
 	free(h->via_name);
 	free(h);
+}
+
+void handle_close(struct handle *h, struct err *err)
+{
+	if (h->ops && h->ops->release)
+		h->ops->release(h, err);
+	handle_free(h);
+}
+
+void handle_close_all(struct fs *fs) NO_THREAD_ANALYSIS /* nobody else is left */
+{
+	struct err err = { 0 };
+
+	while (fs->handles)
+		handle_close(fs->handles, &err);
 }
 
 /* The text as it is now: kept while nothing changed. */

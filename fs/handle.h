@@ -23,6 +23,9 @@ struct handle {
 	struct ref via; /* session; 0: not so */
 	char *via_name; /* key or file name there, with its prefix */
 
+	struct handle *prev; /* all that are open; guarded by fs.handles_lock */
+	struct handle *next;
+
 	/* Requests on one handle may come on several threads at once. */
 	struct mutex lock;
 	void *state GUARDED_BY(lock);     /* of ops */
@@ -35,6 +38,12 @@ struct handle {
 
 struct handle *handle_new(struct inode *inode, int flags);
 void handle_free(struct handle *h);
+
+/* Let go of a handle as its last descriptor does. err.code is set when that was refused. */
+void handle_close(struct handle *h, struct err *err);
+
+/* When the mount is gone: the kernel will not close what is left any more. */
+void handle_close_all(struct fs *fs);
 
 static inline bool handle_writes(const struct handle *h)
 {

@@ -29,6 +29,9 @@ struct fs {
 
 	_Atomic uint64_t requests[4]; /* counters by enum request_kind */
 
+	struct mutex handles_lock;
+	struct handle *handles GUARDED_BY(handles_lock);
+
 	struct inodes inodes;
 	struct notify notify;
 	struct park park;

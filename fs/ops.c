@@ -343,13 +343,6 @@ static int open_handle(struct inode *inode, int flags, struct handle **out, stru
 	return 0;
 }
 
-static void close_handle(struct handle *h, struct err *err)
-{
-	if (h->ops && h->ops->release)
-		h->ops->release(h, err);
-	handle_free(h);
-}
-
 static void open_now(fuse_req_t req, struct inode *inode, struct fuse_file_info *fi)
 {
 	struct handle *h = NULL;
@@ -369,7 +362,7 @@ static void open_now(fuse_req_t req, struct inode *inode, struct fuse_file_info 
 			return;
 		if (dropped)
 			atomic_store(&inode->asked, true);
-		close_handle(h, &err);
+		handle_close(h, &err);
 	}
 }
 
@@ -467,14 +460,14 @@ static void op_create(fuse_req_t req, fuse_ino_t parent, const char *name, mode_
 		atomic_fetch_sub(&inode->pending, 1);
 		refuse(req, dir, name, r, &err);
 		if (h)
-			close_handle(h, &err);
+			handle_close(h, &err);
 		inode_forget(&fs->inodes, inode->ino, 1);
 		return;
 	}
 	set_file_flags(h, fi);
 	if (fuse_reply_create(req, &e, fi) == -ENOENT) {
 		atomic_fetch_sub(&inode->pending, 1);
-		close_handle(h, &err);
+		handle_close(h, &err);
 		inode_forget(&fs->inodes, e.ino, 1);
 	}
 }
