@@ -191,6 +191,7 @@ versions() {
 	same 1 "$(versions m)"
 }
 
+# A child of the shell would close its copy of the descriptor, which saves: so without children.
 @test "an overwrite is atomic: readers see the old version until the close" {
 	echo old > artifacts/a.txt
 	python3 - <<-'PY'
