@@ -26,6 +26,7 @@ struct builder {
 	struct buf names;   /* of struct turn_name */
 	struct buf entries; /* of struct entry */
 	uint64_t last_turn; /* of the line before */
+	size_t hint;        /* in names: where the last one was found */
 };
 
 static struct entry *entries_of(struct builder *b, size_t *count)
@@ -44,15 +45,30 @@ static int note_turn(void *arg, const struct turn_info *info)
 	return buf_check(&b->names, NULL);
 }
 
-/* Turns are few between two looks: the newest are asked for most. */
-static uint64_t turn_of(const struct builder *b, struct span invocation)
+static bool is_turn(const struct turn_name *name, struct span invocation)
+{
+	return span_is(invocation, name->invocation);
+}
+
+/* Lines of one turn stand together, mostly: the turn of the line before, or the next, is asked
+ * first. */
+static uint64_t turn_of(struct builder *b, struct span invocation)
 {
 	const struct turn_name *names = (const struct turn_name *)(const void *)b->names.data;
+	size_t count = b->names.len / sizeof *names;
 	size_t i;
 
-	for (i = b->names.len / sizeof *names; i-- > 0;) {
-		if (span_is(invocation, names[i].invocation))
+	for (i = b->hint; i < count && i < b->hint + 2; i++) {
+		if (is_turn(&names[i], invocation)) {
+			b->hint = i;
 			return names[i].n;
+		}
+	}
+	for (i = count; i-- > 0;) {
+		if (is_turn(&names[i], invocation)) {
+			b->hint = i;
+			return names[i].n;
+		}
 	}
 	return 0;
 }
