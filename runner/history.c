@@ -141,17 +141,36 @@ static int retell(struct content **content, const char *author)
 	return 0;
 }
 
-static int add_event(struct builder *b, const struct event *e)
+/* The members of a stored line that count here, as text. */
+struct line {
+	struct span content;
+	struct span author;
+	struct span invocation;
+};
+
+static int pick_member(void *arg, struct span key, struct span value)
+{
+	struct line *line = arg;
+
+	if (span_is(key, "content"))
+		line->content = value;
+	else if (span_is(key, "author"))
+		line->author = value;
+	else if (span_is(key, "invocationId"))
+		line->invocation = value;
+	return 0;
+}
+
+static int add_event(struct builder *b, const struct line *line)
 {
 	CLEANUP(content_free_p) struct content *content = NULL;
 	CLEANUP(buf_release) struct buf author = { 0 };
 	CLEANUP(buf_release) struct buf invocation = { 0 };
-	struct span json = event_json(e, EVENT_CONTENT);
 	struct entry entry = { .order = b->entries.len };
-	int r = event_text(e, EVENT_INVOCATION, &invocation);
+	int r = json_unquote(line->invocation, &invocation);
 
 	if (r == 0)
-		r = event_text(e, EVENT_AUTHOR, &author);
+		r = json_unquote(line->author, &author);
 	if (r < 0 || !buf_cstr(&author))
 		return -ENOMEM;
 	entry.turn = turn_of(b, buf_span(&invocation));
@@ -159,9 +178,9 @@ static int add_event(struct builder *b, const struct event *e)
 		entry.turn = b->last_turn;
 	else if (entry.turn <= b->n)
 		b->last_turn = entry.turn;
-	if (!json.len || entry.turn > b->n)
+	if (!line->content.len || entry.turn > b->n)
 		return 0;
-	r = content_from_json(json, &content, NULL);
+	r = content_from_stored(line->content, &content);
 	if (r < 0)
 		return r;
 	if (!content->role || !*content->role || !has_substance(content))
@@ -178,12 +197,12 @@ static int add_event(struct builder *b, const struct event *e)
 	return buf_check(&b->entries, NULL);
 }
 
-static int take_line(void *arg, struct span line)
+static int take_line(void *arg, struct span text)
 {
-	CLEANUP(event_release) struct event e = { 0 };
-	int r = event_from_json(line, &e, NULL);
+	struct line line = { 0 };
+	int r = json_each(text, pick_member, &line);
 
-	return r < 0 ? r : add_event(arg, &e);
+	return r < 0 ? r : add_event(arg, &line);
 }
 
 static int by_turn(const void *a, const void *b)

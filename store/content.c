@@ -404,6 +404,16 @@ int content_from_json(struct span text, struct content **out, struct err *err)
 	return 0;
 }
 
+int content_from_stored(struct span canonical, struct content **out)
+{
+	CLEANUP(content_free_p) struct content *content = content_new(NULL);
+	int r = content ? from_canonical(canonical, content) : -ENOMEM;
+
+	if (r == 0)
+		*out = STEAL(&content);
+	return r;
+}
+
 struct content *content_copy(const struct content *content)
 {
 	CLEANUP(buf_release) struct buf text = { 0 };

@@ -61,6 +61,9 @@ struct content *content_copy(const struct content *content);
 /* Parse a Content in any accepted spelling. -EINVAL with a reason. */
 MUST_CHECK int content_from_json(struct span text, struct content **out, struct err *err);
 
+/* Parse the content of a stored line, which is canonical and not checked again. */
+MUST_CHECK int content_from_stored(struct span canonical, struct content **out);
+
 /* Append the canonical form. */
 void content_to_json(const struct content *content, struct buf *out);
 
