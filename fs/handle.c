@@ -42,7 +42,7 @@ struct handle *handle_new(struct inode *inode, int flags)
 	if (!h)
 		return NULL;
 	h->inode = inode;
-	h->at = inode->at;
+	h->at = *inode_place(inode);
 	h->flags = flags;
 	mutex_init(&h->lock);
 	link_handle(h);
@@ -121,19 +121,20 @@ uint64_t handle_error_place(const struct place *at)
 void handle_error_name(struct fs *fs, const struct inode *inode, const char *child, struct buf *out)
 {
 	CLEANUP(buf_release) struct buf path = { 0 };
-	uint64_t scope = node_ino(ref_number(inode->at.ref), ID_OBJECT);
+	uint64_t scope = node_ino(ref_number(inode_place(inode)->ref), ID_OBJECT);
 
 	buf_text(&path, child ? child : "");
-	while (inode && inode->ino != scope && inode->file_name) {
+	while (inode && inode->ino != scope && inode_spot(inode)->file_name) {
+		const struct spot *spot = inode_spot(inode);
 		CLEANUP(buf_release) struct buf rest = { 0 };
 
 		buf_span_add(&rest, buf_span(&path));
 		buf_clear(&path);
-		buf_text(&path, inode->file_name);
+		buf_text(&path, spot->file_name);
 		if (rest.len)
 			buf_char(&path, '/');
 		buf_span_add(&path, buf_span(&rest));
-		inode = inode_find(&fs->inodes, inode->parent);
+		inode = inode_find(&fs->inodes, spot->parent);
 	}
 	buf_span_add(out, buf_span(&path));
 }

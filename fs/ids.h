@@ -22,7 +22,16 @@ enum node_id {
 	ID_TURN_STREAM = 6,
 	ID_TURN_INVOCATION = 7,
 	ID_TURN_AGENT = 8,
-	ID_TURN_LAST = 8,
+	ID_TURN_USAGE = 9,
+	ID_TURN_CALLS = 10,
+	ID_TURN_LAST = 10,
+
+	/* of a call of a tool */
+	ID_CALL_TOOL = 1,
+	ID_CALL_ARGS = 2,
+	ID_CALL_RESPONSE = 3,
+	ID_CALL_STDERR = 4,
+	ID_CALL_DURATION = 5,
 
 	/* of a scope */
 	ID_MEMBERS = 16, /* apps, users, sessions */
@@ -41,12 +50,22 @@ enum node_id {
 	ID_ERRORS = 29,
 	ID_AGENT = 30,
 	ID_AGENT_JSON = 31,
+	ID_CTL = 32,
+	ID_INPUT_JSON = 33,
+	ID_ATTACHMENTS = 34,
+	ID_TRANSCRIPT_MD = 35,
+	ID_TRANSCRIPT_HTML = 36,
+	ID_TRACE = 37,
+	ID_USAGE = 38,
 
 	/* of the root */
 	ID_README = 64,
 	ID_ADKFS = 65,
 	ID_VERSION = 66,
 	ID_STATS = 67,
+	ID_CONFIG = 68,
+	ID_METRICS = 69,
+	ID_TURNS_JSONL = 70,
 };
 
 #endif

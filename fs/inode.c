@@ -3,6 +3,7 @@
  */
 #include "fs/inode.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 #define BUCKETS_AT_START 1024
@@ -15,12 +16,36 @@ int inodes_init(struct inodes *t, struct err *err)
 	return t->buckets ? 0 : err_nomem(err);
 }
 
+/* older: owned by the new one from here on. */
+static struct spot *make_spot(const struct place *at, uint64_t parent, const char *file_name,
+			      struct spot *older)
+{
+	size_t text = at->name ? strlen(at->name) + 1 : 0;
+	size_t name = file_name ? strlen(file_name) + 1 : 0;
+	struct spot *spot = malloc(sizeof *spot + text + name);
+
+	if (!spot)
+		return NULL;
+	spot->at = *at;
+	spot->older = older;
+	spot->parent = parent;
+	spot->at.name = text ? memcpy(spot->text, at->name, text) : NULL;
+	spot->file_name = name ? memcpy(spot->text + text, file_name, name) : NULL;
+	return spot;
+}
+
 static void free_inode(struct inode *inode)
 {
+	struct spot *spot = (struct spot *)inode_spot(inode);
+
+	while (spot) {
+		struct spot *older = spot->older;
+
+		free(spot);
+		spot = older;
+	}
 	buf_release(&inode->shown);
 	mutex_release(&inode->shown_lock);
-	free(inode->file_name);
-	free(inode->text);
 	free(inode);
 }
 
@@ -82,28 +107,26 @@ static void grow_locked(struct inodes *t) REQUIRES(t->lock)
 	free(old);
 }
 
-static struct inode *make_inode(const struct place *at, uint64_t ino)
+static struct inode *make_inode(const struct place *at, uint64_t ino, uint64_t parent,
+				const char *file_name)
 {
 	struct inode *inode = calloc(1, sizeof *inode);
+	struct spot *spot = inode ? make_spot(at, parent, file_name, NULL) : NULL;
 
-	if (!inode)
-		return NULL;
-	inode->ino = ino;
-	inode->at = *at;
-	inode->at.inode = inode;
-	mutex_init(&inode->shown_lock);
-	inode->text = at->name ? strdup(at->name) : NULL;
-	inode->at.name = inode->text;
-	if (at->name && !inode->text) {
-		free_inode(inode);
+	if (!spot) {
+		free(inode);
 		return NULL;
 	}
+	inode->ino = ino;
+	spot->at.inode = inode;
+	atomic_init(&inode->spot, spot);
+	mutex_init(&inode->shown_lock);
 	return inode;
 }
 
 static void watch_locked(struct inodes *t, struct inode *inode) REQUIRES(t->lock)
 {
-	if (!(inode->at.type->flags & NODE_SHOWS_STATE))
+	if (!(inode_place(inode)->type->flags & NODE_SHOWS_STATE))
 		return;
 	inode->watch_next = t->watching;
 	if (t->watching)
@@ -134,11 +157,7 @@ struct inode *inode_enter(struct inodes *t, const struct place *at, uint64_t par
 	slot = slot_locked(t, ino);
 	inode = *slot;
 	if (!inode) {
-		inode = make_inode(at, ino);
-		if (inode && file_name) {
-			inode->file_name = strdup(file_name); /* only told in errors */
-			inode->parent = parent;
-		}
+		inode = make_inode(at, ino, parent, file_name);
 		if (inode) {
 			*slot = inode;
 			t->count++;
@@ -149,6 +168,28 @@ struct inode *inode_enter(struct inodes *t, const struct place *at, uint64_t par
 		inode->lookups++;
 	mutex_unlock(&t->lock);
 	return inode;
+}
+
+int inode_move(struct inodes *t, const struct place *at, uint64_t parent, const char *file_name)
+{
+	struct inode *inode;
+	int r = 0;
+
+	mutex_lock(&t->lock);
+	inode = *slot_locked(t, inode_number(at));
+	if (inode) {
+		struct spot *spot = make_spot(at, parent, file_name,
+					      (struct spot *)inode_spot(inode));
+
+		if (spot) {
+			spot->at.inode = inode;
+			atomic_store_explicit(&inode->spot, spot, memory_order_release);
+		} else {
+			r = -ENOMEM;
+		}
+	}
+	mutex_unlock(&t->lock);
+	return r;
 }
 
 struct inode *inode_find(struct inodes *t, uint64_t ino)
@@ -252,11 +293,11 @@ void inodes_showing(struct inodes *t, struct ref scope, const struct node_type *
 
 	mutex_lock(&t->lock);
 	for (inode = t->watching; inode; inode = inode->watch_next) {
-		const struct ref *ref = &inode->at.ref;
+		const struct ref *ref = &inode_place(inode)->ref;
 
 		if (ref->app != scope.app || (scope.user && ref->user != scope.user))
 			continue;
-		if (!only || inode->at.type == only)
+		if (!only || inode_place(inode)->type == only)
 			buf_add(out, &inode->ino, sizeof inode->ino);
 	}
 	mutex_unlock(&t->lock);

@@ -13,13 +13,18 @@
 
 #include <stdatomic.h>
 
-struct inode {
-	/* fixed after it was entered */
-	uint64_t ino;
+/* Where an inode is, and where it was: a rename puts a new one in front. */
+struct spot {
 	struct place at;
-	char *text;      /* at.name points here */
-	char *file_name; /* as it was looked up last */
-	uint64_t parent; /* the directory of that */
+	struct spot *older; /* kept, since requests may still look at it */
+	uint64_t parent;    /* the directory, 0: unknown */
+	char *file_name;    /* in that directory; behind the text of at.name */
+	char text[];
+};
+
+struct inode {
+	uint64_t ino; /* fixed */
+	_Atomic(const struct spot *) spot;
 
 	atomic_uint pending; /* opens that may still make it come into being */
 	_Atomic uint64_t
@@ -44,6 +49,17 @@ struct inode {
 	uint64_t shown_stamp GUARDED_BY(shown_lock);
 };
 
+/* Where it is now; valid as long as the inode is. */
+static inline const struct spot *inode_spot(const struct inode *inode)
+{
+	return atomic_load_explicit(&inode->spot, memory_order_acquire);
+}
+
+static inline const struct place *inode_place(const struct inode *inode)
+{
+	return &inode_spot(inode)->at;
+}
+
 struct inodes {
 	struct mutex lock;
 	struct inode **buckets GUARDED_BY(lock);
@@ -63,6 +79,13 @@ uint64_t inode_number(const struct place *at);
  * text is copied (at->name); NULL: out of memory.
  */
 struct inode *inode_enter(struct inodes *t, const struct place *at, uint64_t parent,
+			  const char *file_name);
+
+/*
+ * Its name was changed: at is where it is now. Does nothing unless the kernel
+ * holds it. 0 or -ENOMEM.
+ */
+MUST_CHECK int inode_move(struct inodes *t, const struct place *at, uint64_t parent,
 			  const char *file_name);
 
 /* NULL: the kernel does not hold it. */

@@ -54,7 +54,7 @@ static void tell_error(struct fs *fs, const struct inode *inode, const char *chi
 		       const struct err *err)
 {
 	CLEANUP(buf_release) struct buf name = { 0 };
-	uint64_t place = handle_error_place(&inode->at);
+	uint64_t place = handle_error_place(inode_place(inode));
 	uint64_t ino;
 
 	if (!place || !err->text[0])
@@ -100,7 +100,7 @@ static int make_entry(struct fs *fs, const struct place *at, uint64_t parent, co
 	if (!inode)
 		return err_nomem(err);
 	*e = (struct fuse_entry_param){ .ino = inode->ino };
-	r = tree_stat(&inode->at, known, &e->attr, err);
+	r = tree_stat(inode_place(inode), known, &e->attr, err);
 	if (r < 0) {
 		inode_forget(&fs->inodes, inode->ino, 1);
 		return r;
@@ -144,13 +144,13 @@ static void op_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
 	atomic_fetch_add(&fs->requests[REQUEST_LOOKUP], 1);
 	if (!dir)
 		return;
-	r = tree_find(&dir->at, name, &child, &text, &err);
+	r = tree_find(inode_place(dir), name, &child, &text, &err);
 	if (r == 0)
 		r = make_entry(fs, &child, parent, name, NULL, &e, &err);
 	if (r == 0)
 		reply_entry(req, &e);
 	else if (r == -ENOENT)
-		reply_missing(req, &dir->at, &child, name);
+		reply_missing(req, inode_place(dir), &child, name);
 	else
 		(void)fuse_reply_err(req, r == -ESTALE ? ENOENT : -r);
 }
@@ -174,12 +174,12 @@ static void reply_attr(fuse_req_t req, const struct inode *inode)
 {
 	struct stat st;
 	struct err err;
-	int r = tree_stat(&inode->at, NULL, &st, &err);
+	int r = tree_stat(inode_place(inode), NULL, &st, &err);
 
 	if (r < 0)
 		(void)fuse_reply_err(req, -r);
 	else
-		(void)fuse_reply_attr(req, &st, attr_timeout(&inode->at));
+		(void)fuse_reply_attr(req, &st, attr_timeout(inode_place(inode)));
 }
 
 static void op_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
@@ -195,7 +195,7 @@ static void op_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi
 /* truncate(2) without a descriptor: an open, a truncate and a close. */
 static int truncate_alone(struct inode *inode, uint64_t size, struct err *err)
 {
-	const struct file_ops *ops = inode->at.type->file;
+	const struct file_ops *ops = inode_place(inode)->type->file;
 	struct handle *h = handle_new(inode, O_WRONLY);
 	int r;
 
@@ -225,7 +225,7 @@ static void op_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *attr, int se
 
 	if (!inode)
 		return;
-	ops = inode->at.type->file;
+	ops = inode_place(inode)->type->file;
 	if (set & FUSE_SET_ATTR_SIZE) {
 		if (!ops || !ops->truncate)
 			r = err_set(&err, -EPERM, "this file cannot be truncated");
@@ -288,7 +288,7 @@ static void park_request(const struct waiting *model, uint64_t deadline)
 		return;
 	}
 	*w = *model;
-	w->parked = (struct parked){ .session = w->inode->at.ref.session,
+	w->parked = (struct parked){ .session = inode_place(w->inode)->ref.session,
 				     .deadline = deadline,
 				     .again = waiting_again };
 	fuse_req_interrupt_func(w->req, on_interrupt, w);
@@ -319,7 +319,7 @@ static void set_file_flags(const struct handle *h, struct fuse_file_info *fi)
 
 static int open_handle(struct inode *inode, int flags, struct handle **out, struct err *err)
 {
-	const struct node_type *type = inode->at.type;
+	const struct node_type *type = inode_place(inode)->type;
 	struct handle *h;
 	int r = 0;
 
@@ -369,7 +369,7 @@ static void open_now(fuse_req_t req, struct inode *inode, struct fuse_file_info 
 /* Whether a message of the session is still being closed. */
 static bool must_go_on_waiting(struct waiting *w, enum park_reason reason)
 {
-	uint64_t deadline = closing_deadline(w->inode->at.ref.session);
+	uint64_t deadline = closing_deadline(inode_place(w->inode)->ref.session);
 
 	if (!deadline || (reason != PARK_MOVED && reason != PARK_TIMED_OUT))
 		return false;
@@ -398,7 +398,7 @@ static void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 	atomic_fetch_add(&fs->requests[REQUEST_OTHER], 1);
 	if (!inode)
 		return;
-	deadline = closing_deadline(inode->at.ref.session);
+	deadline = closing_deadline(inode_place(inode)->ref.session);
 	if (deadline) {
 		struct waiting w = {
 			.req = req, .fs = fs, .inode = inode, .fi = *fi, .answer = answer_open
@@ -426,14 +426,14 @@ static void op_create(fuse_req_t req, fuse_ino_t parent, const char *name, mode_
 	(void)mode;
 	if (!dir)
 		return;
-	if (!dir->at.type->create) {
+	if (!inode_place(dir)->type->create) {
 		err_set(&err, -EPERM, "files cannot be made here");
 		refuse(req, dir, name, -EPERM, &err);
 		return;
 	}
-	child = dir->at;
+	child = *inode_place(dir);
 	child.inode = NULL;
-	r = dir->at.type->create(&dir->at, name, &child, &text, &err);
+	r = inode_place(dir)->type->create(inode_place(dir), name, &child, &text, &err);
 	if (r < 0) {
 		refuse(req, dir, name, r, &err);
 		return;
@@ -450,11 +450,11 @@ static void op_create(fuse_req_t req, fuse_ino_t parent, const char *name, mode_
 	r = open_handle(inode, fi->flags, &h, &err);
 	if (r == 0) {
 		h->created = true;
-		if (dir->at.ref.session && !child.ref.session) {
-			h->via = dir->at.ref;
+		if (inode_place(dir)->ref.session && !child.ref.session) {
+			h->via = inode_place(dir)->ref;
 			h->via_name = strdup(name);
 		}
-		r = tree_stat(&inode->at, NULL, &e.attr, &err);
+		r = tree_stat(inode_place(inode), NULL, &e.attr, &err);
 	}
 	if (r < 0) {
 		atomic_fetch_sub(&inode->pending, 1);
@@ -613,8 +613,8 @@ static void op_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi
 
 		atomic_fetch_sub(&inode->pending, 1);
 		/* Nothing came of it, or it is to be seen as a link from here on. */
-		if (h->via.session || tree_stat(&inode->at, NULL, &st, &err) < 0)
-			notify_name(fs, inode->parent, inode->file_name ? inode->file_name : "");
+		if (h->via.session || tree_stat(inode_place(inode), NULL, &st, &err) < 0)
+			notify_name(fs, inode_spot(inode)->parent, inode_spot(inode)->file_name);
 	}
 	handle_free(h);
 	(void)fuse_reply_err(req, 0);
@@ -690,7 +690,7 @@ static void list_directory(fuse_req_t req, fuse_ino_t ino, size_t size, off_t of
 	if (!dir)
 		return;
 	l.data = malloc(size);
-	r = l.data ? tree_list(&dir->at, (uint64_t)offset, &l, &err) : -ENOMEM;
+	r = l.data ? tree_list(inode_place(dir), (uint64_t)offset, &l, &err) : -ENOMEM;
 	/*
 	 * What was entered stays counted when the listing fails half way: part
 	 * of it was described already, and a short reply is right.
@@ -720,7 +720,9 @@ static void readlink_now(fuse_req_t req, const struct inode *inode)
 {
 	CLEANUP(buf_release) struct buf target = { 0 };
 	struct err err = { 0 };
-	int r = inode->at.type->link ? inode->at.type->link(&inode->at, &target, &err) : -EINVAL;
+	int r = inode_place(inode)->type->link
+			? inode_place(inode)->type->link(inode_place(inode), &target, &err)
+			: -EINVAL;
 
 	if (r == 0 && !buf_cstr(&target))
 		r = -ENOMEM;
@@ -749,7 +751,7 @@ static void op_readlink(fuse_req_t req, fuse_ino_t ino)
 
 	if (!inode)
 		return;
-	deadline = closing_deadline(inode->at.ref.session);
+	deadline = closing_deadline(inode_place(inode)->ref.session);
 	if (deadline) {
 		struct waiting w = {
 			.req = req, .fs = fs_of(req), .inode = inode, .answer = answer_readlink
@@ -774,12 +776,12 @@ static void op_mkdir(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t
 	(void)mode;
 	if (!dir)
 		return;
-	if (dir->at.type->make)
-		r = dir->at.type->make(&dir->at, name, &err);
+	if (inode_place(dir)->type->make)
+		r = inode_place(dir)->type->make(inode_place(dir), name, &err);
 	else
 		r = err_set(&err, -EPERM, "directories cannot be made here");
 	if (r == 0)
-		r = tree_find(&dir->at, name, &child, &text, &err);
+		r = tree_find(inode_place(dir), name, &child, &text, &err);
 	if (r == 0)
 		r = make_entry(fs, &child, parent, name, NULL, &e, &err);
 	if (r < 0)
@@ -791,11 +793,11 @@ static void op_mkdir(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t
 /* A row's name, and links of other scopes, are hidden; members are removed. */
 static int remove_name(struct inode *dir, const char *name, bool is_dir, struct err *err)
 {
-	const struct node_type *type = dir->at.type;
+	const struct node_type *type = inode_place(dir)->type;
 	CLEANUP(buf_release) struct buf text = { 0 };
 	struct place child = { 0 };
 	int (*remove)(const struct place *, const char *, struct err *);
-	int r = tree_find(&dir->at, name, &child, &text, err);
+	int r = tree_find(inode_place(dir), name, &child, &text, err);
 
 	if (r < 0)
 		return r;
@@ -805,13 +807,13 @@ static int remove_name(struct inode *dir, const char *name, bool is_dir, struct 
 		return err_set(err, -EISDIR, "%s is a directory", name);
 	remove = is_dir ? type->remove_dir : type->remove;
 	if (remove) {
-		r = remove(&dir->at, name, err);
+		r = remove(inode_place(dir), name, err);
 		if (r != -EOPNOTSUPP)
 			return r;
 	}
-	if (!dir->at.ref.session) /* only a session is taken apart this way */
+	if (!inode_place(dir)->ref.session) /* only a session is taken apart this way */
 		return err_set(err, -EPERM, "%s cannot be removed", name);
-	tree_hide(&dir->at, name);
+	tree_hide(inode_place(dir), name);
 	return 0;
 }
 

@@ -140,7 +140,7 @@ static int show_volatile_locked(struct inode *inode, struct err *err) REQUIRES(i
 
 	if (inode->shown_at && now - inode->shown_at < VOLATILE_NS)
 		return 0;
-	r = inode->at.type->show(&inode->at, &text, err);
+	r = inode_place(inode)->type->show(inode_place(inode), &text, err);
 	if (r == 0)
 		r = buf_check(&text, err);
 	if (r < 0)
