@@ -1,37 +1,30 @@
 /*
  * artifacts/: see artifacts.h.
  *
- * A name is the latest version; .versions/<name>/<n> is each of them, beside
- * it <n>.json. What is written goes to bulk bytes of its own and becomes a
- * version when the file is closed; further closes of the same open add to that
- * version.
+ * A name is the latest version of an artifact; what is written becomes one when
+ * the file is closed (draft.c). Names that start with a dot are scratch files,
+ * and a rename publishes them.
  */
 #include "fs/artifacts.h"
 
 #include "base/name.h"
-#include "fs/handle.h"
+#include "fs/draft.h"
+#include "fs/mount.h"
 #include "fs/tree.h"
-#include "store/artifact.h"
-#include "store/bulk.h"
+#include "fs/versions.h"
 #include "store/mime.h"
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
 
-#define ARTIFACT_MAX (1ull << 40)
-#define USER_PREFIX  "user:"
-#define COOKIE_STEP  (1ull << 53)
+#define USER_PREFIX "user:"
+#define COOKIE_STEP (1ull << 53)
 
 static const struct node_type artifact_file;
 static const struct node_type artifact_directory;
 static const struct node_type artifact_link;
-static const struct node_type versions_of;
-static const struct node_type versions_directory;
 
-/* Number of the directory that a place stands for: of artifacts or of their versions. */
-static uint64_t directory_number(const struct place *dir)
+uint64_t artifacts_directory(const struct place *dir)
 {
 	return dir->item ? dir->item : ref_number(dir->ref);
 }
@@ -47,19 +40,24 @@ static struct ref user_of(struct ref ref)
 	return ref;
 }
 
+static bool same_scope(struct ref a, struct ref b)
+{
+	return ref_number(a) == ref_number(b);
+}
+
 int artifacts_top_stat(const struct place *at, struct node_stat *st, struct err *err)
 {
-	struct ref up = user_of(at->ref);
 	struct scope_info info;
 	struct scope_info user = { 0 };
 	int r = scope_stat(at->fs->store, at->ref, &info, err);
 
 	if (r == 0 && at->ref.session)
-		r = scope_stat(at->fs->store, up, &user, err);
+		r = scope_stat(at->fs->store, user_of(at->ref), &user, err);
 	if (r < 0)
 		return r;
 	st->size = 0;
 	st->mtime = MAX(MAX(info.artifacts_stamp, user.artifacts_stamp), at->fs->mounted);
+	st->mtime = MAX(st->mtime, scratch_dir_stamp(at->fs, ref_number(at->ref)));
 	return 0;
 }
 
@@ -68,335 +66,70 @@ static int own_info(const struct place *at, struct artifact_info *info, struct e
 	return artifact_stat(at->fs->store, at->parent, at->item, info, err);
 }
 
-/* A directory's list is as new as the latest list of any in the scope. */
-static int directory_stat(const struct place *at, struct node_stat *st, struct err *err)
+static void show_info(const struct artifact_info *info, struct node_stat *st)
 {
+	st->size = info->size;
+	st->mtime = info->stamp;
+	st->ctime = info->changed;
+	st->attr = info->attr;
+}
+
+int artifacts_directory_stat(const struct place *at, struct node_stat *st, struct err *err)
+{
+	uint64_t stamp = scratch_dir_stamp(at->fs, at->item);
 	struct artifact_info info;
 	int r = own_info(at, &info, err);
 
-	return r < 0 ? r : artifacts_top_stat(at, st, err);
+	if (r < 0)
+		return r;
+	show_info(&info, st);
+	if (stamp) { /* its list changed since */
+		st->mtime = MAX(st->mtime, stamp);
+		st->ctime = MAX(st->ctime, stamp);
+		st->attr.has &= ~(unsigned)ATTR_MTIME;
+	}
+	return 0;
 }
 
 static int file_stat(const struct place *at, struct node_stat *st, struct err *err)
 {
-	struct artifact_info info;
-	int r = own_info(at, &info, err);
-
-	if (r == -ENOENT && at->inode && atomic_load(&at->inode->pending)) {
-		st->size = 0; /* being written for the first time */
-		return 0;
-	}
-	if (r < 0)
-		return r;
-	st->size = info.size;
-	st->mtime = info.stamp;
-	return 0;
-}
-
-/* One open of an artifact or of a version. */
-struct opened {
-	int fd; /* the bytes that reads come from; -1: not open */
-	uint64_t size;
-	uint64_t change; /* of the inode, when fd was opened */
-	bool valid;
-
-	struct bulk_writer upload; /* the bytes that writes go to; fd -1: none yet */
-	uint64_t bulk;
-	bool changed;     /* since it was saved */
-	uint64_t version; /* saved as; 0: not yet */
-};
-
-static int opened_open(struct handle *h, struct err *err)
-{
-	struct opened *o = calloc(1, sizeof *o);
-
-	if (!o)
-		return err_nomem(err);
-	o->fd = o->upload.fd = o->upload.direct = -1;
-	o->changed = handle_writes(h) && (h->flags & O_TRUNC);
-	h->state = o;
-	return 0;
-}
-
-/* The version that a read sees: the latest, or the one that the place names. */
-static int version_of(const struct place *at, struct version_info *v, struct err *err)
-{
+	struct scratch_info scratch;
 	struct artifact_info info;
 	int r;
 
-	if (at->n)
-		return artifact_version(at->fs->store, at->parent, at->n, v, err);
+	if (scratch_get(at->fs, at->item, &scratch, NULL)) {
+		scratch_stat(&scratch, st);
+		st->size = draft_largest(at); /* nothing yet, but for who has it mapped */
+		return 0;
+	}
 	r = own_info(at, &info, err);
-	return r < 0 ? r : artifact_version(at->fs->store, info.number, info.latest, v, err);
-}
-
-/* The page cache is shared by all opens: each of them serves the version of now. */
-static int refresh(struct handle *h, struct opened *o, struct err *err)
-{
-	uint64_t change = atomic_load(&h->inode->change);
-	struct version_info v;
-	int fd = -1;
-	int r;
-
-	if (o->valid && o->change == change)
+	if (r == -ENOENT && draft_stat_unlinked(at, st))
 		return 0;
-	r = version_of(&h->at, &v, err);
-	if (r == -ENOENT && atomic_load(&h->inode->pending)) {
-		v = (struct version_info){ 0 };
-		r = 0;
-	}
 	if (r < 0)
 		return r;
-	if (v.bulk)
-		fd = bulk_open(h->at.fs->store, v.bulk, err);
-	if (v.bulk && fd < 0)
-		return fd;
-	if (o->fd >= 0)
-		(void)close(o->fd);
-	o->fd = fd;
-	o->size = v.size;
-	o->change = change;
-	o->valid = true;
+	show_info(&info, st);
+	/* Who may have mapped a longer draft must not see it cut off by others' questions. */
+	st->size = MAX(st->size, draft_largest(at));
 	return 0;
 }
 
-static int read_fd(int fd, uint64_t end, uint64_t offset, size_t size, struct buf *out,
-		   struct err *err)
+static int set_attr(const struct place *at, const struct artifact_attr *attr, struct err *err)
 {
-	size_t want = offset < end ? MIN(size, end - offset) : 0;
-	size_t done = 0;
-
-	if (!want)
+	if (scratch_set_attr(at->fs, at->item, attr))
 		return 0;
-	if (!buf_reserve(out, want))
-		return err_nomem(err);
-	while (done < want) {
-		ssize_t n = pread(fd, out->data + out->len, want - done, (off_t)(offset + done));
-
-		if (n < 0)
-			return err_errno(err, -errno, "the artifact cannot be read");
-		if (n == 0) /* a hole at the end of the file */
-			break;
-		out->len += (size_t)n;
-		done += (size_t)n;
-	}
-	if (done < want) {
-		memset(out->data + out->len, 0, want - done);
-		out->len += want - done;
-	}
-	return 0;
+	draft_keep_attr(at, attr);
+	return artifact_set_attr(at->fs->store, at->ref, at->parent, at->item, attr, err);
 }
 
-static int file_read(struct handle *h, uint64_t offset, size_t size, struct buf *out,
-		     struct err *err)
+static int set_directory_attr(const struct place *at, const struct artifact_attr *attr,
+			      struct err *err)
 {
-	struct opened *o = h->state;
-	uint64_t end;
-	int r = 0;
-	int fd;
+	int r = artifact_set_attr(at->fs->store, at->ref, at->parent, at->item, attr, err);
 
-	mutex_lock(&h->lock);
-	if (o->upload.fd < 0)
-		r = refresh(h, o, err);
-	else if (bulk_drain(&o->upload) < 0)
-		r = err_set(err, -EIO, "the artifact cannot be written");
-	end = o->upload.fd < 0 ? o->size : o->upload.size;
-	fd = r < 0 ? -1 : dup(o->upload.fd < 0 ? o->fd : o->upload.fd);
-	mutex_unlock(&h->lock);
-	if (r < 0 || !end)
-		return r;
-	if (fd < 0)
-		return err_errno(err, -errno, "the artifact cannot be read");
-	r = read_fd(fd, end, offset, size, out, err);
-	(void)close(fd);
+	if (r == 0 && (attr->has & ATTR_MTIME))
+		scratch_dir_settle(at->fs, at->item);
 	return r;
 }
-
-/* Start from the bytes that are there. */
-static int copy_old(struct handle *h, struct opened *o, struct err *err)
-{
-	off_t from = 0;
-	off_t to = 0;
-	int r = refresh(h, o, err);
-
-	if (r < 0 || !o->size || o->fd < 0)
-		return r;
-	while ((uint64_t)from < o->size) {
-		ssize_t n = copy_file_range(o->fd, &from, o->upload.fd, &to,
-					    o->size - (uint64_t)from, 0);
-
-		if (n < 0)
-			return err_errno(err, -errno, "the artifact cannot be copied");
-		if (n == 0)
-			break;
-	}
-	o->upload.size = o->upload.start = o->size;
-	return 0;
-}
-
-static int need_upload(struct handle *h, struct opened *o, struct err *err)
-{
-	int r;
-
-	if (o->upload.fd >= 0)
-		return 0;
-	r = bulk_writer_open(&o->upload, h->at.fs->store, &o->bulk, err);
-	if (r < 0)
-		return r;
-	return h->flags & O_TRUNC ? 0 : copy_old(h, o, err);
-}
-
-/* Writes and truncations of one file come one at a time: the kernel sees to it. */
-static ssize_t file_write(struct handle *h, uint64_t offset, struct span data, struct err *err)
-{
-	struct opened *o = h->state;
-	int r = need_upload(h, o, err);
-
-	if (r < 0)
-		return r;
-	mutex_lock(&h->lock);
-	if (h->flags & O_APPEND)
-		offset = o->upload.size;
-	if (offset + data.len > ARTIFACT_MAX)
-		r = err_set(err, -EFBIG, "an artifact may have %llu bytes", ARTIFACT_MAX);
-	if (r == 0) {
-		r = bulk_write(&o->upload, offset, data);
-		if (r < 0)
-			(void)err_errno(err, r, "the artifact cannot be written");
-	}
-	o->changed |= r == 0;
-	mutex_unlock(&h->lock);
-	return r < 0 ? r : (ssize_t)data.len;
-}
-
-static int file_truncate(struct handle *h, uint64_t size, struct err *err)
-{
-	struct opened *o = h->state;
-	int r;
-
-	if (size > ARTIFACT_MAX)
-		return err_set(err, -EFBIG, "an artifact may have %llu bytes", ARTIFACT_MAX);
-	r = need_upload(h, o, err);
-	if (r < 0)
-		return r;
-	mutex_lock(&h->lock);
-	o->changed |= size != o->upload.size;
-	r = bulk_truncate(&o->upload, size);
-	mutex_unlock(&h->lock);
-	return r < 0 ? err_errno(err, r, "the artifact cannot be truncated") : 0;
-}
-
-static int file_sync(struct handle *h, struct err *err)
-{
-	struct opened *o = h->state;
-	int fd = o->upload.fd;
-	int r;
-
-	mutex_lock(&h->lock);
-	r = fd >= 0 ? bulk_drain(&o->upload) : refresh(h, o, err);
-	fd = fd >= 0 ? fd : o->fd;
-	mutex_unlock(&h->lock);
-	if (r == 0 && fd >= 0 && fdatasync(fd) < 0)
-		r = -errno;
-	return r < 0 ? err_errno(err, r, "the artifact cannot be written") : 0;
-}
-
-/* Whether a version has to be on the disk before its name is. */
-static bool wants_sync(const struct handle *h)
-{
-	return (h->flags & O_DSYNC) || store_durability(h->at.fs->store) == DURABILITY_DISK;
-}
-
-static void guess_type(const struct opened *o, const char *name, char *mime, size_t size)
-{
-	CLEANUP(buf_release) struct buf head = { 0 };
-
-	if (o->upload.fd >= 0) /* what cannot be read has no type of its own */
-		(void)!read_fd(o->upload.fd, o->upload.size, 0, MIME_LOOK_BYTES, &head, NULL);
-	mime_guess(buf_span(&head), name, mime, size);
-}
-
-static int save(struct handle *h, struct opened *o, struct err *err)
-{
-	const char *slash = strrchr(h->at.name, '/');
-	char mime[128];
-	struct artifact_info info;
-	struct artifact_save s = {
-		.scope = h->at.ref,
-		.parent = h->at.parent,
-		.name = slash ? slash + 1 : h->at.name,
-		.full_name = h->at.name,
-		.bulk = o->upload.fd < 0 ? 0 : o->bulk,
-		.size = o->upload.size,
-		.mime = mime,
-		.number = h->at.item,
-		.version = o->version,
-		.event_session = h->via,
-	};
-	CLEANUP(buf_release) struct buf via = { 0 };
-	int r = o->upload.fd < 0 ? 0 : bulk_drain(&o->upload);
-
-	if (r < 0)
-		return err_errno(err, r, "the artifact cannot be written");
-	if (wants_sync(h)) {
-		r = file_sync(h, err);
-		if (r < 0)
-			return r;
-	}
-	if (h->via.session) {
-		buf_printf(&via, USER_PREFIX "%s", h->at.name);
-		s.event_name = buf_cstr(&via);
-	}
-	guess_type(o, s.name, mime, sizeof mime);
-	r = artifact_publish(h->at.fs->store, &s, &info, err);
-	if (r == 0 && !o->version)
-		o->version = info.latest;
-	return r;
-}
-
-/* A close with something new in it saves; the first flush of a shell has nothing. */
-static int file_flush(struct handle *h, struct err *err)
-{
-	struct opened *o = h->state;
-	int r = 0;
-
-	if (o->upload.fd < 0 || !o->changed)
-		return 0;
-	o->changed = false;
-	r = save(h, o, err);
-	o->changed |= r < 0;
-	return r;
-}
-
-static void file_release(struct handle *h, struct err *err)
-{
-	struct opened *o = h->state;
-	bool is_new = h->created && !o->version;
-
-	/* An empty file, made or truncated, is known to be one only now. */
-	if (handle_writes(h) && !o->version && (o->changed || is_new) && save(h, o, err) < 0)
-		err->code = err->code ? err->code : -EIO;
-	if (o->upload.fd >= 0 && !o->version)
-		bulk_remove(h->at.fs->store, o->bulk);
-	if (o->fd >= 0)
-		(void)close(o->fd);
-	bulk_writer_close(&o->upload);
-	free(o);
-}
-
-static const struct file_ops artifact_ops = {
-	.open = opened_open,
-	.write = file_write,
-	.truncate = file_truncate,
-	.flush = file_flush,
-	.sync = file_sync,
-	.release = file_release,
-};
-
-/* Versions are only read. */
-static const struct file_ops version_ops = { .open = opened_open,
-					     .sync = file_sync,
-					     .release = file_release };
 
 static int link_target(const struct place *at, struct buf *out, struct err *err)
 {
@@ -413,8 +146,9 @@ static const struct node_type artifact_file = {
 	.id = ID_OBJECT,
 	.mode = S_IFREG | 0600,
 	.stat = file_stat,
-	.read = file_read,
-	.file = &artifact_ops,
+	.read = draft_read,
+	.file = &draft_ops,
+	.set_attr = set_attr,
 };
 
 static const struct node_type artifact_link = {
@@ -428,28 +162,38 @@ static const struct node_type artifact_directory = {
 	.name = "<directory>",
 	.id = ID_OBJECT,
 	.mode = S_IFDIR | 0700,
-	.stat = directory_stat,
+	.stat = artifacts_directory_stat,
+	.set_attr = set_directory_attr,
 	.list = artifacts_list,
 	.find = artifacts_find,
 	.create = artifacts_create,
 	.make = artifacts_make,
 	.remove = artifacts_remove,
 	.remove_dir = artifacts_remove_dir,
+	.rename = artifacts_rename,
 };
 
-/* What an entry of a directory is in the tree of artifacts, respectively of versions. */
 static void entry_place(const struct place *dir, const struct artifact_info *info,
-			const struct node_type *file, const struct node_type *directory,
 			struct place *child)
 {
 	*child = *dir;
 	child->inode = NULL;
-	child->type = info->is_directory ? directory : file;
-	child->parent = directory_number(dir);
+	child->type = info->is_directory ? &artifact_directory : &artifact_file;
+	child->parent = artifacts_directory(dir);
 	child->item = info->number;
 }
 
-static int decode_name(const char *name, struct buf *id, struct err *err)
+/* A new artifact that is not saved yet: an artifact's file to everybody. */
+static void new_place(const struct place *dir, const struct scratch_info *info, struct place *child)
+{
+	scratch_place(dir, info, child);
+	if (!info->is_new)
+		return;
+	child->type = &artifact_file;
+	child->name = info->full_name;
+}
+
+int artifacts_decode(const char *name, struct buf *id, struct err *err)
 {
 	int r;
 
@@ -458,8 +202,7 @@ static int decode_name(const char *name, struct buf *id, struct err *err)
 	r = name_decode(span_of(name), NAME_HIDE_DOT, id, err);
 	if (r == 0 && (memchr(id->data, 0, id->len) || memchr(id->data, '/', id->len)))
 		r = err_set(err, -EINVAL,
-			    "a component of an artifact's name holds no NUL and no "
-			    "slash");
+			    "a component of an artifact's name holds no NUL and no slash");
 	return r < 0 ? r : buf_cstr(id) ? 0 : err_nomem(err);
 }
 
@@ -474,67 +217,77 @@ static bool is_user_name(const struct place *dir, const char *id, const char **r
 	return true;
 }
 
-static int find_in(const struct place *dir, const char *name, const struct node_type *file,
-		   const struct node_type *directory, struct place *child, struct buf *text,
-		   struct err *err)
+/* Copy what child->name points at, which is about to go. */
+static int own_name(struct place *child, struct buf *text, struct err *err)
 {
-	struct artifact_info info;
-	int r = decode_name(name, text, err);
+	CLEANUP(buf_release) struct buf name = { 0 };
 
-	if (r == 0)
-		r = artifact_find(dir->fs->store, directory_number(dir), text->data, &info, err);
-	if (r < 0)
-		return r;
-	entry_place(dir, &info, file, directory, child);
+	buf_text(&name, child->name);
 	buf_clear(text);
-	buf_text(text, info.full_name);
+	buf_span_add(text, buf_span(&name));
 	child->name = buf_cstr(text);
-	return child->name ? 0 : err_nomem(err);
+	return child->name && !name.failed ? 0 : err_nomem(err);
 }
 
-int artifacts_find(const struct place *dir, const char *name, struct place *child, struct buf *text,
-		   struct err *err)
+static int find_link(const struct place *dir, const char *rest, struct place *child,
+		     struct buf *text, struct err *err)
 {
-	CLEANUP(buf_release) struct buf id = { 0 };
 	struct artifact_info info;
-	const char *rest;
-	int r = decode_name(name, &id, err);
+	int r = artifact_find(dir->fs->store, dir->ref.user, rest, &info, err);
 
-	if (r < 0)
-		return r;
-	if (!is_user_name(dir, id.data, &rest))
-		return find_in(dir, name, &artifact_file, &artifact_directory, child, text, err);
-	r = artifact_find(dir->fs->store, dir->ref.user, rest, &info, err);
 	if (r < 0)
 		return r;
 	*child = *dir;
 	child->inode = NULL;
 	child->type = &artifact_link;
 	child->item = info.number;
-	buf_text(text, rest);
-	child->name = buf_cstr(text);
-	return child->name ? 0 : err_nomem(err);
+	child->name = info.name;
+	return own_name(child, text, err);
+}
+
+int artifacts_find(const struct place *dir, const char *name, struct place *child, struct buf *text,
+		   struct err *err)
+{
+	CLEANUP(buf_release) struct buf id = { 0 };
+	struct scratch_info scratch;
+	struct artifact_info info;
+	const char *rest;
+	int r;
+
+	if (scratch_find(dir->fs, artifacts_directory(dir), name, &scratch)) {
+		new_place(dir, &scratch, child);
+		return own_name(child, text, err);
+	}
+	r = artifacts_decode(name, &id, err);
+	if (r < 0)
+		return r;
+	if (is_user_name(dir, id.data, &rest))
+		return find_link(dir, rest, child, text, err);
+	r = artifact_find(dir->fs->store, artifacts_directory(dir), id.data, &info, err);
+	if (r < 0)
+		return r;
+	entry_place(dir, &info, child);
+	child->name = info.full_name;
+	return own_name(child, text, err);
 }
 
 struct listing {
 	const struct place *dir;
 	struct lister *l;
-	const struct node_type *file;
-	const struct node_type *directory;
-	uint64_t after;
 };
 
 static int list_entry(void *arg, const struct artifact_info *info)
 {
 	struct listing *ls = arg;
 	CLEANUP(buf_release) struct buf name = { 0 };
-	struct node_stat st = { .size = info->size, .mtime = info->stamp };
+	struct node_stat st = { 0 };
 	struct place child;
 
 	if (name_encode(span_of(info->name), NAME_HIDE_DOT, &name, NULL) < 0 || !buf_cstr(&name))
 		return 0;
-	entry_place(ls->dir, info, ls->file, ls->directory, &child);
+	entry_place(ls->dir, info, &child);
 	child.name = info->full_name;
+	show_info(info, &st);
 	return lister_emit(ls->l, name.data, &child, TREE_MEMBER_COOKIE + info->number,
 			   S_ISREG(child.type->mode) ? &st : NULL);
 }
@@ -558,285 +311,388 @@ static int list_link(void *arg, const struct artifact_info *info)
 			   TREE_MEMBER_COOKIE + COOKIE_STEP + info->number, NULL);
 }
 
+static int list_scratch(void *arg, const struct scratch_info *info)
+{
+	struct listing *ls = arg;
+	struct place child;
+
+	new_place(ls->dir, info, &child);
+	return lister_emit(ls->l, info->name, &child,
+			   TREE_MEMBER_COOKIE + 2 * COOKIE_STEP + info->number, NULL);
+}
+
+/* What is stored, then links to the user's, then what is not stored yet. */
 int artifacts_list(const struct place *dir, uint64_t after, struct lister *l, struct err *err)
 {
-	struct listing ls = { dir, l, &artifact_file, &artifact_directory, after };
+	struct listing ls = { dir, l };
 	struct store *st = dir->fs->store;
+	uint64_t part = after / COOKIE_STEP;
+	uint64_t number = after % COOKIE_STEP;
 	int r = 0;
 
-	if (after < COOKIE_STEP)
-		r = artifact_list(st, directory_number(dir), after, list_entry, &ls, err);
-	if (r == 0 && is_top_of_session(dir))
-		r = artifact_list(st, dir->ref.user, after < COOKIE_STEP ? 0 : after % COOKIE_STEP,
-				  list_link, &ls, err);
+	if (part == 0)
+		r = artifact_list(st, artifacts_directory(dir), number, list_entry, &ls, err);
+	if (r == 0 && part <= 1 && is_top_of_session(dir))
+		r = artifact_list(st, dir->ref.user, part == 1 ? number : 0, list_link, &ls, err);
+	if (r == 0)
+		r = scratch_list(dir->fs, artifacts_directory(dir), part == 2 ? number : 0,
+				 list_scratch, &ls);
 	return r;
 }
 
-/* The ADK file name of a new entry. */
-static int full_name(const struct place *dir, const char *id, struct buf *out, struct err *err)
+/* The ADK file name of an entry. */
+static int full_name(const struct place *dir, const char *id, char *out, size_t size,
+		     struct err *err)
 {
-	if (dir->item)
-		buf_printf(out, "%s/", dir->name);
-	buf_text(out, id);
-	return buf_cstr(out) ? 0 : err_nomem(err);
+	int n = dir->item ? snprintf(out, size, "%s/%s", dir->name, id)
+			  : snprintf(out, size, "%s", id);
+
+	if (n < 0 || (size_t)n >= size)
+		return err_set(err, -ENAMETOOLONG, "the artifact's name is over %zu bytes",
+			       size - 1);
+	return 0;
 }
 
-int artifacts_create(const struct place *dir, const char *name, struct place *child,
-		     struct buf *text, struct err *err)
+static void attr_of_new(const struct node_new *by, struct artifact_attr *attr)
 {
-	CLEANUP(buf_release) struct buf id = { 0 };
-	struct artifact_info info;
-	const char *rest = NULL;
-	int r;
-
-	if (name[0] == '.')
-		return err_set(err, -EINVAL, "names that start with a dot are written %%2E here");
-	r = decode_name(name, &id, err);
-	if (r < 0)
-		return r;
-	child->type = &artifact_file;
-	child->parent = directory_number(dir);
-	if (is_user_name(dir, id.data, &rest)) {
-		child->ref = user_of(dir->ref);
-		child->parent = dir->ref.user;
-		buf_text(text, rest);
-		r = buf_cstr(text) ? 0 : err_nomem(err);
-	} else {
-		r = full_name(dir, id.data, text, err);
-	}
-	if (r < 0)
-		return r;
-	child->name = text->data;
-	r = artifact_find(dir->fs->store, child->parent, rest ? rest : id.data, &info, NULL);
-	child->item = r == 0 ? info.number : store_new_number(dir->fs->store, err);
-	return child->item ? 0 : -EIO;
+	*attr = (struct artifact_attr){ .has = ATTR_MODE | ATTR_UID | ATTR_GID,
+					.mode = by->mode & 07777,
+					.uid = by->uid,
+					.gid = by->gid };
 }
 
-int artifacts_make(const struct place *dir, const char *name, struct err *err)
+/* A file that is in no store yet, and its place. */
+static int add_scratch(const struct place *dir, struct scratch_info *info,
+		       const struct node_new *by, struct place *child, struct buf *text,
+		       struct err *err)
 {
-	CLEANUP(buf_release) struct buf id = { 0 };
-	CLEANUP(buf_release) struct buf full = { 0 };
-	int r;
+	struct draft *draft = draft_new(dir->fs->store, true);
+	int r = draft ? 0 : err_nomem(err);
 
-	if (name[0] == '.')
-		return err_set(err, -EINVAL, "names that start with a dot are written %%2E here");
-	r = decode_name(name, &id, err);
+	attr_of_new(by, &info->attr);
+	info->number = store_new_number(dir->fs->store, err);
+	if (r == 0 && !info->number)
+		r = -EIO;
 	if (r == 0)
-		r = full_name(dir, id.data, &full, err);
-	return r < 0 ? r
-		     : artifact_mkdir(dir->fs->store, dir->ref, directory_number(dir), id.data,
-				      full.data, NULL, err);
+		r = scratch_add(dir->fs, info, draft, err);
+	draft_unref(draft);
+	if (r < 0)
+		return r;
+	new_place(dir, info, child);
+	child->ref = info->scope;
+	return own_name(child, text, err);
+}
+
+int artifacts_create(const struct place *dir, const char *name, const struct node_new *by,
+		     struct place *child, struct buf *text, struct err *err)
+{
+	CLEANUP(buf_release) struct buf id = { 0 };
+	struct scratch_info info = { .dir = artifacts_directory(dir), .scope = dir->ref };
+	struct place found = *dir;
+	const char *rest = NULL;
+	int r = artifacts_find(dir, name, &found, text, NULL);
+
+	if (r == 0 && found.type != &artifact_link) { /* somebody made it meanwhile */
+		*child = found;
+		return 0;
+	}
+	(void)snprintf(info.name, sizeof info.name, "%s", name);
+	if (name[0] == '.')
+		return add_scratch(dir, &info, by, child, text, err);
+	r = artifacts_decode(name, &id, err);
+	if (r < 0)
+		return r;
+	info.is_new = true;
+	if (is_user_name(dir, id.data, &rest)) {
+		info.scope = user_of(dir->ref);
+		info.dir = dir->ref.user;
+		(void)snprintf(info.name, sizeof info.name, "%s", name + strlen(USER_PREFIX));
+		(void)snprintf(info.full_name, sizeof info.full_name, "%s", rest);
+	} else {
+		r = full_name(dir, id.data, info.full_name, sizeof info.full_name, err);
+	}
+	return r < 0 ? r : add_scratch(dir, &info, by, child, text, err);
+}
+
+int artifacts_make(const struct place *dir, const char *name, const struct node_new *by,
+		   struct err *err)
+{
+	CLEANUP(buf_release) struct buf id = { 0 };
+	struct artifact_attr attr;
+	char full[1024];
+	int r;
+
+	if (name[0] == '.')
+		return err_set(err, -EINVAL,
+			       "directories that start with a dot are written %%2E here");
+	if (scratch_find(dir->fs, artifacts_directory(dir), name, NULL))
+		return err_set(err, -EEXIST, "there is '%s' already", name);
+	r = artifacts_decode(name, &id, err);
+	if (r == 0)
+		r = full_name(dir, id.data, full, sizeof full, err);
+	if (r < 0)
+		return r;
+	attr_of_new(by, &attr);
+	return artifact_mkdir(dir->fs->store, dir->ref, artifacts_directory(dir), id.data, full,
+			      &attr, NULL, err);
 }
 
 int artifacts_remove(const struct place *dir, const char *name, struct err *err)
 {
 	CLEANUP(buf_release) struct buf id = { 0 };
+	struct scratch_info scratch;
 	const char *rest;
-	int r = decode_name(name, &id, err);
+	int r;
 
+	if (scratch_find(dir->fs, artifacts_directory(dir), name, &scratch)) {
+		inode_removed(&dir->fs->inodes, node_ino(scratch.number, ID_OBJECT));
+		(void)scratch_remove(dir->fs, scratch.number);
+		notify_attributes(dir->fs, node_ino(scratch.number, ID_OBJECT));
+		return 0;
+	}
+	r = artifacts_decode(name, &id, err);
 	if (r < 0)
 		return r;
 	if (is_user_name(dir, id.data, &rest))
 		return -EOPNOTSUPP; /* a link: what others use is not deleted through it */
-	return artifact_remove(dir->fs->store, dir->ref, directory_number(dir), id.data, err);
+	return artifact_remove(dir->fs->store, dir->ref, artifacts_directory(dir), id.data, err);
 }
 
 int artifacts_remove_dir(const struct place *dir, const char *name, struct err *err)
 {
 	CLEANUP(buf_release) struct buf id = { 0 };
+	struct artifact_info info;
 	int r;
 
 	if (name[0] == '.')
 		return -EOPNOTSUPP; /* .versions */
-	r = decode_name(name, &id, err);
+	r = artifacts_decode(name, &id, err);
+	if (r == 0)
+		r = artifact_find(dir->fs->store, artifacts_directory(dir), id.data, &info, err);
+	if (r == 0 && scratch_any(dir->fs, info.number))
+		r = err_set(err, -ENOTEMPTY, "'%s' is not empty", info.full_name);
 	return r < 0 ? r
-		     : artifact_rmdir(dir->fs->store, dir->ref, directory_number(dir), id.data,
+		     : artifact_rmdir(dir->fs->store, dir->ref, artifacts_directory(dir), id.data,
 				      err);
 }
 
-/* .versions */
+/* Renaming. What has no version is moved, or published; what has one is renamed in the store. */
 
-static int versions_find(const struct place *dir, const char *name, struct place *child,
-			 struct buf *text, struct err *err)
+struct renaming {
+	const struct place *dir;
+	const char *name;
+	const struct place *new_dir;
+	const char *new_name; /* file names */
+	bool must_be_new;
+	const char *new_id; /* ADK's component; NULL: the new name is scratch */
+	char new_full[1024];
+	const char *user_rest; /* set: the new name is a user's, seen from a session */
+};
+
+/* The kernel's inode of it goes along. */
+static int move_inode(const struct renaming *rn, uint64_t number, const struct node_type *type,
+		      const char *name, struct err *err)
 {
-	return find_in(dir, name, &versions_of, &versions_directory, child, text, err);
-}
+	struct fs *fs = rn->dir->fs;
+	struct place at = *rn->new_dir;
+	uint64_t parent = inode_number(rn->new_dir);
 
-static int versions_list(const struct place *dir, uint64_t after, struct lister *l, struct err *err)
-{
-	struct listing ls = { dir, l, &versions_of, &versions_directory, after };
-
-	return artifact_list(dir->fs->store, directory_number(dir), after, list_entry, &ls, err);
-}
-
-static int version_stat(const struct place *at, struct node_stat *st, struct err *err)
-{
-	struct version_info v;
-	int r = artifact_version(at->fs->store, at->parent, at->n, &v, err);
-
-	if (r < 0)
-		return r;
-	st->size = v.size;
-	st->mtime = v.stamp;
+	at.inode = NULL;
+	at.type = type;
+	at.parent = artifacts_directory(rn->new_dir);
+	at.item = number;
+	at.name = name;
+	if (inode_move(&fs->inodes, &at, parent, rn->new_name) < 0)
+		return err_nomem(err);
+	notify_attributes(fs, node_ino(number, ID_OBJECT));
 	return 0;
 }
 
-static const struct node_type version_file = {
-	.name = "<n>",
-	.id = ID_OBJECT,
-	.mode = S_IFREG | 0400,
-	.stat = version_stat,
-	.read = file_read,
-	.file = &version_ops,
-};
-
-static int json_stat(const struct place *at, struct node_stat *st, struct err *err)
+/* What a file that is in no store has becomes a version of the new name. */
+static int publish_scratch(const struct renaming *rn, const struct scratch_info *info,
+			   struct draft *draft, struct err *err)
 {
-	int r = version_stat(at, st, err);
+	struct place at = *rn->new_dir;
+	struct ref via = { 0 };
 
-	st->size = NODE_MEASURE;
-	return r;
+	at.item = info->number;
+	at.parent = artifacts_directory(rn->new_dir);
+	at.name = rn->new_full;
+	at.n = 0;
+	if (rn->user_rest) {
+		via = at.ref;
+		at.ref = user_of(at.ref);
+		at.parent = at.ref.user;
+		at.name = rn->user_rest;
+	}
+	return draft_publish(draft, &at, via, err);
 }
 
-static int scope_ids(const struct place *at, struct scope_info *app, struct scope_info *user,
-		     struct scope_info *session, struct err *err)
+/* Somebody is about to make an artifact of that name: the one that is renamed is it. */
+static void drop_unsaved(struct fs *fs, uint64_t dir, const char *name)
 {
-	struct store *st = at->fs->store;
-	struct ref ref = at->ref;
-	int r = ref.session ? scope_stat(st, ref, session, err) : 0;
+	struct scratch_info info;
 
-	ref.session = 0;
-	if (r == 0)
-		r = scope_stat(st, ref, user, err);
-	ref.user = 0;
-	return r < 0 ? r : scope_stat(st, ref, app, err);
+	if (!scratch_find(fs, dir, name, &info))
+		return;
+	inode_removed(&fs->inodes, node_ino(info.number, ID_OBJECT));
+	(void)scratch_remove(fs, info.number);
 }
 
-static int json_show(const struct place *at, struct buf *out, struct err *err)
+static int rename_scratch(const struct renaming *rn, const struct scratch_info *info,
+			  struct draft *draft, struct err *err)
 {
-	struct scope_info app;
-	struct scope_info user;
-	struct scope_info session;
-	struct version_info v;
-	struct artifact_info info = { 0 };
-	int r = artifact_version(at->fs->store, at->parent, at->n, &v, err);
-
-	if (r == 0)
-		r = scope_ids(at, &app, &user, &session, err);
-	if (r < 0)
-		return r;
-	(void)snprintf(info.full_name, sizeof info.full_name, "%s", at->name);
-	artifact_describe(out, app.id, user.id, at->ref.session ? session.id : NULL, &info, &v);
-	return buf_check(out, err);
-}
-
-static const struct node_type version_json = {
-	.name = "<n>.json",
-	.id = ID_OBJECT_JSON,
-	.mode = S_IFREG | 0400,
-	.stat = json_stat,
-	.show = json_show,
-};
-
-static void version_place(const struct place *dir, const struct version_info *v,
-			  const struct node_type *type, struct place *child)
-{
-	*child = *dir;
-	child->inode = NULL;
-	child->type = type;
-	child->parent = dir->item;
-	child->item = v->number;
-	child->n = v->n;
-	child->name = dir->name;
-}
-
-static int version_find(const struct place *dir, const char *name, struct place *child,
-			struct buf *text, struct err *err)
-{
-	struct version_info v;
-	char *end;
-	uint64_t n = strtoull(name, &end, 10);
-	bool json = !strcmp(end, ".json");
+	struct fs *fs = rn->dir->fs;
 	int r;
 
-	if (!n || name[0] < '1' || name[0] > '9' || (*end && !json))
-		return err_set(err, -ENOENT, "versions are numbers, not %s", name);
-	r = artifact_version(dir->fs->store, dir->item, n, &v, err);
+	if (!rn->new_id) {
+		scratch_move(fs, info->number, artifacts_directory(rn->new_dir), rn->new_name);
+		return move_inode(rn, info->number, &scratch_node, rn->new_name, err);
+	}
+	drop_unsaved(fs, artifacts_directory(rn->new_dir), rn->new_name);
+	r = publish_scratch(rn, info, draft, err);
 	if (r < 0)
 		return r;
-	version_place(dir, &v, json ? &version_json : &version_file, child);
-	buf_text(text, dir->name);
-	child->name = buf_cstr(text);
-	return child->name ? 0 : err_nomem(err);
+	if (!rn->user_rest)
+		return move_inode(rn, info->number, &artifact_file, rn->new_full, err);
+	inode_removed(&fs->inodes, node_ino(info->number, ID_OBJECT));
+	return 1; /* the name is a link */
 }
 
-static int list_version(void *arg, const struct version_info *v)
+/* An artifact leaves its name for one that is scratch: its versions go. */
+static int rename_to_scratch(const struct renaming *rn, const struct artifact_info *a,
+			     const char *id, struct err *err)
 {
-	struct listing *ls = arg;
-	struct node_stat st = { .size = v->size, .mtime = v->stamp };
-	struct place child;
-	char name[40];
-	uint64_t cookie = TREE_MEMBER_COOKIE + v->n * 2;
+	struct fs *fs = rn->dir->fs;
+	struct scratch_info info = { .number = a->number,
+				     .dir = artifacts_directory(rn->new_dir),
+				     .scope = rn->dir->ref,
+				     .attr = a->attr };
+	struct draft *draft;
 	int r;
 
-	version_place(ls->dir, v, &version_file, &child);
-	(void)snprintf(name, sizeof name, "%llu", (unsigned long long)v->n);
-	r = v->n * 2 - 1 > ls->after ? lister_emit(ls->l, name, &child, cookie - 1, &st) : 0;
-	if (r)
-		return r;
-	version_place(ls->dir, v, &version_json, &child);
-	(void)snprintf(name, sizeof name, "%llu.json", (unsigned long long)v->n);
-	return tree_is_hidden(ls->dir, name) ? 0 : lister_emit(ls->l, name, &child, cookie, NULL);
-}
-
-/* Two names a version, of odd and even cookies: a listing may end between them. */
-static int version_list(const struct place *dir, uint64_t after, struct lister *l, struct err *err)
-{
-	struct listing ls = { .dir = dir, .l = l, .after = after };
-
-	return artifact_versions(dir->fs->store, dir->item, after / 2, list_version, &ls, err);
-}
-
-static int version_remove(const struct place *dir, const char *name, struct err *err)
-{
-	char *end;
-	uint64_t n = strtoull(name, &end, 10);
-
-	if (*end)
-		return -EOPNOTSUPP; /* <n>.json goes with its version */
-	return artifact_remove_version(dir->fs->store, dir->ref, dir->parent, dir->item, n, err);
-}
-
-static int versions_of_stat(const struct place *at, struct node_stat *st, struct err *err)
-{
-	struct artifact_info info;
-	int r = own_info(at, &info, err);
-
+	if (a->is_directory)
+		return err_set(err, -EINVAL,
+			       "directories that start with a dot are written %%2E here");
+	(void)snprintf(info.name, sizeof info.name, "%s", rn->new_name);
+	draft = draft_new(fs->store, true);
+	r = draft ? draft_load(draft, a->history, a->latest, err) : err_nomem(err);
+	if (r == 0)
+		r = artifact_remove(fs->store, rn->dir->ref, artifacts_directory(rn->dir), id, err);
+	if (r == 0) {
+		drop_unsaved(fs, info.dir, rn->new_name);
+		r = scratch_add(fs, &info, draft, err);
+	}
+	draft_unref(draft);
 	if (r < 0)
 		return r;
-	st->size = 0;
-	st->mtime = info.versions_stamp;
+	inode_restored(&fs->inodes, node_ino(a->number, ID_OBJECT));
+	return move_inode(rn, a->number, &scratch_node, rn->new_name, err);
+}
+
+/* The type of what is there under the new name. */
+static void guess_type(struct store *st, const struct artifact_info *a, const char *name,
+		       char *mime, size_t size)
+{
+	CLEANUP(buf_release) struct buf head = { 0 };
+	CLEANUP(blob_close) struct blob blob;
+
+	blob_init(&blob, st);
+	if (artifact_blob(st, a->history, a->latest, &blob, NULL, NULL) == 0)
+		(void)!blob_read(&blob, 0, MIME_LOOK_BYTES, &head, NULL); /* else by name */
+	mime_guess(buf_span(&head), name, mime, size);
+}
+
+static int rename_stored(const struct renaming *rn, struct artifact_info *a, const char *id,
+			 struct err *err)
+{
+	struct fs *fs = rn->dir->fs;
+	char mime[128] = "";
+	struct artifact_rename change = { .scope = rn->dir->ref,
+					  .parent = artifacts_directory(rn->dir),
+					  .name = id,
+					  .new_parent = artifacts_directory(rn->new_dir),
+					  .new_name = rn->new_id,
+					  .new_full_name = rn->new_full,
+					  .must_be_new = rn->must_be_new,
+					  .mime = mime };
+	int r;
+
+	if (rn->user_rest)
+		return err_set(err, -EXDEV, "artifacts of the user are not the session's");
+	if (a->is_directory && scratch_any(fs, a->number))
+		return err_set(err, -EXDEV, "'%s' holds files", a->full_name);
+	if (!a->is_directory)
+		guess_type(fs->store, a, rn->new_id, mime, sizeof mime);
+	drop_unsaved(fs, change.new_parent, rn->new_name);
+	r = artifact_rename(fs->store, &change, a, err);
+	if (r < 0)
+		return r;
+	return move_inode(rn, a->number, a->is_directory ? &artifact_directory : &artifact_file,
+			  rn->new_full, err);
+}
+
+static int check_rename(const struct renaming *rn, struct err *err)
+{
+	CLEANUP(buf_release) struct buf text = { 0 };
+	struct place found = *rn->dir;
+	int r;
+
+	if (!same_scope(rn->dir->ref, rn->new_dir->ref))
+		return err_set(err, -EXDEV, "artifacts of others can be copied, not moved");
+	r = artifacts_find(rn->dir, rn->name, &found, &text, err);
+	if (r < 0)
+		return r;
+	if (found.type == &artifact_link)
+		return err_set(err, -EPERM, "%s is the user's", rn->name);
+	if (rn->must_be_new && artifacts_find(rn->new_dir, rn->new_name, &found, &text, NULL) == 0)
+		return err_set(err, -EEXIST, "there is '%s' already", rn->new_name);
 	return 0;
 }
 
-static const struct node_type versions_of = {
-	.name = ".versions/<name>",
-	.id = ID_OBJECT_VERSIONS,
-	.mode = S_IFDIR | 0700,
-	.stat = versions_of_stat,
-	.list = version_list,
-	.find = version_find,
-	.remove = version_remove,
-};
+static int rename_found(const struct renaming *rn, struct err *err)
+{
+	CLEANUP(buf_release) struct buf id = { 0 };
+	struct scratch_info scratch;
+	struct artifact_info a;
+	struct draft *draft;
+	int r;
 
-static const struct node_type versions_directory = {
-	.name = ".versions/<directory>",
-	.id = ID_OBJECT_VERSIONS,
-	.mode = S_IFDIR | 0700,
-	.stat = directory_stat,
-	.list = versions_list,
-	.find = versions_find,
-};
+	if (scratch_find(rn->dir->fs, artifacts_directory(rn->dir), rn->name, &scratch) &&
+	    scratch_get(rn->dir->fs, scratch.number, NULL, &draft)) {
+		r = rename_scratch(rn, &scratch, draft, err);
+		draft_unref(draft);
+		return r;
+	}
+	r = artifacts_decode(rn->name, &id, err);
+	if (r == 0)
+		r = artifact_find(rn->dir->fs->store, artifacts_directory(rn->dir), id.data, &a,
+				  err);
+	if (r < 0)
+		return r;
+	return rn->new_id ? rename_stored(rn, &a, id.data, err)
+			  : rename_to_scratch(rn, &a, id.data, err);
+}
+
+int artifacts_rename(const struct place *dir, const char *name, const struct place *new_dir,
+		     const char *new_name, bool must_be_new, struct err *err)
+{
+	CLEANUP(buf_release) struct buf id = { 0 };
+	struct renaming rn = { .dir = dir,
+			       .name = name,
+			       .new_dir = new_dir,
+			       .new_name = new_name,
+			       .must_be_new = must_be_new };
+	int r = check_rename(&rn, err);
+
+	if (r == 0 && new_name[0] != '.') {
+		r = artifacts_decode(new_name, &id, err);
+		rn.new_id = id.data;
+		if (r == 0 && !is_user_name(new_dir, id.data, &rn.user_rest))
+			r = full_name(new_dir, id.data, rn.new_full, sizeof rn.new_full, err);
+	}
+	return r < 0 ? r : rename_found(&rn, err);
+}
 
 const struct node_type artifacts_entries[] = {
 	{ .name = ".versions",

@@ -102,6 +102,7 @@ int fs_new(const struct fs_options *options, struct fs **out, struct err *err)
 	fs->started = clock_now();
 	fs->threads = options->threads ? options->threads : usual_threads();
 	errors_init(&fs->errors);
+	scratch_init(&fs->scratch);
 	mutex_init(&fs->handles_lock);
 	fs->mountpoint = strdup(options->mountpoint);
 	fs->agents = options->agents ? strdup(options->agents) : NULL;
@@ -150,6 +151,7 @@ void fs_free(struct fs *fs)
 	runner_free(fs->runner);
 	inodes_release(&fs->inodes);
 	errors_release(&fs->errors);
+	scratch_release(&fs->scratch);
 	mutex_release(&fs->handles_lock);
 	free(fs->mountpoint);
 	free(fs->agents);

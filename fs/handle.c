@@ -68,6 +68,28 @@ void handle_close(struct handle *h, struct err *err)
 	handle_free(h);
 }
 
+void handle_each(const struct inode *inode, handle_fn *fn, void *arg)
+{
+	struct fs *fs = inode_place(inode)->fs;
+	struct handle *h;
+
+	mutex_lock(&fs->handles_lock);
+	for (h = fs->handles; h; h = h->next) {
+		if (h->inode == inode && atomic_load(&h->is_open))
+			fn(h, arg);
+	}
+	mutex_unlock(&fs->handles_lock);
+}
+
+void handle_leave(struct handle *h)
+{
+	struct fs *fs = h->at.fs;
+
+	mutex_lock(&fs->handles_lock);
+	atomic_store(&h->is_open, false);
+	mutex_unlock(&fs->handles_lock);
+}
+
 void handle_close_all(struct fs *fs) NO_THREAD_ANALYSIS /* nobody else is left */
 {
 	struct err err = { 0 };

@@ -18,6 +18,8 @@ struct handle {
 	int flags;                  /* of open(2) */
 	const struct file_ops *ops; /* NULL: only read, through the row */
 	bool created;               /* this open made the name */
+	pid_t pid;                  /* the thread that opened it */
+	atomic_bool is_open;        /* open(2) is through: handle_each() may look at it */
 
 	/* A file that is made in one place and written through another (user:x in a session). */
 	struct ref via; /* session; 0: not so */
@@ -41,6 +43,13 @@ void handle_free(struct handle *h);
 
 /* Let go of a handle as its last descriptor does. err.code is set when that was refused. */
 void handle_close(struct handle *h, struct err *err);
+
+/* Call fn for each handle of an inode that is_open. fn does not block. */
+typedef void handle_fn(struct handle *h, void *arg);
+void handle_each(const struct inode *inode, handle_fn *fn, void *arg);
+
+/* From now on handle_each() passes it by: its state is about to go. */
+void handle_leave(struct handle *h);
 
 /* When the mount is gone: the kernel will not close what is left any more. */
 void handle_close_all(struct fs *fs);

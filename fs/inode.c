@@ -270,15 +270,25 @@ bool inode_asked(struct inodes *t, uint64_t ino)
 	return inode;
 }
 
-void inode_removed(struct inodes *t, uint64_t ino)
+static void set_gone(struct inodes *t, uint64_t ino, bool gone)
 {
 	struct inode *inode;
 
 	mutex_lock(&t->lock);
 	inode = *slot_locked(t, ino);
 	if (inode)
-		atomic_store(&inode->gone, true);
+		atomic_store(&inode->gone, gone);
 	mutex_unlock(&t->lock);
+}
+
+void inode_removed(struct inodes *t, uint64_t ino)
+{
+	set_gone(t, ino, true);
+}
+
+void inode_restored(struct inodes *t, uint64_t ino)
+{
+	set_gone(t, ino, false);
 }
 
 bool inode_is_held(struct inodes *t, uint64_t ino)

@@ -27,6 +27,7 @@ struct inode {
 	_Atomic(const struct spot *) spot;
 
 	atomic_uint pending; /* opens that may still make it come into being */
+	atomic_uint writers; /* opens whose drafts others do not see */
 	_Atomic uint64_t
 		change; /* counts changes; a handle compares before it trusts what it has */
 	/*
@@ -99,8 +100,9 @@ MUST_CHECK bool inode_changed(struct inodes *t, uint64_t ino);
 /* The kernel may have attributes of it after all. False: it does not hold it. */
 MUST_CHECK bool inode_asked(struct inodes *t, uint64_t ino);
 
-/* What it stood for is gone. */
+/* What it stood for is gone; is there after all. */
 void inode_removed(struct inodes *t, uint64_t ino);
+void inode_restored(struct inodes *t, uint64_t ino);
 
 /*
  * As inode_changed, for something that may be told late: *at_once is set when the

@@ -10,6 +10,7 @@
 #include "fs/node.h"
 #include "fs/notify.h"
 #include "fs/park.h"
+#include "fs/scratch.h"
 
 struct fuse_session;
 
@@ -33,6 +34,7 @@ struct fs {
 	struct handle *handles GUARDED_BY(handles_lock);
 
 	struct inodes inodes;
+	struct scratch_table scratch;
 	struct notify notify;
 	struct park park;
 	struct errors errors;

@@ -10,7 +10,7 @@
 #define FS_NODE_H
 
 #include "base/buf.h"
-#include "store/store.h"
+#include "store/artifact.h"
 
 #include <stdint.h>
 #include <sys/stat.h>
@@ -38,8 +38,18 @@ struct place {
 /* What getattr needs beyond the row. */
 struct node_stat {
 	uint64_t size;
-	uint64_t mtime; /* ns; differs after every change */
-	unsigned nlink; /* 0: 1 for files, 2 for directories */
+	uint64_t mtime;            /* ns; differs after every change */
+	uint64_t ctime;            /* ns; 0: as mtime */
+	struct artifact_attr attr; /* what was set instead, in what keeps such things */
+	unsigned nlink;            /* 0: 1 for files, 2 for directories */
+	bool is_unlinked;          /* nlink is 0 */
+};
+
+/* Who makes a name, and how. */
+struct node_new {
+	mode_t mode; /* permission bits, as the umask left them */
+	uid_t uid;
+	gid_t gid;
 };
 
 enum node_flag {
@@ -47,6 +57,7 @@ enum node_flag {
 	NODE_SHOWS_STATE = 2, /* its text or list includes state of the scopes above */
 	NODE_STREAM = 4,      /* reads may wait; never cached */
 	NODE_UNLISTED = 8,    /* there, but not in listings: rm -r and copies pass it by */
+	NODE_DIRECT = 16,     /* the kernel keeps none of its bytes */
 };
 
 /* A directory being listed. emit() returns 1 when the reply is full. */
@@ -61,6 +72,15 @@ struct file_ops {
 	/* Bytes taken, or an error. offset is meaningless with O_APPEND. */
 	ssize_t (*write)(struct handle *h, uint64_t offset, struct span data, struct err *err);
 	int (*truncate)(struct handle *h, uint64_t size, struct err *err);
+	/* mode: of fallocate(2). */
+	int (*allocate)(struct handle *h, int mode, uint64_t offset, uint64_t len, struct err *err);
+	/* SEEK_DATA, SEEK_HOLE. -ENXIO. */
+	int (*seek)(struct handle *h, uint64_t offset, bool data, uint64_t *out, struct err *err);
+	/* Bytes copied from another handle with the same function; fewer at its end. */
+	ssize_t (*copy)(struct handle *from, uint64_t offset, struct handle *to, uint64_t to_offset,
+			uint64_t len, struct err *err);
+	/* The size that who writes sees before it is anybody else's. False: there is none. */
+	bool (*draft_size)(struct handle *h, uint64_t *size);
 	int (*flush)(struct handle *h, struct err *err);
 	/* Bytes that lie outside of the engine survive a power cut when this returns 0. */
 	int (*sync)(struct handle *h, struct err *err);
@@ -97,13 +117,23 @@ struct node_type {
 	int (*link)(const struct place *at, struct buf *out, struct err *err);
 	const struct file_ops *file;
 
+	/* Mode, owner, times. Without it nothing happens. */
+	int (*set_attr)(const struct place *at, const struct artifact_attr *attr, struct err *err);
+
 	/* Directories: make a file (nothing is there before it is written), ... */
-	int (*create)(const struct place *dir, const char *name, struct place *child,
-		      struct buf *text, struct err *err);
+	int (*create)(const struct place *dir, const char *name, const struct node_new *by,
+		      struct place *child, struct buf *text, struct err *err);
 	/* ...make a directory, remove a member. Unset: EPERM. */
-	int (*make)(const struct place *dir, const char *name, struct err *err);
+	int (*make)(const struct place *dir, const char *name, const struct node_new *by,
+		    struct err *err);
 	int (*remove)(const struct place *dir, const char *name, struct err *err);
 	int (*remove_dir)(const struct place *dir, const char *name, struct err *err);
+	/*
+	 * Change a name, to one of a directory with the same function (else EXDEV). 1: what
+	 * the new name stands for is another object now, to be looked up.
+	 */
+	int (*rename)(const struct place *dir, const char *name, const struct place *new_dir,
+		      const char *new_name, bool must_be_new, struct err *err);
 };
 
 extern const struct node_type root_dir;

@@ -18,7 +18,7 @@
 struct notify_item {
 	struct notify_item *next;
 	uint64_t parent;
-	char name[256];
+	char name[256];  /* empty: the pages of the file `parent` */
 	fence_fn *fence; /* set: no name, but somebody to tell */
 	void *arg;
 };
@@ -140,6 +140,8 @@ static void *notify_thread(void *arg)
 	while ((item = next_item(fs))) {
 		if (item->fence)
 			item->fence(item->arg);
+		else if (!item->name[0])
+			ops_drop_pages(fs, item->parent);
 		else
 			ops_drop_name(fs, item->parent, item->name);
 		remove_item(&fs->notify, item);
@@ -206,6 +208,11 @@ void notify_name(struct fs *fs, uint64_t parent, const char *name)
 	(void)snprintf(item->name, sizeof item->name, "%s", name);
 	if (!enqueue(&fs->notify, item, false))
 		free(item);
+}
+
+void notify_pages(struct fs *fs, uint64_t ino)
+{
+	notify_name(fs, ino, "");
 }
 
 void notify_fence(struct fs *fs, fence_fn *fn, void *arg)
@@ -284,35 +291,46 @@ static void state_changed(struct fs *fs, const struct change *c)
 
 static void artifact_changed(struct fs *fs, const struct change *c)
 {
-	uint64_t file = node_ino(c->item, ID_OBJECT);
 	bool top = c->parent == ref_number(c->ref);
+	uint64_t file = node_ino(c->item, ID_OBJECT);
 	uint64_t dir = node_ino(c->parent, top ? ID_ARTIFACTS : ID_OBJECT);
+	uint64_t versions_dir = node_ino(c->parent, top ? ID_VERSIONS : ID_OBJECT_VERSIONS);
+	uint64_t versions = node_ino(c->history, ID_OBJECT_VERSIONS);
 	CLEANUP(buf_release) struct buf name = { 0 };
 
 	notify_attributes(fs, dir);
-	notify_attributes(fs, node_ino(c->parent, top ? ID_VERSIONS : ID_OBJECT_VERSIONS));
-	notify_attributes(fs, node_ino(c->item, ID_OBJECT_VERSIONS));
-	if (c->kind == CHANGE_ARTIFACT_REMOVED)
+	notify_attributes(fs, versions_dir);
+	notify_attributes(fs, versions);
+	if (c->kind == CHANGE_ARTIFACT_REMOVED || c->kind == CHANGE_ARTIFACT_REPLACED)
 		inode_removed(&fs->inodes, file);
 	notify_attributes(fs, file);
+	/* Where the time does not tell of a change, the kernel's pages go by a call. */
+	if (c->kind == CHANGE_ARTIFACT && c->keeps_time)
+		notify_pages(fs, file);
 	if (name_encode(span_of(c->name), NAME_HIDE_DOT, &name, NULL) < 0 || !buf_cstr(&name))
 		return;
 	if (c->kind == CHANGE_ARTIFACT_ADDED) {
 		if (!inode_is_held(&fs->inodes, file))
 			notify_name(fs, dir, name.data);
-		notify_name(fs, node_ino(c->parent, top ? ID_VERSIONS : ID_OBJECT_VERSIONS),
-			    name.data);
+		notify_name(fs, versions_dir, name.data);
 	}
-	if (c->kind == CHANGE_ARTIFACT_REMOVED)
-		inode_removed(&fs->inodes, node_ino(c->item, ID_OBJECT_VERSIONS));
+	if (c->kind == CHANGE_ARTIFACT_REMOVED || c->kind == CHANGE_ARTIFACT_MOVED)
+		inode_removed(&fs->inodes, versions);
 }
 
 static void version_changed(struct fs *fs, const struct change *c)
 {
-	uint64_t dir = node_ino(c->item, ID_OBJECT_VERSIONS);
+	uint64_t dir = node_ino(c->history, ID_OBJECT_VERSIONS);
 	char name[32];
 
+	inode_restored(&fs->inodes, dir); /* of a name that comes back */
 	notify_attributes(fs, dir);
+	notify_attributes(fs, node_ino(c->version_item, ID_OBJECT));
+	notify_attributes(fs, node_ino(c->version_item, ID_OBJECT_JSON));
+	if (c->kind == CHANGE_VERSION_REMOVED) {
+		inode_removed(&fs->inodes, node_ino(c->version_item, ID_OBJECT));
+		inode_removed(&fs->inodes, node_ino(c->version_item, ID_OBJECT_JSON));
+	}
 	if (c->kind != CHANGE_VERSION_ADDED)
 		return;
 	(void)snprintf(name, sizeof name, "%llu", (unsigned long long)c->turn_or_version);
@@ -354,6 +372,7 @@ static void scope_changed(struct fs *fs, const struct change *c)
 	if (c->kind == CHANGE_SCOPE_REMOVED) {
 		inode_removed(&fs->inodes, removed);
 		notify_attributes(fs, removed);
+		scratch_forget(fs, c->ref);
 	}
 }
 
@@ -386,9 +405,12 @@ void notify_change(void *arg, const struct change *c)
 	case CHANGE_ARTIFACT_ADDED:
 	case CHANGE_ARTIFACT:
 	case CHANGE_ARTIFACT_REMOVED:
+	case CHANGE_ARTIFACT_REPLACED:
+	case CHANGE_ARTIFACT_MOVED:
 		artifact_changed(fs, c);
 		break;
 	case CHANGE_VERSION_ADDED:
+	case CHANGE_VERSION:
 	case CHANGE_VERSION_REMOVED:
 		version_changed(fs, c);
 		break;

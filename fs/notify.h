@@ -51,6 +51,9 @@ void notify_soon(struct fs *fs, uint64_t ino);
 /* A name appeared, or means another thing now. Does nothing unless the kernel holds parent. */
 void notify_name(struct fs *fs, uint64_t parent, const char *name);
 
+/* The kernel's pages of a file are of no use, though its time may not tell. */
+void notify_pages(struct fs *fs, uint64_t ino);
+
 /* Call fn once all names so far are through; at once when there are none. */
 void notify_fence(struct fs *fs, fence_fn *fn, void *arg);
 

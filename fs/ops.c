@@ -9,6 +9,7 @@
 
 #include "fs/ops.h"
 
+#include "base/clock.h"
 #include "fs/closing.h"
 #include "fs/handle.h"
 #include "fs/tree.h"
@@ -25,6 +26,9 @@
 #define FOR_EVER        1e9
 #define FLEETING        1.0 /* seconds; names that depend on something outside of the mount */
 #define PARALLEL_DIROPS (1u << 18)
+#define INIT_EXT        (1u << 30) /* flags2 counts */
+#define ALLOW_MMAP      (1u << 4)  /* of flags2: direct_io files may be mapped, from Linux 6.6 */
+#define ALLOW_MMAP_FROM 39         /* minor version of the protocol */
 #define MAX_BACKGROUND  64
 #define CONGESTION      48
 #define WRITE_MAX       (1u << 20)
@@ -82,6 +86,8 @@ static double attr_timeout(const struct place *at)
 {
 	if (at->type->flags & NODE_VOLATILE)
 		return 0;
+	if (at->inode && atomic_load(&at->inode->writers))
+		return 0; /* who writes sees another size than all others */
 	return tree_hides_names(at) ? FLEETING : FOR_EVER;
 }
 
@@ -105,7 +111,7 @@ static int make_entry(struct fs *fs, const struct place *at, uint64_t parent, co
 		inode_forget(&fs->inodes, inode->ino, 1);
 		return r;
 	}
-	e->attr_timeout = attr_timeout(at);
+	e->attr_timeout = attr_timeout(inode_place(inode));
 	e->entry_timeout = name_timeout(at);
 	return 0;
 }
@@ -170,16 +176,57 @@ static void op_forget_multi(fuse_req_t req, size_t count, struct fuse_forget_dat
 	fuse_reply_none(req);
 }
 
+/* Whether two threads are of one process. */
+static bool same_process(pid_t a, pid_t b)
+{
+	char path[64];
+
+	if (!a || !b || a == b)
+		return a == b && a;
+	(void)snprintf(path, sizeof path, "/proc/%ld/task/%ld", (long)a, (long)b);
+	return access(path, F_OK) == 0;
+}
+
+struct asking {
+	pid_t pid;
+	uint64_t size;
+	bool found;
+};
+
+static void look_for_draft(struct handle *h, void *arg)
+{
+	struct asking *a = arg;
+
+	if (h->ops && h->ops->draft_size && handle_writes(h) && same_process(a->pid, h->pid))
+		a->found |= h->ops->draft_size(h, &a->size);
+}
+
+/* To who writes it, a file has the size that it will have. */
+static void show_draft(fuse_req_t req, const struct inode *inode, struct stat *st)
+{
+	struct asking a = { .pid = fuse_req_ctx(req)->pid };
+
+	if (!atomic_load(&inode->writers))
+		return;
+	handle_each(inode, look_for_draft, &a);
+	if (!a.found)
+		return;
+	st->st_size = (off_t)a.size;
+	st->st_blocks = (st->st_size + 511) / 512;
+}
+
 static void reply_attr(fuse_req_t req, const struct inode *inode)
 {
 	struct stat st;
 	struct err err;
 	int r = tree_stat(inode_place(inode), NULL, &st, &err);
 
-	if (r < 0)
+	if (r < 0) {
 		(void)fuse_reply_err(req, -r);
-	else
-		(void)fuse_reply_attr(req, &st, attr_timeout(inode_place(inode)));
+		return;
+	}
+	show_draft(req, inode, &st);
+	(void)fuse_reply_attr(req, &st, attr_timeout(inode_place(inode)));
 }
 
 static void op_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
@@ -214,26 +261,60 @@ static int truncate_alone(struct inode *inode, uint64_t size, struct err *err)
 	return r;
 }
 
-/* Size is the row's business; times, mode and owner are what they are. */
+static int set_size(struct inode *inode, uint64_t size, struct fuse_file_info *fi, struct err *err)
+{
+	const struct file_ops *ops = inode_place(inode)->type->file;
+
+	if (!ops || !ops->truncate)
+		return err_set(err, -EPERM, "this file cannot be truncated");
+	if (fi)
+		return ops->truncate(handle_of(fi), size, err);
+	return truncate_alone(inode, size, err);
+}
+
+static int64_t ns_of(struct timespec ts)
+{
+	return (int64_t)ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec;
+}
+
+/* Mode, owner and times, where the row keeps them; else they are what they are. */
+static int set_attributes(struct inode *inode, const struct stat *attr, int set, struct err *err)
+{
+	const struct place *at = inode_place(inode);
+	struct timespec now;
+	struct artifact_attr a = { 0 };
+
+	(void)clock_gettime(CLOCK_REALTIME, &now);
+	if (set & FUSE_SET_ATTR_MODE)
+		a.has |= ATTR_MODE, a.mode = attr->st_mode & 07777;
+	if (set & FUSE_SET_ATTR_UID)
+		a.has |= ATTR_UID, a.uid = attr->st_uid;
+	if (set & FUSE_SET_ATTR_GID)
+		a.has |= ATTR_GID, a.gid = attr->st_gid;
+	if (set & (FUSE_SET_ATTR_MTIME | FUSE_SET_ATTR_MTIME_NOW))
+		a.has |= ATTR_MTIME,
+			a.mtime = ns_of(set & FUSE_SET_ATTR_MTIME_NOW ? now : attr->st_mtim);
+	if (set & (FUSE_SET_ATTR_ATIME | FUSE_SET_ATTR_ATIME_NOW))
+		a.has |= ATTR_ATIME,
+			a.atime = ns_of(set & FUSE_SET_ATTR_ATIME_NOW ? now : attr->st_atim);
+	if (!a.has || !at->type->set_attr)
+		return 0;
+	return at->type->set_attr(at, &a, err);
+}
+
 static void op_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *attr, int set,
 		       struct fuse_file_info *fi)
 {
 	struct inode *inode = inode_of(req, ino);
-	const struct file_ops *ops;
 	struct err err = { 0 };
 	int r = 0;
 
 	if (!inode)
 		return;
-	ops = inode_place(inode)->type->file;
-	if (set & FUSE_SET_ATTR_SIZE) {
-		if (!ops || !ops->truncate)
-			r = err_set(&err, -EPERM, "this file cannot be truncated");
-		else if (fi)
-			r = ops->truncate(handle_of(fi), (uint64_t)attr->st_size, &err);
-		else
-			r = truncate_alone(inode, (uint64_t)attr->st_size, &err);
-	}
+	if (set & FUSE_SET_ATTR_SIZE)
+		r = set_size(inode, (uint64_t)attr->st_size, fi, &err);
+	if (r == 0)
+		r = set_attributes(inode, attr, set, &err);
 	if (r < 0)
 		refuse(req, inode, NULL, r, &err);
 	else
@@ -310,14 +391,18 @@ static void set_file_flags(const struct handle *h, struct fuse_file_info *fi)
 		fi->direct_io = 1;
 		fi->nonseekable = handle_writes(h); /* who reads may seek: wc(1) does */
 	} else if (handle_writes(h)) {
-		fi->direct_io = 1; /* what is stored may differ from what was written */
+		/* What is stored may differ from what was written, and others do not see it yet. */
+		fi->direct_io = 1;
+	} else if ((flags & NODE_DIRECT) || atomic_load(&h->inode->writers)) {
+		fi->direct_io = 1; /* the kernel's pages may be those of a draft that is mapped */
 	} else {
 		fi->keep_cache = !(flags & NODE_VOLATILE);
 	}
 	fi->noflush = !handle_writes(h);
 }
 
-static int open_handle(struct inode *inode, int flags, struct handle **out, struct err *err)
+static int open_handle(fuse_req_t req, struct inode *inode, int flags, struct handle **out,
+		       struct err *err)
 {
 	const struct node_type *type = inode_place(inode)->type;
 	struct handle *h;
@@ -329,6 +414,7 @@ static int open_handle(struct inode *inode, int flags, struct handle **out, stru
 	if (!h)
 		return err_nomem(err);
 	h->ops = type->file;
+	h->pid = fuse_req_ctx(req)->pid;
 	if (handle_writes(h) && (!h->ops || !h->ops->write))
 		r = err_set(err, -EACCES, "%s cannot be written", type->name);
 	else if (!handle_writes(h) && !type->show && !type->read && !(h->ops && h->ops->follow))
@@ -339,6 +425,7 @@ static int open_handle(struct inode *inode, int flags, struct handle **out, stru
 		handle_free(h);
 		return r;
 	}
+	atomic_store(&h->is_open, true);
 	*out = h;
 	return 0;
 }
@@ -347,7 +434,7 @@ static void open_now(fuse_req_t req, struct inode *inode, struct fuse_file_info 
 {
 	struct handle *h = NULL;
 	struct err err = { 0 };
-	int r = open_handle(inode, fi->flags, &h, &err);
+	int r = open_handle(req, inode, fi->flags, &h, &err);
 
 	if (r == -ESTALE) {
 		(void)fuse_reply_err(req, ESTALE); /* the kernel walks the path again */
@@ -410,6 +497,13 @@ static void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 	open_now(req, inode, fi);
 }
 
+static struct node_new new_by(fuse_req_t req, mode_t mode)
+{
+	const struct fuse_ctx *ctx = fuse_req_ctx(req);
+
+	return (struct node_new){ .mode = mode & 07777, .uid = ctx->uid, .gid = ctx->gid };
+}
+
 static void op_create(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode,
 		      struct fuse_file_info *fi)
 {
@@ -420,10 +514,10 @@ static void op_create(fuse_req_t req, fuse_ino_t parent, const char *name, mode_
 	struct place child = { 0 };
 	struct handle *h = NULL;
 	struct inode *inode;
+	struct node_new by = new_by(req, mode);
 	struct err err = { 0 };
 	int r;
 
-	(void)mode;
 	if (!dir)
 		return;
 	if (!inode_place(dir)->type->create) {
@@ -433,7 +527,7 @@ static void op_create(fuse_req_t req, fuse_ino_t parent, const char *name, mode_
 	}
 	child = *inode_place(dir);
 	child.inode = NULL;
-	r = inode_place(dir)->type->create(inode_place(dir), name, &child, &text, &err);
+	r = inode_place(dir)->type->create(inode_place(dir), name, &by, &child, &text, &err);
 	if (r < 0) {
 		refuse(req, dir, name, r, &err);
 		return;
@@ -445,9 +539,9 @@ static void op_create(fuse_req_t req, fuse_ino_t parent, const char *name, mode_
 	}
 	atomic_fetch_add(&inode->pending, 1);
 	e = (struct fuse_entry_param){ .ino = inode->ino,
-				       .attr_timeout = FOR_EVER,
+				       .attr_timeout = attr_timeout(inode_place(inode)),
 				       .entry_timeout = FOR_EVER };
-	r = open_handle(inode, fi->flags, &h, &err);
+	r = open_handle(req, inode, fi->flags, &h, &err);
 	if (r == 0) {
 		h->created = true;
 		if (inode_place(dir)->ref.session && !child.ref.session) {
@@ -634,6 +728,67 @@ static void op_fsync(fuse_req_t req, fuse_ino_t ino, int datasync, struct fuse_f
 		(void)fuse_reply_err(req, 0);
 }
 
+static void op_fallocate(fuse_req_t req, fuse_ino_t ino, int mode, off_t offset, off_t length,
+			 struct fuse_file_info *fi)
+{
+	struct handle *h = handle_of(fi);
+	struct err err = { 0 };
+	int r = -EOPNOTSUPP;
+
+	(void)ino;
+	if (h->ops && h->ops->allocate)
+		r = h->ops->allocate(h, mode, (uint64_t)offset, (uint64_t)length, &err);
+	if (r < 0)
+		refuse(req, h->inode, NULL, r, &err);
+	else
+		(void)fuse_reply_err(req, 0);
+}
+
+static void op_lseek(fuse_req_t req, fuse_ino_t ino, off_t offset, int whence,
+		     struct fuse_file_info *fi)
+{
+	struct handle *h = handle_of(fi);
+	uint64_t found = (uint64_t)offset;
+	struct stat st;
+	struct err err = { 0 };
+	int r;
+
+	(void)ino;
+	if (h->ops && h->ops->seek) {
+		r = h->ops->seek(h, (uint64_t)offset, whence == SEEK_DATA, &found, &err);
+	} else { /* all data */
+		r = tree_stat(inode_place(h->inode), NULL, &st, &err);
+		if (r == 0 && offset >= st.st_size)
+			r = -ENXIO;
+		else if (r == 0 && whence == SEEK_HOLE)
+			found = (uint64_t)st.st_size;
+	}
+	if (r < 0)
+		(void)fuse_reply_err(req, -r);
+	else
+		(void)fuse_reply_lseek(req, (off_t)found);
+}
+
+static void op_copy_file_range(fuse_req_t req, fuse_ino_t ino, off_t offset,
+			       struct fuse_file_info *fi, fuse_ino_t to_ino, off_t to_offset,
+			       struct fuse_file_info *to_fi, size_t len, int flags)
+{
+	struct handle *from = handle_of(fi);
+	struct handle *to = handle_of(to_fi);
+	struct err err = { 0 };
+	ssize_t n = -EOPNOTSUPP; /* the kernel reads and writes then */
+
+	(void)ino;
+	(void)to_ino;
+	(void)flags;
+	if (from->ops && to->ops && from->ops->copy && from->ops->copy == to->ops->copy)
+		n = to->ops->copy(from, (uint64_t)offset, to, (uint64_t)to_offset, len, &err);
+	if (n < 0)
+		refuse(req, to->inode, NULL, (int)n, &err);
+	else
+		(void)fuse_reply_write(req, (size_t)n);
+}
+
 static void op_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
 	(void)ino;
@@ -770,14 +925,14 @@ static void op_mkdir(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t
 	CLEANUP(buf_release) struct buf text = { 0 };
 	struct fuse_entry_param e;
 	struct place child = { 0 };
+	struct node_new by = new_by(req, mode);
 	struct err err = { 0 };
 	int r;
 
-	(void)mode;
 	if (!dir)
 		return;
 	if (inode_place(dir)->type->make)
-		r = inode_place(dir)->type->make(inode_place(dir), name, &err);
+		r = inode_place(dir)->type->make(inode_place(dir), name, &by, &err);
 	else
 		r = err_set(&err, -EPERM, "directories cannot be made here");
 	if (r == 0)
@@ -853,13 +1008,41 @@ static void refuse_name(fuse_req_t req, fuse_ino_t parent, const char *name, con
 	refuse(req, dir, name, -EPERM, &err);
 }
 
+static int rename_now(struct inode *dir, const char *name, struct inode *new_dir,
+		      const char *new_name, unsigned flags, struct err *err)
+{
+	const struct place *from = inode_place(dir);
+	const struct place *to = inode_place(new_dir);
+
+	if (flags & ~(unsigned)RENAME_NOREPLACE)
+		return err_set(err, -EINVAL, "names cannot be exchanged here");
+	if (!from->type->rename)
+		return err_set(err, -EPERM, "this name cannot be changed");
+	if (!to->type->rename)
+		return err_set(err, -EPERM, "nothing can be moved there");
+	if (from->type->rename != to->type->rename)
+		return err_set(err, -EXDEV, "%s is of another kind there", name);
+	return from->type->rename(from, name, to, new_name, flags & RENAME_NOREPLACE, err);
+}
+
 static void op_rename(fuse_req_t req, fuse_ino_t parent, const char *name, fuse_ino_t new_parent,
 		      const char *new_name, unsigned flags)
 {
-	(void)new_parent;
-	(void)new_name;
-	(void)flags;
-	refuse_name(req, parent, name, "this name cannot be changed");
+	struct inode *dir = inode_of(req, parent);
+	struct inode *new_dir = dir ? inode_of(req, new_parent) : NULL;
+	struct err err = { 0 };
+	int r;
+
+	if (!new_dir)
+		return;
+	r = rename_now(dir, name, new_dir, new_name, flags, &err);
+	if (r < 0) {
+		refuse(req, dir, name, r, &err);
+		return;
+	}
+	if (r == 1) /* the kernel takes the old inode for the new name: it asks again */
+		notify_name(fs_of(req), new_parent, new_name);
+	(void)fuse_reply_err(req, 0);
 }
 
 static void op_symlink(fuse_req_t req, const char *target, fuse_ino_t parent, const char *name)
@@ -950,6 +1133,7 @@ static void op_statfs(fuse_req_t req, fuse_ino_t ino)
 }
 
 static uint32_t init_extra; /* set by op_init(), before the reply goes out */
+static bool maps_direct;    /* the kernel maps files that it keeps no bytes of */
 static atomic_bool init_sent;
 
 static void op_init(void *userdata, struct fuse_conn_info *conn)
@@ -964,21 +1148,30 @@ static void op_init(void *userdata, struct fuse_conn_info *conn)
 	/* libfuse before 3.17 wants this one and never tells the kernel. */
 	if (fuse_version() < 317 && (conn->capable & FUSE_CAP_PARALLEL_DIROPS))
 		init_extra |= PARALLEL_DIROPS;
+	maps_direct = conn->proto_minor >= ALLOW_MMAP_FROM;
 }
 
 /* The INIT reply is the first thing that is written to the device. */
 struct init_reply {
-	uint32_t major, minor, max_readahead, flags; /* the rest is not touched */
+	uint32_t major, minor, max_readahead, flags;
+	uint16_t max_background, congestion_threshold;
+	uint32_t max_write, time_gran;
+	uint16_t max_pages, map_alignment;
+	uint32_t flags2; /* the rest is not touched */
 };
 
 static ssize_t device_writev(int fd, struct iovec *iov, int count, void *data)
 {
 	(void)data;
-	if (!atomic_load(&init_sent) && count == 2 && iov[1].iov_len >= 24) {
+	if (!atomic_load(&init_sent) && count == 2 && iov[1].iov_len >= sizeof(struct init_reply)) {
 		struct init_reply *reply = iov[1].iov_base;
 
 		if (reply->major == 7) {
 			reply->flags |= init_extra;
+			if (maps_direct) {
+				reply->flags |= INIT_EXT;
+				reply->flags2 |= ALLOW_MMAP;
+			}
 			atomic_store(&init_sent, true);
 		}
 	}
@@ -1020,6 +1213,9 @@ static const struct fuse_lowlevel_ops operations = {
 	.statfs = op_statfs,
 	.create = op_create,
 	.poll = op_poll,
+	.fallocate = op_fallocate,
+	.lseek = op_lseek,
+	.copy_file_range = op_copy_file_range,
 };
 
 static int add_arguments(struct fuse_args *args, const char *options)
@@ -1102,6 +1298,11 @@ void ops_unmount(struct fs *fs)
 int ops_drop_attributes(struct fs *fs, uint64_t ino)
 {
 	return fuse_lowlevel_notify_inval_inode(fs->se, ino, -1, 0);
+}
+
+void ops_drop_pages(struct fs *fs, uint64_t ino)
+{
+	(void)fuse_lowlevel_notify_inval_inode(fs->se, ino, 0, 0);
 }
 
 void ops_drop_name(struct fs *fs, uint64_t parent, const char *name)

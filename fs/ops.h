@@ -19,7 +19,8 @@ void ops_unmount(struct fs *fs);
  * -ENOENT: it does not hold it, or was told of it and has not taken it in yet), ...
  */
 MUST_CHECK int ops_drop_attributes(struct fs *fs, uint64_t ino);
-/* ...a name in a directory (may block: only the notifier calls it). */
+/* ...a name in a directory, the pages of a file (may block: only the notifier calls them). */
 void ops_drop_name(struct fs *fs, uint64_t parent, const char *name);
+void ops_drop_pages(struct fs *fs, uint64_t ino);
 
 #endif

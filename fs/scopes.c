@@ -101,11 +101,13 @@ static int decode_id(const char *name, struct buf *id, struct err *err)
 	return r < 0 ? r : buf_cstr(id) ? 0 : err_nomem(err);
 }
 
-int scopes_make(const struct place *dir, const char *name, struct err *err)
+int scopes_make(const struct place *dir, const char *name, const struct node_new *by,
+		struct err *err)
 {
 	CLEANUP(buf_release) struct buf id = { 0 };
 	int r = decode_id(name, &id, err);
 
+	(void)by; /* what a scope shows has no mode of its own */
 	return r < 0 ? r : scope_create(dir->fs->store, dir->ref, id.data, NULL, NULL, err);
 }
 

@@ -12,7 +12,8 @@ int scopes_stat(const struct place *at, struct node_stat *st, struct err *err);
 int scopes_list(const struct place *dir, uint64_t after, struct lister *l, struct err *err);
 int scopes_find(const struct place *dir, const char *name, struct place *child, struct buf *text,
 		struct err *err);
-int scopes_make(const struct place *dir, const char *name, struct err *err);
+int scopes_make(const struct place *dir, const char *name, const struct node_new *by,
+		struct err *err);
 int scopes_remove(const struct place *dir, const char *name, struct err *err);
 
 /* The directory of a scope itself. */

@@ -7,8 +7,9 @@
 #include "fs/state.h"
 
 #include "base/name.h"
-#include "fs/handle.h"
+#include "fs/draft.h"
 #include "fs/ids.h"
+#include "fs/text.h"
 #include "fs/tree.h"
 #include "runner/runner.h"
 #include "store/state.h"
@@ -17,8 +18,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define ENDING      ".json"
-#define COOKIE_STEP (1ull << 53) /* between the members of one scope and the next */
+#define ENDING        ".json"
+#define STATE_MAP_MAX (16u << 20)  /* bytes of what is written to state.json */
+#define SCRATCH_PART  8            /* of cookies: behind all scopes */
+#define COOKIE_STEP   (1ull << 53) /* between the members of one scope and the next */
 
 static struct ref scope_of(struct ref ref, enum scope_kind kind)
 {
@@ -82,8 +85,11 @@ int state_map_stat(const struct place *at, struct node_stat *st, struct err *err
 
 int state_dir_stat(const struct place *at, struct node_stat *st, struct err *err)
 {
+	int r = merged_stamp(at, offsetof(struct scope_info, state_names_stamp), &st->mtime, err);
+
 	st->size = 0;
-	return merged_stamp(at, offsetof(struct scope_info, state_names_stamp), &st->mtime, err);
+	st->mtime = MAX(st->mtime, scratch_dir_stamp(at->fs, ref_number(at->ref)));
+	return r;
 }
 
 static int file_stat(const struct place *at, struct node_stat *st, struct err *err)
@@ -114,16 +120,6 @@ static int file_show(const struct place *at, struct buf *out, struct err *err)
 	return r;
 }
 
-/* What was written to a value and is not yet the value. */
-struct draft {
-	struct buf text;
-	bool loaded;  /* text starts from the old value, or from nothing by truncation */
-	bool changed; /* since the last flush */
-	/* 0; -ENODATA: not yet a value; other errors: never */
-	int (*check)(struct handle *h, struct span text, struct err *err);
-	bool refused; /* a write failed: the rest of the open is not to be taken as a value */
-};
-
 static int check_value(struct handle *h, struct span text, struct err *err)
 {
 	(void)h;
@@ -133,93 +129,6 @@ static int check_value(struct handle *h, struct span text, struct err *err)
 static int check_map(struct handle *h, struct span text, struct err *err)
 {
 	return state_check_object(h->at.ref, text, err);
-}
-
-static int draft_open(struct handle *h, struct err *err)
-{
-	struct draft *d;
-
-	if (!handle_writes(h))
-		return 0;
-	d = calloc(1, sizeof *d);
-	if (!d)
-		return err_nomem(err);
-	d->loaded = (h->flags & O_TRUNC) != 0;
-	d->check = check_value;
-	h->state = d;
-	return 0;
-}
-
-/* Writes in the middle of a value, or behind it, start from the old text. */
-static int load_draft(struct handle *h, struct draft *d, struct err *err)
-{
-	int r;
-
-	if (d->loaded)
-		return 0;
-	r = h->at.type->show(&h->at, &d->text, err);
-	if (r == -ENOENT)
-		r = 0;
-	d->loaded = r == 0;
-	return r;
-}
-
-static int put_bytes(struct draft *d, uint64_t offset, struct span data, struct err *err)
-{
-	if (offset + data.len > STATE_VALUE_MAX + 1)
-		return err_set(err, -EFBIG, "a state value may have %u bytes", STATE_VALUE_MAX);
-	if (offset + data.len > d->text.len) {
-		size_t gap = offset + data.len - d->text.len;
-
-		if (!buf_reserve(&d->text, gap))
-			return err_nomem(err);
-		memset(d->text.data + d->text.len, 0, gap);
-		d->text.len += gap;
-	}
-	memcpy(d->text.data + offset, data.data, data.len);
-	return 0;
-}
-
-static ssize_t draft_write(struct handle *h, uint64_t offset, struct span data, struct err *err)
-{
-	struct draft *d = h->state;
-	int r;
-
-	mutex_lock(&h->lock);
-	r = load_draft(h, d, err);
-	if (r == 0 && (h->flags & O_APPEND))
-		offset = d->text.len;
-	if (r == 0)
-		r = put_bytes(d, offset, data, err);
-	if (r == 0) {
-		r = d->check(h, buf_span(&d->text), err);
-		if (r == -ENODATA)
-			r = 0; /* not yet a value: more may come, and the close will tell */
-	}
-	d->changed |= r == 0;
-	d->refused |= r < 0;
-	mutex_unlock(&h->lock);
-	return r < 0 ? r : (ssize_t)data.len;
-}
-
-static int draft_truncate(struct handle *h, uint64_t size, struct err *err)
-{
-	struct draft *d = h->state;
-	int r = 0;
-
-	mutex_lock(&h->lock);
-	if (size > STATE_VALUE_MAX)
-		r = err_set(err, -EFBIG, "a state value may have %u bytes", STATE_VALUE_MAX);
-	else if (size == 0)
-		d->loaded = true;
-	else
-		r = load_draft(h, d, err);
-	if (r == 0 && size < d->text.len) {
-		d->text.len = size;
-		d->changed |= size > 0;
-	}
-	mutex_unlock(&h->lock);
-	return r;
 }
 
 /* Where the value goes, and under which key. */
@@ -245,72 +154,46 @@ static int set_map(struct handle *h, struct span text, struct err *err)
 	return r;
 }
 
-/* A complete draft becomes the value; an incomplete one is an error and stays. */
-static int flush_draft(struct handle *h, int (*set)(struct handle *, struct span, struct err *),
-		       struct err *err)
+static const struct text_rules value_rules = {
+	.max = STATE_VALUE_MAX + 1, /* and a newline */
+	.what = "a state value",
+	.check = check_value,
+	.set = set_value,
+};
+
+static int value_open(struct handle *h, struct err *err)
 {
-	struct draft *d = h->state;
-	int r = 0;
-
-	if (!d)
-		return 0;
-	mutex_lock(&h->lock);
-	if (d->changed && !d->refused) {
-		r = set(h, buf_span(&d->text), err);
-		d->changed = r < 0;
-	}
-	mutex_unlock(&h->lock);
-	return r;
-}
-
-static int value_flush(struct handle *h, struct err *err)
-{
-	return flush_draft(h, set_value, err);
-}
-
-static int map_flush(struct handle *h, struct err *err)
-{
-	return flush_draft(h, set_map, err);
-}
-
-static void draft_release(struct handle *h, struct err *err)
-{
-	struct draft *d = h->state;
-
-	(void)err;
-	if (!d)
-		return;
-	buf_release(&d->text);
-	free(d);
+	return text_open(h, &value_rules, err);
 }
 
 static const struct file_ops value_ops = {
-	.open = draft_open,
-	.write = draft_write,
-	.truncate = draft_truncate,
-	.flush = value_flush,
-	.release = draft_release,
+	.open = value_open,
+	.write = text_write,
+	.truncate = text_truncate,
+	.flush = text_flush,
+	.release = text_release,
 };
 
-/* state.json is written as a whole: its old text is no part of the new one. */
+/* state.json is written as a whole. */
+static const struct text_rules map_rules = {
+	.starts_empty = true,
+	.max = STATE_MAP_MAX,
+	.what = "state.json",
+	.check = check_map,
+	.set = set_map,
+};
+
 static int map_open(struct handle *h, struct err *err)
 {
-	int r = draft_open(h, err);
-	struct draft *d = h->state;
-
-	if (r == 0 && d) {
-		d->loaded = true;
-		d->check = check_map;
-	}
-	return r;
+	return text_open(h, &map_rules, err);
 }
 
 const struct file_ops state_map_ops = {
 	.open = map_open,
-	.write = draft_write,
-	.truncate = draft_truncate,
-	.flush = map_flush,
-	.release = draft_release,
+	.write = text_write,
+	.truncate = text_truncate,
+	.flush = text_flush,
+	.release = text_release,
 };
 
 static const struct node_type state_file = {
@@ -369,14 +252,27 @@ static void key_place(const struct place *dir, enum scope_kind kind, uint64_t it
 	child->item = item;
 }
 
+static int found_scratch(const struct place *dir, const struct scratch_info *info,
+			 struct place *child, struct buf *text, struct err *err)
+{
+	scratch_place(dir, info, child);
+	buf_text(text, info->name);
+	child->name = buf_cstr(text);
+	return child->name ? 0 : err_nomem(err);
+}
+
 int state_dir_find(const struct place *dir, const char *name, struct place *child, struct buf *text,
 		   struct err *err)
 {
 	enum scope_kind kind = SCOPE_SESSION;
+	struct scratch_info scratch;
 	struct state_info info;
 	struct span bare;
-	int r = key_of_name(name, text, err);
+	int r;
 
+	if (scratch_find(dir->fs, ref_number(dir->ref), name, &scratch))
+		return found_scratch(dir, &scratch, child, text, err);
+	r = key_of_name(name, text, err);
 	if (r < 0)
 		return r;
 	bare = buf_span(text);
@@ -422,7 +318,17 @@ static int list_key(void *arg, struct span key, const struct state_info *info)
 			   ls->kind == SCOPE_SESSION ? &st : NULL);
 }
 
-/* Own keys, then the app's and the user's as links. */
+static int list_scratch(void *arg, const struct scratch_info *info)
+{
+	struct listing *ls = arg;
+	struct place child;
+
+	scratch_place(ls->dir, info, &child);
+	return lister_emit(ls->l, info->name, &child,
+			   TREE_MEMBER_COOKIE + SCRATCH_PART * COOKIE_STEP + info->number, NULL);
+}
+
+/* Own keys, then the app's and the user's as links, then scratch files. */
 int state_dir_list(const struct place *dir, uint64_t after, struct lister *l, struct err *err)
 {
 	enum scope_kind last = dir->ref.session ? SCOPE_USER : SCOPE_SESSION;
@@ -435,29 +341,78 @@ int state_dir_list(const struct place *dir, uint64_t after, struct lister *l, st
 			       err);
 		item = 0;
 	}
+	if (r == 0)
+		r = scratch_list(dir->fs, ref_number(dir->ref),
+				 after / COOKIE_STEP == SCRATCH_PART ? after % COOKIE_STEP : 0,
+				 list_scratch, &ls);
 	return r;
 }
 
-int state_dir_create(const struct place *dir, const char *name, struct place *child,
-		     struct buf *text, struct err *err)
+/* A file that is no value: what tools write before they rename it. */
+static int create_scratch(const struct place *dir, const char *name, const struct node_new *by,
+			  struct place *child, struct buf *text, struct err *err)
+{
+	struct scratch_info info = { .dir = ref_number(dir->ref),
+				     .scope = dir->ref,
+				     .attr = { .has = ATTR_MODE | ATTR_UID | ATTR_GID,
+					       .mode = by->mode & 07777,
+					       .uid = by->uid,
+					       .gid = by->gid } };
+	struct draft *draft = draft_new(dir->fs->store, true);
+	int r = draft ? 0 : err_nomem(err);
+
+	(void)snprintf(info.name, sizeof info.name, "%s", name);
+	info.number = store_new_number(dir->fs->store, err);
+	if (r == 0 && !info.number)
+		r = -EIO;
+	if (r == 0)
+		r = scratch_add(dir->fs, &info, draft, err);
+	draft_unref(draft);
+	return r < 0 ? r : found_scratch(dir, &info, child, text, err);
+}
+
+/* The scope and the key that a name in the directory stands for, if it may have one. */
+static int key_of_new(const struct place *dir, const char *name, struct ref *scope,
+		      struct buf *text, struct span *bare, struct err *err)
 {
 	enum scope_kind kind = SCOPE_SESSION;
-	struct state_info info;
-	struct span bare;
 	int r = key_of_name(name, text, err);
 
-	if (r == -ENOENT)
-		return err_set(err, -EINVAL, "state is files that end in " ENDING ", not %s", name);
 	if (r == 0)
 		r = statekey_check(buf_span(text), err);
 	if (r < 0)
 		return r;
-	bare = buf_span(text);
+	*bare = buf_span(text);
 	if (dir->ref.session)
-		kind = statekey_scope(buf_span(text), &bare);
+		kind = statekey_scope(buf_span(text), bare);
 	if (kind == SCOPE_TEMP)
 		return err_set(err, -EINVAL, "temp: keys have no file");
-	child->ref = scope_of(dir->ref, kind);
+	*scope = scope_of(dir->ref, kind);
+	return 0;
+}
+
+static bool is_scratch_name(const char *name)
+{
+	CLEANUP(buf_release) struct buf key = { 0 };
+
+	return name[0] == '.' || key_of_name(name, &key, NULL) == -ENOENT;
+}
+
+int state_dir_create(const struct place *dir, const char *name, const struct node_new *by,
+		     struct place *child, struct buf *text, struct err *err)
+{
+	struct scratch_info scratch;
+	struct state_info info;
+	struct span bare;
+	int r;
+
+	if (scratch_find(dir->fs, ref_number(dir->ref), name, &scratch))
+		return found_scratch(dir, &scratch, child, text, err);
+	if (is_scratch_name(name))
+		return create_scratch(dir, name, by, child, text, err);
+	r = key_of_new(dir, name, &child->ref, text, &bare, err);
+	if (r < 0)
+		return r;
 	r = state_get(dir->fs->store, child->ref, bare, NULL, &info, NULL);
 	child->item = r == 0 ? info.item : store_new_number(dir->fs->store, err);
 	if (!child->item)
@@ -468,17 +423,138 @@ int state_dir_create(const struct place *dir, const char *name, struct place *ch
 	return child->name ? 0 : err_nomem(err);
 }
 
+static void remove_scratch(struct fs *fs, uint64_t number)
+{
+	inode_removed(&fs->inodes, node_ino(number, ID_OBJECT));
+	(void)scratch_remove(fs, number);
+	notify_attributes(fs, node_ino(number, ID_OBJECT));
+}
+
 int state_dir_remove(const struct place *dir, const char *name, struct err *err)
 {
 	CLEANUP(buf_release) struct buf key = { 0 };
+	struct scratch_info scratch;
 	struct span bare;
-	int r = key_of_name(name, &key, err);
+	int r;
 
+	if (scratch_find(dir->fs, ref_number(dir->ref), name, &scratch)) {
+		remove_scratch(dir->fs, scratch.number);
+		return 0;
+	}
+	r = key_of_name(name, &key, err);
 	if (r < 0)
 		return r;
 	if (dir->ref.session && statekey_scope(buf_span(&key), &bare) != SCOPE_SESSION)
 		return -EOPNOTSUPP; /* a link: what others use is not deleted through it */
 	return state_delete(dir->fs->store, dir->ref, buf_span(&key), err);
+}
+
+/* The text of a file in the directory, a value or not. */
+static int text_of(const struct place *at, struct buf *text, struct err *err)
+{
+	struct draft *draft;
+	int r;
+
+	if (at->type == &state_file)
+		return state_get(at->fs->store, at->ref, span_of(at->name), text, NULL, err);
+	if (at->type != &scratch_node || !scratch_get(at->fs, at->item, NULL, &draft))
+		return err_set(err, -EPERM, "it belongs to another scope");
+	r = draft_text(draft, STATE_VALUE_MAX + 1, text, err);
+	draft_unref(draft);
+	return r;
+}
+
+/* A rename onto the name of a key is the write; the key's own file stays what it is. */
+static int rename_to_key(const struct place *from, const struct place *dir, const char *new_name,
+			 struct err *err)
+{
+	CLEANUP(buf_release) struct buf text = { 0 };
+	CLEANUP(buf_release) struct buf key = { 0 };
+	struct ref scope;
+	struct span bare;
+	int r = key_of_new(dir, new_name, &scope, &key, &bare, err);
+
+	if (r == 0)
+		r = text_of(from, &text, err);
+	if (r == 0)
+		r = state_check_text(buf_span(&text), err);
+	if (r == -ENODATA || r == -EINVAL)
+		return err->code = -EBADMSG; /* mv(1) takes EINVAL for something else */
+	/* Through the session, so that it is an event of it. */
+	return r < 0 ? r
+		     : state_set(dir->fs->store, dir->ref, buf_span(&key), buf_span(&text), 0, err);
+}
+
+/* A value that leaves the names of keys is a file from then on. */
+static int rename_to_scratch(const struct place *from, const struct place *dir,
+			     const char *new_name, struct err *err)
+{
+	const struct node_new by = { .mode = 0600, .uid = dir->fs->uid, .gid = dir->fs->gid };
+	CLEANUP(buf_release) struct buf text = { 0 };
+	CLEANUP(buf_release) struct buf name = { 0 };
+	struct scratch_info replaced;
+	struct place child = *dir;
+	struct draft *draft;
+	int r = text_of(from, &text, err);
+
+	if (r < 0)
+		return r;
+	buf_char(&text, '\n');
+	if (scratch_find(dir->fs, ref_number(dir->ref), new_name, &replaced))
+		remove_scratch(dir->fs, replaced.number);
+	r = create_scratch(dir, new_name, &by, &child, &name, err);
+	if (r == 0 && scratch_get(dir->fs, child.item, NULL, &draft)) {
+		r = draft_put_text(draft, buf_span(&text), err);
+		draft_unref(draft);
+	}
+	return r;
+}
+
+/* 1: the new name is another object than the old one was. */
+static int rename_found(const struct place *from, const struct place *new_dir, const char *new_name,
+			struct err *err)
+{
+	struct fs *fs = from->fs;
+	bool was_key = from->type == &state_file;
+	struct place at = *new_dir;
+	int r;
+
+	if (!was_key && is_scratch_name(new_name)) {
+		scratch_move(fs, from->item, ref_number(new_dir->ref), new_name);
+		at.inode = NULL;
+		at.type = &scratch_node;
+		at.item = from->item;
+		at.parent = ref_number(new_dir->ref);
+		at.name = new_name;
+		return inode_move(&fs->inodes, &at, inode_number(new_dir), new_name);
+	}
+	r = is_scratch_name(new_name) ? rename_to_scratch(from, new_dir, new_name, err)
+				      : rename_to_key(from, new_dir, new_name, err);
+	if (r == 0 && was_key)
+		r = state_delete(fs->store, from->ref, span_of(from->name), err);
+	else if (r == 0)
+		remove_scratch(fs, from->item);
+	return r < 0 ? r : 1;
+}
+
+int state_dir_rename(const struct place *dir, const char *name, const struct place *new_dir,
+		     const char *new_name, bool must_be_new, struct err *err)
+{
+	CLEANUP(buf_release) struct buf text = { 0 };
+	CLEANUP(buf_release) struct buf other = { 0 };
+	struct place from = *dir;
+	struct place found = *new_dir;
+	int r = state_dir_find(dir, name, &from, &text, err);
+
+	if (r < 0)
+		return r;
+	if (ref_number(dir->ref) != ref_number(new_dir->ref))
+		return err_set(err, -EXDEV, "state of others can be copied, not moved");
+	if (from.type == &state_link)
+		return err_set(err, -EPERM, "%s belongs to another scope", name);
+	if (must_be_new && state_dir_find(new_dir, new_name, &found, &other, NULL) == 0)
+		return err_set(err, -EEXIST, "there is '%s' already", new_name);
+	return rename_found(&from, new_dir, new_name, err);
 }
 
 int state_map_show(const struct place *at, struct buf *out, struct err *err)

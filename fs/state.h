@@ -11,8 +11,10 @@ int state_dir_stat(const struct place *at, struct node_stat *st, struct err *err
 int state_dir_list(const struct place *dir, uint64_t after, struct lister *l, struct err *err);
 int state_dir_find(const struct place *dir, const char *name, struct place *child, struct buf *text,
 		   struct err *err);
-int state_dir_create(const struct place *dir, const char *name, struct place *child,
-		     struct buf *text, struct err *err);
+int state_dir_create(const struct place *dir, const char *name, const struct node_new *by,
+		     struct place *child, struct buf *text, struct err *err);
+int state_dir_rename(const struct place *dir, const char *name, const struct place *new_dir,
+		     const char *new_name, bool must_be_new, struct err *err);
 int state_dir_remove(const struct place *dir, const char *name, struct err *err);
 
 int state_map_stat(const struct place *at, struct node_stat *st, struct err *err);
@@ -30,7 +32,8 @@ extern const struct file_ops state_map_ops;
 	  .list = state_dir_list,                                                                  \
 	  .find = state_dir_find,                                                                  \
 	  .create = state_dir_create,                                                              \
-	  .remove = state_dir_remove },                                                            \
+	  .remove = state_dir_remove,                                                              \
+	  .rename = state_dir_rename },                                                            \
 	{                                                                                          \
 		.name = "state.json", .id = ID_STATE_JSON, .mode = S_IFREG | (file_mode),          \
 		.flags = (more_flags), .help = "the same as one object", .stat = state_map_stat,   \

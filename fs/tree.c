@@ -207,6 +207,24 @@ static int describe(const struct place *at, struct node_stat *st, struct err *er
 	return r == -ENOENT ? -ESTALE : r;
 }
 
+static void put_time(struct timespec *ts, int64_t ns)
+{
+	int64_t sec = ns / NSEC_PER_SEC;
+	int64_t rest = ns % NSEC_PER_SEC;
+
+	ts->tv_sec = (time_t)(rest < 0 ? sec - 1 : sec);
+	ts->tv_nsec = (long)(rest < 0 ? rest + NSEC_PER_SEC : rest);
+}
+
+static void put_times(const struct node_stat *st, struct stat *out)
+{
+	int64_t mtime = st->attr.has & ATTR_MTIME ? st->attr.mtime : (int64_t)st->mtime;
+
+	put_time(&out->st_mtim, mtime);
+	put_time(&out->st_atim, st->attr.has & ATTR_ATIME ? st->attr.atime : mtime);
+	put_time(&out->st_ctim, (int64_t)MAX(st->ctime, st->mtime));
+}
+
 int tree_stat(const struct place *at, const struct node_stat *known, struct stat *out,
 	      struct err *err)
 {
@@ -228,18 +246,19 @@ int tree_stat(const struct place *at, const struct node_stat *known, struct stat
 	*out = (struct stat){
 		.st_ino = inode_number(at),
 		.st_mode = at->type->mode,
-		.st_nlink = st.nlink ? st.nlink
-			    : is_dir ? 2
-				     : 1,
-		.st_uid = at->fs->uid,
-		.st_gid = at->fs->gid,
+		.st_nlink = st.is_unlinked ? 0
+			    : st.nlink     ? st.nlink
+			    : is_dir       ? 2
+					   : 1,
+		.st_uid = st.attr.has & ATTR_UID ? st.attr.uid : at->fs->uid,
+		.st_gid = st.attr.has & ATTR_GID ? st.attr.gid : at->fs->gid,
 		.st_size = is_dir ? 0 : (off_t)st.size,
 		.st_blksize = BLOCK_BYTES,
 	};
+	if (st.attr.has & ATTR_MODE)
+		out->st_mode = (at->type->mode & S_IFMT) | st.attr.mode;
 	out->st_blocks = (out->st_size + 511) / 512;
-	out->st_mtim.tv_sec = (time_t)(st.mtime / NSEC_PER_SEC);
-	out->st_mtim.tv_nsec = (long)(st.mtime % NSEC_PER_SEC);
-	out->st_atim = out->st_ctim = out->st_mtim;
+	put_times(&st, out);
 	if (at->inode) /* what changed in between has cleared it, and this is about to be told */
 		atomic_store(&at->inode->asked, true);
 	return 0;

@@ -14,7 +14,6 @@
 #include "runner/model.h"
 #include "runner/tool.h"
 #include "store/artifact.h"
-#include "store/bulk.h"
 #include "store/state.h"
 
 #include <errno.h>
@@ -134,71 +133,40 @@ static int find_state(void *arg, struct span key, struct buf *json, struct err *
 	return json_canonical_text(buf_span(&text), JSON_DEPTH_FREE, json, err);
 }
 
-/* Walk an ADK file name down the directories. */
-static int find_artifact(struct store *st, uint64_t parent, struct span name,
-			 struct artifact_info *out)
+static int read_latest(struct store *st, const struct artifact_info *info, struct buf *text,
+		       struct err *err)
 {
-	CLEANUP(buf_release) struct buf part = { 0 };
-	int r = 0;
+	CLEANUP(blob_close) struct blob blob;
+	int r;
 
-	while (r == 0) {
-		const char *slash = memchr(name.data, '/', name.len);
-		size_t n = slash ? (size_t)(slash - name.data) : name.len;
-
-		buf_clear(&part);
-		buf_add(&part, name.data, n);
-		if (!buf_cstr(&part))
-			return -ENOMEM;
-		r = artifact_find(st, parent, part.data, out, NULL);
-		if (r < 0 || !slash)
-			return r;
-		parent = out->number;
-		name = span_sub(name, n + 1, name.len);
-	}
-	return r;
-}
-
-static int read_bulk(struct store *st, const struct version_info *v, struct buf *text,
-		     struct err *err)
-{
-	ssize_t n;
-	int fd;
-
-	if (!v->bulk)
-		return 0;
-	if (v->size > ARTIFACT_TEXT_MAX || !buf_reserve(text, v->size))
+	if (info->size > ARTIFACT_TEXT_MAX)
 		return -EILSEQ;
-	fd = bulk_open(st, v->bulk, err);
-	if (fd < 0)
-		return fd;
-	n = pread(fd, text->data + text->len, v->size, 0);
-	(void)close(fd);
-	if (n < 0)
-		return err_errno(err, -errno, "the artifact cannot be read");
-	text->len += (size_t)n;
-	return 0;
+	blob_init(&blob, st);
+	r = artifact_blob(st, info->history, info->latest, &blob, NULL, err);
+	return r < 0 ? r : blob_read(&blob, 0, info->size, text, err);
 }
 
 static int find_artifact_text(void *arg, struct span name, struct buf *text, struct err *err)
 {
 	struct invocation *in = arg;
 	struct store *st = in->host->store;
+	struct ref scope = in->live->ref;
+	CLEANUP(buf_release) struct buf full_name = { 0 };
 	struct artifact_info info;
-	struct version_info version;
-	uint64_t parent = in->live->ref.session;
 	int r;
 
 	if (name.len > 5 && !memcmp(name.data, "user:", 5)) {
-		parent = in->live->ref.user;
+		scope.session = 0;
 		name = span_sub(name, 5, name.len);
 	}
-	r = find_artifact(st, parent, name, &info);
-	if (r == 0 && info.is_directory)
+	buf_span_add(&full_name, name);
+	if (!buf_cstr(&full_name))
+		return err_nomem(err);
+	r = artifact_resolve(st, scope, full_name.data, NULL, &info, NULL);
+	if (r == 0 && !info.latest)
 		r = -ENOENT;
 	if (r == 0)
-		r = artifact_version(st, info.number, info.latest, &version, NULL);
-	if (r == 0)
-		r = read_bulk(st, &version, text, err);
+		r = read_latest(st, &info, text, err);
 	if (r < 0)
 		return r;
 	return name_is_utf8(buf_span(text)) && !memchr(text->data ? text->data : "", 0, text->len)

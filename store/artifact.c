@@ -1,83 +1,16 @@
 /*
- * Artifacts: see artifact.h.
- *
- * Rows: KEY_NAME parent KEY_FILE name -> number; KEY_ITEM parent KEY_FILE
- * number -> record: is_directory, name, full_name, stamp, created, latest,
- * highest, size, versions_stamp, removed; KEY_VERSION artifact n -> record: number,
- * bulk, size, stamp, created, mime. A deleted artifact keeps its item with
- * latest 0, a deleted directory with removed 1, so that version numbers are
- * not used again. KEY_ITEM directory KEY_NONE 0: there while the directory is.
+ * Artifacts: see artifact.h. Their rows are in item.c, those of versions in
+ * version.c.
  */
 #include "store/artifact.h"
 
 #include "base/clock.h"
-#include "store/bulk.h"
+#include "store/item.h"
 #include "store/key.h"
+#include "store/version.h"
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
-
-static void encode(const struct artifact_info *a, struct buf *out)
-{
-	record_number(out, a->is_directory);
-	record_text(out, span_of(a->name));
-	record_text(out, span_of(a->full_name));
-	record_number(out, a->stamp);
-	record_number(out, (uint64_t)a->created);
-	record_number(out, a->latest);
-	record_number(out, a->highest);
-	record_number(out, a->size);
-	record_number(out, a->versions_stamp);
-	record_number(out, a->removed);
-}
-
-static int decode(struct span record, uint64_t number, struct artifact_info *a)
-{
-	struct record_reader r = { .left = record };
-
-	*a = (struct artifact_info){ .number = number };
-	a->is_directory = record_take_number(&r);
-	record_take_field(&r, a->name, sizeof a->name);
-	record_take_field(&r, a->full_name, sizeof a->full_name);
-	a->stamp = record_take_number(&r);
-	a->created = (int64_t)record_take_number(&r);
-	a->latest = record_take_number(&r);
-	a->highest = record_take_number(&r);
-	a->size = record_take_number(&r);
-	a->versions_stamp = record_take_number(&r);
-	a->removed = record_take_number(&r);
-	return r.bad ? -EIO : 0;
-}
-
-static void encode_version(const struct version_info *v, struct buf *out)
-{
-	record_number(out, v->number);
-	record_number(out, v->bulk);
-	record_number(out, v->size);
-	record_number(out, v->stamp);
-	record_number(out, (uint64_t)v->created);
-	record_text(out, span_of(v->mime));
-}
-
-static int decode_version(struct span record, uint64_t n, struct version_info *v)
-{
-	struct record_reader r = { .left = record };
-
-	*v = (struct version_info){ .n = n };
-	v->number = record_take_number(&r);
-	v->bulk = record_take_number(&r);
-	v->size = record_take_number(&r);
-	v->stamp = record_take_number(&r);
-	v->created = (int64_t)record_take_number(&r);
-	record_take_field(&r, v->mime, sizeof v->mime);
-	return r.bad ? -EIO : 0;
-}
-
-static bool is_visible(const struct artifact_info *a)
-{
-	return !a->removed && (a->is_directory || a->latest);
-}
 
 struct request {
 	struct ref scope;
@@ -88,105 +21,97 @@ struct request {
 	uint64_t new_version;
 	const char *name;
 	const char *full_name;
+	const char *mime;
 	const struct artifact_save *save;
-	struct event *event;
+	const struct artifact_rename *rename;
+	const struct artifact_attr *attr;
+	bool versions; /* names of which only versions can be seen count too */
+	struct span meta;
+	struct buf *text;
+	struct extents map;
 	struct artifact_info info;
 	struct version_info version;
-	struct buf bulks;
+	struct buf dead;
 };
 
-static int load_item(struct store_tx *tx, uint64_t parent, uint64_t number,
-		     struct artifact_info *out)
-{
-	CLEANUP(buf_release) struct buf record = { 0 };
-	struct key key = key_item(parent, KEY_FILE, number);
-	int r = store_get(tx, &key, &record);
-
-	if (r == -ENOENT)
-		return err_set(tx->err, r, "the artifact was removed");
-	return r < 0 ? r : decode(buf_span(&record), number, out);
-}
-
-/* Also an artifact that was deleted; -ENOENT: the name was never there. */
-static int load_name(struct store_tx *tx, uint64_t parent, const char *name,
-		     struct artifact_info *out)
+/* What is saved or made has to be in a directory that is there. */
+static int check_parent(struct store_tx *tx, struct ref scope, uint64_t parent)
 {
 	CLEANUP(buf_release) struct buf value = { 0 };
-	struct key key = key_name(parent, KEY_FILE, span_of(name));
-	int r = store_get(tx, &key, &value);
+	struct key marker = item_marker(parent);
+	int r;
 
-	return r < 0 ? r : load_item(tx, parent, key_last_number(buf_span(&value)), out);
+	if (parent == ref_number(scope))
+		return 0;
+	r = store_get(tx, &marker, &value);
+	return r == -ENOENT ? err_set(tx->err, -ESTALE, "the directory was removed") : r;
 }
 
-static void save_item(struct store_tx *tx, uint64_t parent, const struct artifact_info *a)
+/* A name came or went in the directory: its time moves. info: the scope's record, to be saved. */
+static void touch_list(struct store_tx *tx, struct ref scope, uint64_t parent,
+		       struct scope_info *info, uint64_t stamp)
 {
-	CLEANUP(buf_release) struct buf record = { 0 };
-	struct key key = key_item(parent, KEY_FILE, a->number);
-
-	encode(a, &record);
-	store_put(tx, &key, buf_span(&record));
+	info->stamp = stamp;
+	if (parent == ref_number(scope))
+		info->artifacts_stamp = stamp;
+	else
+		item_save_marker(tx, parent, stamp, false, 0);
 }
 
-static void save_name(struct store_tx *tx, uint64_t parent, const struct artifact_info *a)
+static int in_scope(struct store_tx *tx, struct ref scope, struct scope_info *info)
 {
-	struct key key = key_name(parent, KEY_FILE, span_of(a->name));
-	struct key number = key_1(KEY_META_COUNTER, a->number);
+	int r = scope_load(tx, scope, info);
 
-	store_put(tx, &key, span_sub(key_span(&number), 1, number.len));
+	return r == -ENOENT ? err_set(tx->err, -ESTALE, "the directory was removed") : r;
 }
 
-static int tell(struct store_tx *tx, enum change_kind kind, const struct request *rq)
-{
-	struct change *change = store_changed(tx, kind, rq->scope);
-
-	if (!change)
-		return err_nomem(tx->err);
-	change->parent = rq->parent;
-	change->item = rq->info.number;
-	change->turn_or_version = rq->version.n;
-	(void)snprintf(change->name, sizeof change->name, "%s", rq->info.name);
-	return 0;
-}
-
-/* The list of the directory `parent` changed: move the stamp that its mtime is. */
-static int touch_parent(struct store_tx *tx, struct request *rq, struct scope_info *scope,
-			uint64_t stamp)
-{
-	scope->stamp = stamp;
-	scope->artifacts_stamp = stamp; /* also of the directories below: see fs/artifacts.c */
-	(void)tx;
-	(void)rq;
-	return 0;
-}
+/* Finding and listing. */
 
 static int find(struct store_tx *tx, void *arg)
 {
 	struct request *rq = arg;
-	int r = load_name(tx, rq->parent, rq->name, &rq->info);
+	int r = item_load_name(tx, rq->parent, rq->name, &rq->info);
 
-	if (r == 0 && !is_visible(&rq->info))
+	if (r == 0 && !item_is_visible(&rq->info) && !(rq->versions && rq->info.tombstone))
 		r = -ENOENT;
 	return r == -ENOENT ? err_set(tx->err, r, "there is no artifact '%s'", rq->name) : r;
+}
+
+static int find_with(struct store *st, struct request *rq, struct artifact_info *out,
+		     struct err *err)
+{
+	int r = store_view(st, find, rq, err);
+
+	if (r == 0)
+		*out = rq->info;
+	return r;
 }
 
 int artifact_find(struct store *st, uint64_t parent, const char *name, struct artifact_info *out,
 		  struct err *err)
 {
 	struct request rq = { .parent = parent, .name = name };
-	int r = store_view(st, find, &rq, err);
 
-	if (r == 0)
-		*out = rq.info;
-	return r;
+	return find_with(st, &rq, out, err);
+}
+
+int artifact_find_versions(struct store *st, uint64_t parent, const char *name,
+			   struct artifact_info *out, struct err *err)
+{
+	struct request rq = { .parent = parent, .name = name, .versions = true };
+
+	return find_with(st, &rq, out, err);
 }
 
 static int stat_item(struct store_tx *tx, void *arg)
 {
 	struct request *rq = arg;
-	int r = load_item(tx, rq->parent, rq->number, &rq->info);
+	int r = item_load(tx, rq->parent, rq->number, &rq->info);
 
-	if (r == 0 && !is_visible(&rq->info))
+	if (r == 0 && !item_is_visible(&rq->info))
 		r = err_set(tx->err, -ENOENT, "the artifact was removed");
+	if (r == 0 && rq->info.is_directory)
+		r = item_load_marker(tx, &rq->info);
 	return r;
 }
 
@@ -201,9 +126,48 @@ int artifact_stat(struct store *st, uint64_t parent, uint64_t number, struct art
 	return r;
 }
 
+static int resolve(struct store_tx *tx, void *arg)
+{
+	struct request *rq = arg;
+	const char *name = rq->full_name;
+	int r = 0;
+
+	rq->parent = ref_number(rq->scope);
+	while (r == 0) {
+		CLEANUP(buf_release) struct buf part = { 0 };
+		const char *slash = strchr(name, '/');
+
+		buf_add(&part, name, slash ? (size_t)(slash - name) : strlen(name));
+		rq->name = buf_cstr(&part);
+		if (!rq->name)
+			return err_nomem(tx->err);
+		r = find(tx, rq);
+		if (r < 0 || !slash)
+			return r;
+		rq->parent = rq->info.number;
+		name = slash + 1;
+	}
+	return r;
+}
+
+int artifact_resolve(struct store *st, struct ref scope, const char *full_name, uint64_t *parent,
+		     struct artifact_info *out, struct err *err)
+{
+	struct request rq = { .scope = scope, .full_name = full_name, .versions = true };
+	int r = store_view(st, resolve, &rq, err);
+
+	if (r < 0)
+		return r;
+	*out = rq.info;
+	if (parent)
+		*parent = rq.parent;
+	return 0;
+}
+
 struct listing {
 	uint64_t parent;
 	uint64_t after;
+	bool versions;
 	artifact_fn *fn;
 	version_fn *version;
 	void *arg;
@@ -213,10 +177,12 @@ static int emit(void *arg, struct span key, struct span value)
 {
 	struct listing *l = arg;
 	struct artifact_info info;
-	int r = decode(value, key_last_number(key), &info);
+	int r = item_decode(value, key_last_number(key), &info);
 
-	if (r < 0 || !is_visible(&info))
+	if (r < 0)
 		return r;
+	if (!item_is_visible(&info) && !(l->versions && info.tombstone))
+		return 0;
 	return l->fn(l->arg, &info);
 }
 
@@ -237,99 +203,14 @@ int artifact_list(struct store *st, uint64_t parent, uint64_t after, artifact_fn
 	return store_view(st, list, &l, err);
 }
 
-/* Load the scope's record, change it with the artifact, save it. */
-static int in_scope(struct store_tx *tx, struct request *rq, struct scope_info *scope)
+int artifact_list_versions(struct store *st, uint64_t parent, uint64_t after, artifact_fn *fn,
+			   void *arg, struct err *err)
 {
-	int r = scope_load(tx, rq->scope, scope);
-
-	return r == -ENOENT ? err_set(tx->err, -ESTALE, "the directory was removed") : r;
-}
-
-/* The record of something that is replaced under its name, and of what was below it. */
-static void drop_item(struct store_tx *tx, uint64_t parent, uint64_t number)
-{
-	struct key key = key_item(parent, KEY_FILE, number);
-
-	store_delete(tx, &key);
-	key = key_1(KEY_NAME, number);
-	store_delete_all(tx, &key);
-	key = key_1(KEY_ITEM, number);
-	store_delete_all(tx, &key);
-}
-
-/* A directory is there as long as this row is. */
-static struct key marker_of(uint64_t directory)
-{
-	return key_item(directory, KEY_NONE, 0);
-}
-
-/* What is saved or made has to be in a directory that is there. */
-static int check_parent(struct store_tx *tx, const struct request *rq)
-{
-	CLEANUP(buf_release) struct buf value = { 0 };
-	struct key marker = marker_of(rq->parent);
-	int r;
-
-	if (rq->parent == ref_number(rq->scope))
-		return 0;
-	r = store_get(tx, &marker, &value);
-	return r == -ENOENT ? err_set(tx->err, -ESTALE, "the directory was removed") : r;
-}
-
-static int make_directory(struct store_tx *tx, void *arg)
-{
-	struct request *rq = arg;
-	struct scope_info scope;
-	struct key marker;
-	int r = in_scope(tx, rq, &scope);
-
-	if (r == 0)
-		r = check_parent(tx, rq);
-	if (r == 0)
-		r = load_name(tx, rq->parent, rq->name, &rq->info);
-	if (r == 0 && is_visible(&rq->info))
-		return err_set(tx->err, -EEXIST, "there is '%s' already", rq->full_name);
-	if (r < 0 && r != -ENOENT)
-		return r;
-	/* One that was removed comes back: the numbers below it stay used. */
-	if (r == 0 && rq->info.is_directory)
-		rq->new_number = rq->info.number;
-	else if (r == 0)
-		drop_item(tx, rq->parent, rq->info.number);
-	rq->info = (struct artifact_info){ .number = rq->new_number,
-					   .highest = r == 0 ? rq->info.highest : 0,
-					   .is_directory = true,
-					   .stamp = clock_stamp(),
-					   .created = clock_now() };
-	(void)snprintf(rq->info.name, sizeof rq->info.name, "%s", rq->name);
-	(void)snprintf(rq->info.full_name, sizeof rq->info.full_name, "%s", rq->full_name);
-	marker = marker_of(rq->info.number);
-	store_put(tx, &marker, SPAN(""));
-	save_item(tx, rq->parent, &rq->info);
-	save_name(tx, rq->parent, &rq->info);
-	r = touch_parent(tx, rq, &scope, rq->info.stamp);
-	scope_save(tx, rq->scope, &scope);
-	return r < 0 ? r : tell(tx, CHANGE_ARTIFACT_ADDED, rq);
-}
-
-int artifact_mkdir(struct store *st, struct ref scope, uint64_t parent, const char *name,
-		   const char *full_name, struct artifact_info *out, struct err *err)
-{
-	struct request rq = {
-		.scope = scope, .parent = parent, .name = name, .full_name = full_name
+	struct listing l = {
+		.parent = parent, .after = after, .versions = true, .fn = fn, .arg = arg
 	};
-	int r;
 
-	if (strlen(full_name) >= sizeof rq.info.full_name)
-		return err_set(err, -ENAMETOOLONG, "the artifact's name is over %zu bytes",
-			       sizeof rq.info.full_name - 1);
-	rq.new_number = store_new_number(st, err);
-	if (!rq.new_number)
-		return -EIO;
-	r = store_update(st, make_directory, &rq, err);
-	if (r == 0 && out)
-		*out = rq.info;
-	return r;
+	return store_view(st, list, &l, err);
 }
 
 static int stop_at_first(void *arg, const struct artifact_info *info)
@@ -339,13 +220,91 @@ static int stop_at_first(void *arg, const struct artifact_info *info)
 	return 1;
 }
 
+/* 1: something is in the directory. */
+static int has_entries(struct store_tx *tx, uint64_t directory)
+{
+	struct listing inside = { .parent = directory, .versions = true, .fn = stop_at_first };
+
+	return list(tx, &inside);
+}
+
+static int make_directory(struct store_tx *tx, void *arg)
+{
+	struct request *rq = arg;
+	struct scope_info scope;
+	struct artifact_info old;
+	uint64_t stamp = clock_stamp();
+	uint64_t number = rq->new_number;
+	int r = in_scope(tx, rq->scope, &scope);
+
+	if (r == 0)
+		r = check_parent(tx, rq->scope, rq->parent);
+	if (r == 0)
+		r = item_load_name(tx, rq->parent, rq->name, &old);
+	if (r == 0 && (item_is_visible(&old) || old.tombstone))
+		return err_set(tx->err, -EEXIST, "there is '%s' already", rq->full_name);
+	if (r < 0 && r != -ENOENT)
+		return r;
+	/* One that was removed comes back: the numbers below it stay used. */
+	if (r == 0 && old.is_directory)
+		number = old.number;
+	else if (r == 0)
+		item_drop(tx, rq->parent, old.number);
+	rq->info = (struct artifact_info){ .number = number,
+					   .history = r == 0 ? old.history : number,
+					   .highest = r == 0 ? old.highest : 0,
+					   .is_directory = true,
+					   .stamp = stamp,
+					   .changed = stamp,
+					   .created = clock_now() };
+	if (rq->attr)
+		rq->info.attr = *rq->attr;
+	(void)snprintf(rq->info.name, sizeof rq->info.name, "%s", rq->name);
+	(void)snprintf(rq->info.full_name, sizeof rq->info.full_name, "%s", rq->full_name);
+	item_save_marker(tx, number, stamp, false, 0);
+	item_save(tx, rq->parent, &rq->info);
+	item_save_name(tx, rq->parent, &rq->info);
+	touch_list(tx, rq->scope, rq->parent, &scope, stamp);
+	scope_save(tx, rq->scope, &scope);
+	return item_tell(tx, CHANGE_ARTIFACT_ADDED, rq->scope, rq->parent, &rq->info, NULL);
+}
+
+static int check_full_name(const char *full_name, struct err *err)
+{
+	struct artifact_info *none = NULL;
+
+	if (strlen(full_name) >= sizeof none->full_name)
+		return err_set(err, -ENAMETOOLONG, "the artifact's name is over %zu bytes",
+			       sizeof none->full_name - 1);
+	return 0;
+}
+
+int artifact_mkdir(struct store *st, struct ref scope, uint64_t parent, const char *name,
+		   const char *full_name, const struct artifact_attr *attr,
+		   struct artifact_info *out, struct err *err)
+{
+	struct request rq = {
+		.scope = scope, .parent = parent, .name = name, .full_name = full_name, .attr = attr
+	};
+	int r = check_full_name(full_name, err);
+
+	if (r < 0)
+		return r;
+	rq.new_number = store_new_number(st, err);
+	if (!rq.new_number)
+		return -EIO;
+	r = store_update(st, make_directory, &rq, err);
+	if (r == 0 && out)
+		*out = rq.info;
+	return r;
+}
+
 static int remove_directory(struct store_tx *tx, void *arg)
 {
 	struct request *rq = arg;
 	struct scope_info scope;
-	struct listing inside = { .fn = stop_at_first };
 	struct key marker;
-	int r = in_scope(tx, rq, &scope);
+	int r = in_scope(tx, rq->scope, &scope);
 
 	if (r == 0)
 		r = find(tx, rq);
@@ -353,20 +312,19 @@ static int remove_directory(struct store_tx *tx, void *arg)
 		return r;
 	if (!rq->info.is_directory)
 		return err_set(tx->err, -ENOTDIR, "'%s' is not a directory", rq->info.full_name);
-	inside.parent = rq->info.number;
-	r = list(tx, &inside);
+	r = has_entries(tx, rq->info.number);
 	if (r)
 		return r < 0 ? r
 			     : err_set(tx->err, -ENOTEMPTY, "'%s' is not empty",
 				       rq->info.full_name);
-	marker = marker_of(rq->info.number);
+	marker = item_marker(rq->info.number);
 	store_delete(tx, &marker);
 	rq->info.removed = true;
-	rq->info.stamp = clock_stamp();
-	save_item(tx, rq->parent, &rq->info);
-	r = touch_parent(tx, rq, &scope, rq->info.stamp);
+	rq->info.stamp = rq->info.changed = clock_stamp();
+	item_save(tx, rq->parent, &rq->info);
+	touch_list(tx, rq->scope, rq->parent, &scope, rq->info.stamp);
 	scope_save(tx, rq->scope, &scope);
-	return r < 0 ? r : tell(tx, CHANGE_ARTIFACT_REMOVED, rq);
+	return item_tell(tx, CHANGE_ARTIFACT_REMOVED, rq->scope, rq->parent, &rq->info, NULL);
 }
 
 int artifact_rmdir(struct store *st, struct ref scope, uint64_t parent, const char *name,
@@ -377,8 +335,37 @@ int artifact_rmdir(struct store *st, struct ref scope, uint64_t parent, const ch
 	return store_update(st, remove_directory, &rq, err);
 }
 
+static int set_attr(struct store_tx *tx, void *arg)
+{
+	struct request *rq = arg;
+	struct artifact_attr attr = *rq->attr;
+	struct scope_info scope;
+	int r = in_scope(tx, rq->scope, &scope);
+
+	if (r == 0)
+		r = stat_item(tx, rq);
+	if (r < 0)
+		return r;
+	attr_merge(&rq->info.attr, &attr);
+	rq->info.changed = clock_stamp();
+	if (rq->info.is_directory && (attr.has & ATTR_MTIME))
+		item_save_marker(tx, rq->info.number, rq->info.stamp, true, attr.mtime);
+	item_save(tx, rq->parent, &rq->info);
+	return item_tell(tx, CHANGE_ARTIFACT, rq->scope, rq->parent, &rq->info, NULL);
+}
+
+int artifact_set_attr(struct store *st, struct ref scope, uint64_t parent, uint64_t number,
+		      const struct artifact_attr *attr, struct err *err)
+{
+	struct request rq = { .scope = scope, .parent = parent, .number = number, .attr = attr };
+
+	return store_update(st, set_attr, &rq, err);
+}
+
+/* Saving. */
+
 /* The event of a save: author user, artifactDelta {full name: n}. */
-static void fill_event(struct event *e, const struct request *rq)
+static void fill_event(struct event *e, const char *name, uint64_t n)
 {
 	CLEANUP(buf_release) struct buf delta = { 0 };
 	char invocation[40];
@@ -387,67 +374,73 @@ static void fill_event(struct event *e, const struct request *rq)
 	event_set_text(e, EVENT_INVOCATION, span_of(invocation));
 	event_set_text(e, EVENT_AUTHOR, SPAN("user"));
 	buf_char(&delta, '{');
-	json_quote(&delta,
-		   span_of(rq->save->event_name ? rq->save->event_name : rq->save->full_name));
-	buf_printf(&delta, ":%llu}", (unsigned long long)rq->version.n);
+	json_quote(&delta, span_of(name));
+	buf_printf(&delta, ":%llu}", (unsigned long long)n);
 	e->text.failed |= delta.failed;
 	event_set_action(e, ACTION_ARTIFACT_DELTA, buf_span(&delta));
 }
 
+/* Another file takes the name, with its history. */
+static int replace_item(struct store_tx *tx, const struct request *rq, struct artifact_info *a)
+{
+	struct key key = key_item(rq->parent, KEY_FILE, a->number);
+	int r = item_tell(tx, CHANGE_ARTIFACT_REPLACED, rq->scope, rq->parent, a, NULL);
+
+	store_delete(tx, &key);
+	a->number = rq->new_number;
+	a->attr = (struct artifact_attr){ 0 };
+	return r;
+}
+
 /* The new version in rows; the artifact's record follows it. */
-static int put_version(struct store_tx *tx, struct request *rq, uint64_t stamp)
+static int put_version(struct store_tx *tx, struct request *rq, struct scope_info *scope,
+		       uint64_t stamp)
 {
 	const struct artifact_save *save = rq->save;
-	CLEANUP(buf_release) struct buf record = { 0 };
 	struct artifact_info *a = &rq->info;
 	struct version_info *v = &rq->version;
-	struct key key;
-	bool fresh;
-	int r = check_parent(tx, rq);
+	bool is_new;
+	int r = check_parent(tx, rq->scope, rq->parent);
 
+	buf_clear(&rq->dead);
 	if (r == 0)
-		r = load_name(tx, rq->parent, save->name, a);
-	if (r < 0 && r != -ENOENT)
+		r = item_claim(tx, rq->parent, save->name, save->full_name, rq->new_number, a);
+	is_new = r == 0;
+	if (r == 1 && save->replaces && a->number != rq->new_number)
+		r = replace_item(tx, rq, a);
+	if (r < 0)
 		return r;
-	fresh = r == -ENOENT || !is_visible(a);
-	if (r == 0 && a->is_directory && is_visible(a))
-		return err_set(tx->err, -EISDIR, "'%s' is a directory", save->full_name);
-	if (r == -ENOENT)
-		*a = (struct artifact_info){ .created = clock_now() };
-	if (r == 0 && a->is_directory) {
-		drop_item(tx, rq->parent, a->number);
-		*a = (struct artifact_info){ .created = clock_now(), .highest = a->highest };
-	}
-	if (fresh) {
-		key = key_item(rq->parent, KEY_FILE, a->number);
-		store_delete(tx, &key);
-		a->number = rq->new_number;
-		(void)snprintf(a->name, sizeof a->name, "%s", save->name);
-		(void)snprintf(a->full_name, sizeof a->full_name, "%s", save->full_name);
-	}
-	*v = (struct version_info){ .n = a->highest + 1,
-				    .number = rq->new_version,
-				    .bulk = save->bulk,
-				    .size = save->size,
+	*v = (struct version_info){ .n = save->n,
+				    .number = save->version_number ? save->version_number
+								   : rq->new_version,
+				    .size = save->blob->size,
 				    .stamp = stamp,
 				    .created = clock_now() };
 	(void)snprintf(v->mime, sizeof v->mime, "%s", save->mime);
-	a->latest = a->highest = v->n;
-	a->size = v->size;
-	a->stamp = a->versions_stamp = stamp;
-	encode_version(v, &record);
-	key = key_2(KEY_VERSION, a->number, v->n);
-	store_put(tx, &key, buf_span(&record));
-	save_item(tx, rq->parent, a);
-	if (fresh)
-		save_name(tx, rq->parent, a);
-	if (save->bulk)
-		bulk_publish(tx, save->bulk);
-	r = tell(tx, fresh ? CHANGE_ARTIFACT_ADDED : CHANGE_ARTIFACT, rq);
-	return r < 0 ? r : tell(tx, CHANGE_VERSION_ADDED, rq);
+	r = version_take_number(tx, a->history, &a->highest, &v->n);
+	if (r == 0)
+		r = version_save(tx, a->history, v, SPAN(""), NULL, &save->blob->map, &rq->dead);
+	if (r < 0)
+		return r;
+	item_note_version(a, v);
+	if (save->attr)
+		attr_merge(&a->attr, save->attr);
+	item_save(tx, rq->parent, a);
+	if (is_new || save->replaces) {
+		item_save_name(tx, rq->parent, a);
+		touch_list(tx, rq->scope, rq->parent, scope, stamp);
+	}
+	r = item_tell(tx, is_new ? CHANGE_ARTIFACT_ADDED : CHANGE_ARTIFACT, rq->scope, rq->parent,
+		      a, NULL);
+	return r < 0 ? r : item_tell(tx, CHANGE_VERSION_ADDED, rq->scope, rq->parent, a, v);
 }
 
-static int publish_in_session(struct store_tx *tx, struct request *rq, struct ref session)
+/* What makes a version of rq, in the record of the scope. */
+typedef int saving_fn(struct store_tx *tx, struct request *rq, struct scope_info *scope,
+		      uint64_t stamp);
+
+static int save_in_session(struct store_tx *tx, struct request *rq, struct ref session,
+			   const char *event_name, saving_fn *saving)
 {
 	CLEANUP(session_release) struct session_tx s;
 	CLEANUP(event_release) struct event e = { 0 };
@@ -459,182 +452,182 @@ static int publish_in_session(struct store_tx *tx, struct request *rq, struct re
 	}
 	if (r < 0)
 		return r == -ENOENT ? err_set(tx->err, -ESTALE, "the session was removed") : r;
-	r = put_version(tx, rq, s.stamp);
+	r = saving(tx, rq, s.has_user ? &s.user : &s.session, s.stamp);
 	if (r < 0)
 		return r;
-	fill_event(&e, rq);
-	r = session_add(&s, &e);
-	if (r == 0)
-		r = touch_parent(tx, rq, s.has_user ? &s.user : &s.session, s.stamp);
+	if (rq->version.n) {
+		fill_event(&e, event_name ? event_name : rq->info.full_name, rq->version.n);
+		r = session_add(&s, &e);
+	}
+	if (s.has_user)
+		s.user.stamp = s.stamp;
 	return r < 0 ? r : session_finish(&s);
 }
 
-static int load_version(struct store_tx *tx, uint64_t artifact, uint64_t n,
-			struct version_info *out)
+static int save_at_user(struct store_tx *tx, struct request *rq, saving_fn *saving)
 {
-	CLEANUP(buf_release) struct buf record = { 0 };
-	struct key key = key_2(KEY_VERSION, artifact, n);
-	int r = store_get(tx, &key, &record);
+	struct scope_info scope;
+	uint64_t stamp = clock_stamp();
+	int r = in_scope(tx, rq->scope, &scope);
 
-	if (r == -ENOENT)
-		return err_set(tx->err, r, "there is no version %llu", (unsigned long long)n);
-	return r < 0 ? r : decode_version(buf_span(&record), n, out);
+	if (r == 0)
+		r = saving(tx, rq, &scope, stamp);
+	if (r < 0)
+		return r;
+	scope.stamp = stamp;
+	scope_save(tx, rq->scope, &scope);
+	return 0;
 }
 
 /* The open that saved a version wrote more: the same version, no second event. */
 static int extend(struct store_tx *tx, struct request *rq)
 {
-	CLEANUP(buf_release) struct buf record = { 0 };
+	const struct artifact_save *save = rq->save;
+	CLEANUP(extents_release) struct extents old = { 0 };
+	CLEANUP(buf_release) struct buf meta = { 0 };
+	struct version_info *v = &rq->version;
+	struct artifact_info *a = &rq->info;
 	struct scope_info scope;
-	struct key key;
-	int r = in_scope(tx, rq, &scope);
+	int r = in_scope(tx, rq->scope, &scope);
 
+	buf_clear(&rq->dead);
 	if (r == 0)
-		r = load_name(tx, rq->parent, rq->save->name, &rq->info);
+		r = item_load_name(tx, rq->parent, save->name, a);
 	if (r == 0)
-		r = load_version(tx, rq->info.number, rq->save->version, &rq->version);
-	if (r == 0 && rq->version.bulk != rq->save->bulk)
-		r = -ENOENT;
+		r = version_load(tx, a->history, save->version, v, &meta);
+	if (r == 0)
+		r = version_map(tx, a->history, v, &old);
 	if (r < 0)
 		return r == -ENOENT ? err_set(tx->err, -ESTALE, "the version was removed") : r;
-	rq->version.size = rq->save->size;
-	rq->version.stamp = clock_stamp();
-	(void)snprintf(rq->version.mime, sizeof rq->version.mime, "%s", rq->save->mime);
-	encode_version(&rq->version, &record);
-	key = key_2(KEY_VERSION, rq->info.number, rq->version.n);
-	store_put(tx, &key, buf_span(&record));
-	rq->info.stamp = rq->info.versions_stamp = rq->version.stamp;
-	if (rq->info.latest == rq->version.n)
-		rq->info.size = rq->version.size;
-	save_item(tx, rq->parent, &rq->info);
-	scope.stamp = rq->version.stamp;
+	v->size = save->blob->size;
+	v->stamp = clock_stamp();
+	if (!v->is_typed)
+		(void)snprintf(v->mime, sizeof v->mime, "%s", save->mime);
+	r = version_save(tx, a->history, v, buf_span(&meta), &old, &save->blob->map, &rq->dead);
+	if (r < 0)
+		return r;
+	a->changed = a->versions_stamp = v->stamp;
+	if (a->latest == v->n) {
+		a->size = v->size;
+		a->stamp = v->stamp;
+		a->attr.has &= ~(unsigned)(ATTR_MTIME | ATTR_ATIME);
+	}
+	if (save->attr)
+		attr_merge(&a->attr, save->attr);
+	item_save(tx, rq->parent, a);
+	scope.stamp = v->stamp;
 	scope_save(tx, rq->scope, &scope);
-	r = tell(tx, CHANGE_ARTIFACT, rq);
-	return r < 0 ? r : tell(tx, CHANGE_VERSION_REMOVED, rq); /* sizes changed, no new name */
+	r = item_tell(tx, CHANGE_ARTIFACT, rq->scope, rq->parent, a, NULL);
+	return r < 0 ? r : item_tell(tx, CHANGE_VERSION, rq->scope, rq->parent, a, v);
 }
 
 static int publish(struct store_tx *tx, void *arg)
 {
 	struct request *rq = arg;
-	struct scope_info scope;
-	int r;
+	const struct artifact_save *save = rq->save;
 
-	if (rq->save->version)
+	if (save->version)
 		return extend(tx, rq);
-	if (rq->save->event_session.session)
-		return publish_in_session(tx, rq, rq->save->event_session);
+	if (save->event_session.session)
+		return save_in_session(tx, rq, save->event_session, save->event_name, put_version);
 	if (rq->scope.session)
-		return publish_in_session(tx, rq, rq->scope);
-	r = in_scope(tx, rq, &scope);
-	if (r == 0)
-		r = put_version(tx, rq, clock_stamp());
-	if (r < 0)
-		return r;
-	r = touch_parent(tx, rq, &scope, rq->info.stamp);
-	scope_save(tx, rq->scope, &scope);
-	return r;
+		return save_in_session(tx, rq, rq->scope, NULL, put_version);
+	return save_at_user(tx, rq, put_version);
+}
+
+/* Numbers for what a transaction makes, taken before it. */
+static int take_numbers(struct store *st, struct request *rq, struct err *err)
+{
+	if (!rq->new_number)
+		rq->new_number = store_new_number(st, err);
+	rq->new_version = store_new_number(st, err);
+	return rq->new_number && rq->new_version ? 0 : -EIO;
 }
 
 int artifact_publish(struct store *st, const struct artifact_save *save, struct artifact_info *out,
 		     struct err *err)
 {
-	struct request rq = { .scope = save->scope, .parent = save->parent, .save = save };
-	int r;
+	struct request rq = { .scope = save->scope,
+			      .parent = save->parent,
+			      .new_number = save->number,
+			      .save = save };
+	int r = check_full_name(save->full_name, err);
 
-	if (strlen(save->full_name) >= sizeof rq.info.full_name)
-		return err_set(err, -ENAMETOOLONG, "the artifact's name is over %zu bytes",
-			       sizeof rq.info.full_name - 1);
-	rq.new_number = save->number ? save->number : store_new_number(st, err);
-	rq.new_version = store_new_number(st, err);
-	if (!rq.new_number || !rq.new_version)
-		return -EIO;
-	r = store_update(st, publish, &rq, err);
-	if (r == 0 && out)
+	if (r == 0)
+		r = take_numbers(st, &rq, err);
+	if (r == 0)
+		r = store_update(st, publish, &rq, err);
+	if (r == 0)
+		artifact_remove_bulks(st, &rq.dead);
+	if (r == 0 && out) {
 		*out = rq.info;
-	return r;
-}
-
-struct collect {
-	struct store_tx *tx;
-	struct buf *bulks;
-};
-
-static int collect_version(void *arg, struct span key, struct span value)
-{
-	struct collect *c = arg;
-	struct version_info v;
-	int r = decode_version(value, key_last_number(key), &v);
-
-	if (r < 0)
-		return r;
-	if (v.bulk) {
-		bulk_abandon(c->tx, v.bulk);
-		buf_add(c->bulks, &v.bulk, sizeof v.bulk);
+		out->saved = rq.version.n;
 	}
-	return buf_check(c->bulks, NULL);
-}
-
-static int drop_versions(struct store_tx *tx, uint64_t artifact, struct buf *bulks)
-{
-	struct collect c = { tx, bulks };
-	struct key prefix = key_1(KEY_VERSION, artifact);
-	int r = store_scan(tx, &prefix, &prefix, collect_version, &c);
-
-	store_delete_all(tx, &prefix);
+	buf_release(&rq.dead);
 	return r;
 }
+
+/* Removing. */
 
 static int remove_name(struct store_tx *tx, void *arg)
 {
 	struct request *rq = arg;
 	struct scope_info scope;
-	int r = in_scope(tx, rq, &scope);
+	int r = in_scope(tx, rq->scope, &scope);
 
-	buf_clear(&rq->bulks);
+	buf_clear(&rq->dead);
 	if (r == 0)
 		r = find(tx, rq);
 	if (r < 0)
 		return r;
 	if (rq->info.is_directory)
 		return err_set(tx->err, -EISDIR, "'%s' is a directory", rq->info.full_name);
-	r = drop_versions(tx, rq->info.number, &rq->bulks);
+	r = version_drop_all(tx, rq->info.history, &rq->dead);
 	if (r < 0)
 		return r;
-	rq->info.latest = 0;
-	rq->info.stamp = clock_stamp();
-	save_item(tx, rq->parent, &rq->info);
-	r = touch_parent(tx, rq, &scope, rq->info.stamp);
+	rq->info.latest = rq->info.tombstone = 0;
+	rq->info.attr = (struct artifact_attr){ 0 };
+	rq->info.stamp = rq->info.changed = clock_stamp();
+	item_save(tx, rq->parent, &rq->info);
+	touch_list(tx, rq->scope, rq->parent, &scope, rq->info.stamp);
 	scope_save(tx, rq->scope, &scope);
-	return r < 0 ? r : tell(tx, CHANGE_ARTIFACT_REMOVED, rq);
+	return item_tell(tx, CHANGE_ARTIFACT_REMOVED, rq->scope, rq->parent, &rq->info, NULL);
+}
+
+/* Run a transaction that may leave bulks without a reference. */
+static int update_and_remove(struct store *st, store_tx_fn *fn, struct request *rq, struct err *err)
+{
+	int r = store_update(st, fn, rq, err);
+
+	if (r == 0)
+		artifact_remove_bulks(st, &rq->dead);
+	buf_release(&rq->dead);
+	return r;
 }
 
 int artifact_remove(struct store *st, struct ref scope, uint64_t parent, const char *name,
 		    struct err *err)
 {
 	struct request rq = { .scope = scope, .parent = parent, .name = name };
-	int r = store_update(st, remove_name, &rq, err);
 
-	if (r == 0)
-		artifact_remove_bulks(st, &rq.bulks);
-	buf_release(&rq.bulks);
-	return r;
+	return update_and_remove(st, remove_name, &rq, err);
 }
 
-void artifact_remove_bulks(struct store *st, const struct buf *bulks)
+void artifact_remove_bulks(struct store *st, const struct buf *dead)
 {
 	size_t i;
 
-	for (i = 0; i < bulks->len; i += sizeof(uint64_t)) {
+	for (i = 0; i < dead->len; i += sizeof(uint64_t)) {
 		uint64_t number;
 
-		memcpy(&number, bulks->data + i, sizeof number);
+		memcpy(&number, dead->data + i, sizeof number);
 		bulk_remove(st, number);
 	}
 }
 
 struct remove_all {
 	struct store_tx *tx;
-	struct buf *bulks;
+	struct buf *dead;
 };
 
 static int remove_item(void *arg, struct span key, struct span value)
@@ -643,13 +636,17 @@ static int remove_item(void *arg, struct span key, struct span value)
 	uint64_t number = key_last_number(key);
 	struct artifact_info info;
 	struct key prefix;
-	int r = decode(value, number, &info);
+	int r = item_decode(value, number, &info);
 
+	if (r == 0)
+		r = version_drop_all(all->tx, info.history, all->dead);
 	if (r < 0)
 		return r;
+	prefix = key_1(KEY_MAP, info.history);
+	store_delete_all(all->tx, &prefix);
 	if (!info.is_directory)
-		return drop_versions(all->tx, number, all->bulks);
-	r = artifact_remove_all(all->tx, number, all->bulks);
+		return 0;
+	r = artifact_remove_all(all->tx, number, all->dead);
 	prefix = key_1(KEY_NAME, number);
 	store_delete_all(all->tx, &prefix);
 	prefix = key_1(KEY_ITEM, number);
@@ -657,19 +654,221 @@ static int remove_item(void *arg, struct span key, struct span value)
 	return r;
 }
 
-int artifact_remove_all(struct store_tx *tx, uint64_t parent, struct buf *bulks)
+int artifact_remove_all(struct store_tx *tx, uint64_t parent, struct buf *dead)
 {
-	struct remove_all all = { tx, bulks };
+	struct remove_all all = { tx, dead };
 	struct key prefix = key_dir(KEY_ITEM, parent, KEY_FILE);
 
 	return store_scan(tx, &prefix, &prefix, remove_item, &all);
 }
 
-static int stat_version(struct store_tx *tx, void *arg)
+/* Renaming. */
+
+/* What is remembered of the name that was left: its numbers stay used. */
+static void leave_name(struct store_tx *tx, const struct artifact_rename *rn,
+		       const struct artifact_info *from, uint64_t number, uint64_t stamp)
+{
+	struct artifact_info left = *from;
+	struct key key = key_item(rn->parent, KEY_FILE, from->number);
+
+	store_delete(tx, &key);
+	left.number = number;
+	left.latest = left.tombstone = 0;
+	left.attr = (struct artifact_attr){ 0 };
+	left.stamp = left.changed = stamp;
+	item_save(tx, rn->parent, &left);
+	item_save_name(tx, rn->parent, &left);
+}
+
+/* The new name becomes what `from` is, with its number. `to`: item_claim() found it so. */
+static int put_renamed(struct store_tx *tx, struct request *rq, const struct artifact_info *from,
+		       struct artifact_info *to, uint64_t stamp)
+{
+	CLEANUP(extents_release) struct extents map = { 0 };
+	CLEANUP(buf_release) struct buf meta = { 0 };
+	struct version_info *v = &rq->version;
+	int r = version_load(tx, from->history, from->latest, v, &meta);
+
+	if (r == 0)
+		r = version_map(tx, from->history, v, &map);
+	if (r < 0)
+		return r;
+	v->n = 0;
+	v->number = rq->new_version;
+	v->stamp = stamp;
+	v->created = clock_now();
+	v->bulk = 0;
+	v->is_mapped = false; /* of the new one */
+	if (!v->is_typed)
+		(void)snprintf(v->mime, sizeof v->mime, "%s", rq->mime);
+	r = version_take_number(tx, to->history, &to->highest, &v->n);
+	if (r == 0)
+		r = version_save(tx, to->history, v, buf_span(&meta), NULL, &map, &rq->dead);
+	if (r < 0)
+		return r;
+	item_note_version(to, v);
+	to->attr = from->attr;
+	if (!(to->attr.has & ATTR_MTIME)) { /* a rename does not change it */
+		to->attr.has |= ATTR_MTIME;
+		to->attr.mtime = (int64_t)from->stamp;
+	}
+	return 0;
+}
+
+static int rename_file(struct store_tx *tx, struct request *rq, struct scope_info *scope,
+		       uint64_t stamp)
+{
+	const struct artifact_rename *rn = rq->rename;
+	struct artifact_info from = rq->info;
+	struct artifact_info *to = &rq->info;
+	struct artifact_info replaced;
+	struct key key;
+	int r = check_parent(tx, rn->scope, rn->new_parent);
+
+	if (r == 0)
+		r = item_claim(tx, rn->new_parent, rn->new_name, rn->new_full_name, from.number,
+			       to);
+	if (r < 0)
+		return r;
+	if (r == 1 && rn->must_be_new)
+		return err_set(tx->err, -EEXIST, "there is '%s' already", rn->new_full_name);
+	if (r == 1) {
+		replaced = *to;
+		key = key_item(rn->new_parent, KEY_FILE, replaced.number);
+		store_delete(tx, &key);
+		to->number = from.number;
+		r = item_tell(tx, CHANGE_ARTIFACT_REPLACED, rn->scope, rn->new_parent, &replaced,
+			      NULL);
+	} else if (to->history == from.number) { /* which stays with the old name */
+		to->history = rq->new_number;
+	}
+	if (r == 0)
+		r = put_renamed(tx, rq, &from, to, stamp);
+	if (r == 0)
+		r = version_drop_all(tx, from.history, &rq->dead);
+	if (r < 0)
+		return r;
+	leave_name(tx, rn, &from, store_new_number(tx->st, tx->err), stamp);
+	item_save(tx, rn->new_parent, to);
+	item_save_name(tx, rn->new_parent, to);
+	touch_list(tx, rn->scope, rn->parent, scope, stamp);
+	touch_list(tx, rn->scope, rn->new_parent, scope, stamp);
+	r = item_tell(tx, CHANGE_ARTIFACT_MOVED, rn->scope, rn->parent, &from, NULL);
+	if (r == 0)
+		r = item_tell(tx, CHANGE_ARTIFACT_ADDED, rn->scope, rn->new_parent, to, NULL);
+	return r < 0 ? r
+		     : item_tell(tx, CHANGE_VERSION_ADDED, rn->scope, rn->new_parent, to,
+				 &rq->version);
+}
+
+/* A directory's new name has to be free, or an empty directory, which it replaces. */
+static int claim_directory(struct store_tx *tx, const struct artifact_rename *rn)
+{
+	struct artifact_info old;
+	int r = item_load_name(tx, rn->new_parent, rn->new_name, &old);
+
+	if (r < 0)
+		return r == -ENOENT ? 0 : r;
+	if (item_is_visible(&old) && rn->must_be_new)
+		return err_set(tx->err, -EEXIST, "there is '%s' already", rn->new_full_name);
+	if (item_is_visible(&old) && !old.is_directory)
+		return err_set(tx->err, -ENOTDIR, "'%s' is not a directory", rn->new_full_name);
+	r = old.is_directory && item_is_visible(&old) ? has_entries(tx, old.number) : 0;
+	if (r)
+		return r < 0 ? r
+			     : err_set(tx->err, -ENOTEMPTY, "'%s' is not empty", rn->new_full_name);
+	if (item_is_visible(&old))
+		r = item_tell(tx, CHANGE_ARTIFACT_REPLACED, rn->scope, rn->new_parent, &old, NULL);
+	item_drop(tx, rn->new_parent, old.number);
+	return r;
+}
+
+static int rename_directory(struct store_tx *tx, struct request *rq, struct scope_info *scope,
+			    uint64_t stamp)
+{
+	const struct artifact_rename *rn = rq->rename;
+	struct artifact_info from = rq->info;
+	struct key key;
+	int r = has_entries(tx, from.number);
+
+	if (r)
+		return r < 0 ? r
+			     : err_set(tx->err, -EXDEV,
+				       "'%s' holds artifacts, whose names would change",
+				       from.full_name);
+	r = check_parent(tx, rn->scope, rn->new_parent);
+	if (r == 0)
+		r = claim_directory(tx, rn);
+	if (r < 0)
+		return r;
+	key = key_item(rn->parent, KEY_FILE, from.number);
+	store_delete(tx, &key);
+	key = key_name(rn->parent, KEY_FILE, span_of(rn->name));
+	store_delete(tx, &key);
+	(void)snprintf(rq->info.name, sizeof rq->info.name, "%s", rn->new_name);
+	(void)snprintf(rq->info.full_name, sizeof rq->info.full_name, "%s", rn->new_full_name);
+	rq->info.changed = stamp;
+	rq->version.n = 0; /* no version, no event */
+	item_save(tx, rn->new_parent, &rq->info);
+	item_save_name(tx, rn->new_parent, &rq->info);
+	touch_list(tx, rn->scope, rn->parent, scope, stamp);
+	touch_list(tx, rn->scope, rn->new_parent, scope, stamp);
+	r = item_tell(tx, CHANGE_ARTIFACT_MOVED, rn->scope, rn->parent, &from, NULL);
+	return r < 0 ? r
+		     : item_tell(tx, CHANGE_ARTIFACT_ADDED, rn->scope, rn->new_parent, &rq->info,
+				 NULL);
+}
+
+static int rename_any(struct store_tx *tx, struct request *rq, struct scope_info *scope,
+		      uint64_t stamp)
+{
+	int r;
+
+	rq->name = rq->rename->name;
+	rq->parent = rq->rename->parent;
+	buf_clear(&rq->dead);
+	r = find(tx, rq);
+	if (r < 0)
+		return r;
+	return rq->info.is_directory ? rename_directory(tx, rq, scope, stamp)
+				     : rename_file(tx, rq, scope, stamp);
+}
+
+static int rename_tx(struct store_tx *tx, void *arg)
 {
 	struct request *rq = arg;
 
-	return load_version(tx, rq->number, rq->n, &rq->version);
+	if (rq->scope.session)
+		return save_in_session(tx, rq, rq->scope, NULL, rename_any);
+	return save_at_user(tx, rq, rename_any);
+}
+
+int artifact_rename(struct store *st, const struct artifact_rename *rename,
+		    struct artifact_info *out, struct err *err)
+{
+	struct request rq = { .scope = rename->scope, .rename = rename, .mime = rename->mime };
+	int r = check_full_name(rename->new_full_name, err);
+
+	if (r == 0)
+		r = take_numbers(st, &rq, err);
+	if (r == 0)
+		r = update_and_remove(st, rename_tx, &rq, err);
+	if (r == 0 && out)
+		*out = rq.info;
+	return r;
+}
+
+/* Versions. */
+
+static int stat_version(struct store_tx *tx, void *arg)
+{
+	struct request *rq = arg;
+	int r = version_load(tx, rq->number, rq->n, &rq->version, rq->text);
+
+	if (r == 0 && rq->version.is_tombstone)
+		r = err_set(tx->err, -ENOENT, "version %llu hides the name, and has no bytes",
+			    (unsigned long long)rq->n);
+	return r;
 }
 
 int artifact_version(struct store *st, uint64_t artifact, uint64_t n, struct version_info *out,
@@ -683,22 +882,75 @@ int artifact_version(struct store *st, uint64_t artifact, uint64_t n, struct ver
 	return r;
 }
 
-static int emit_version(void *arg, struct span key, struct span value)
+static int check_number(struct store_tx *tx, void *arg)
+{
+	struct request *rq = arg;
+
+	return version_take_number(tx, rq->number, &rq->info.highest, &rq->n);
+}
+
+int artifact_check_number(struct store *st, const struct artifact_info *a, uint64_t n,
+			  struct err *err)
+{
+	struct request rq = { .number = a->history, .n = n, .info = *a };
+
+	return store_view(st, check_number, &rq, err); /* which is not committed */
+}
+
+int artifact_metadata(struct store *st, uint64_t artifact, uint64_t n, struct buf *out,
+		      struct err *err)
+{
+	struct request rq = { .number = artifact, .n = n, .text = out };
+	int r = store_view(st, stat_version, &rq, err);
+
+	return r < 0 ? r : buf_check(out, err);
+}
+
+static int load_bytes(struct store_tx *tx, void *arg)
+{
+	struct request *rq = arg;
+	int r = stat_version(tx, rq);
+
+	extents_release(&rq->map);
+	return r < 0 ? r : version_map(tx, rq->number, &rq->version, &rq->map);
+}
+
+int artifact_blob(struct store *st, uint64_t artifact, uint64_t n, struct blob *blob,
+		  struct version_info *out, struct err *err)
+{
+	struct request rq = { .number = artifact, .n = n };
+	struct version_info seen = { 0 };
+	int r;
+
+	/* What is pinned stays; what was pinned has to be what is there. */
+	do {
+		r = store_view(st, load_bytes, &rq, err);
+		if (r < 0 || (seen.stamp && seen.stamp == rq.version.stamp))
+			break;
+		seen = rq.version;
+		blob_close(blob);
+		r = blob_load(blob, &rq.map, rq.version.size, err);
+	} while (r == 0);
+	extents_release(&rq.map);
+	if (r < 0)
+		blob_close(blob);
+	if (r == 0 && out)
+		*out = rq.version;
+	return r;
+}
+
+static int emit_version(void *arg, const struct version_info *v)
 {
 	struct listing *l = arg;
-	struct version_info v;
-	int r = decode_version(value, key_last_number(key), &v);
 
-	return r < 0 ? r : l->version(l->arg, &v);
+	return v->is_tombstone ? 0 : l->version(l->arg, v);
 }
 
 static int list_versions(struct store_tx *tx, void *arg)
 {
 	struct listing *l = arg;
-	struct key prefix = key_1(KEY_VERSION, l->parent);
-	struct key from = key_2(KEY_VERSION, l->parent, l->after + 1);
 
-	return store_scan(tx, &from, &prefix, emit_version, l);
+	return version_scan(tx, l->parent, l->after, emit_version, l);
 }
 
 int artifact_versions(struct store *st, uint64_t artifact, uint64_t after, version_fn *fn,
@@ -710,64 +962,123 @@ int artifact_versions(struct store *st, uint64_t artifact, uint64_t after, versi
 }
 
 struct newest {
-	uint64_t but; /* not this one */
+	uint64_t except;
 	struct version_info found;
 };
 
-static int note_newest(void *arg, const struct version_info *v)
+static int take_newest(void *arg, const struct version_info *v)
 {
 	struct newest *newest = arg;
 
-	if (v->n != newest->but)
+	if (v->n != newest->except)
 		newest->found = *v;
+	return 0;
+}
+
+/* The record when version n is gone. *is_gone: nothing is left to be seen. */
+static int forget_version(struct store_tx *tx, struct artifact_info *a, uint64_t n, bool *is_gone)
+{
+	struct newest newest = { .except = n };
+	int r = version_scan(tx, a->history, 0, take_newest, &newest);
+
+	*is_gone = !newest.found.n || newest.found.is_tombstone;
+	a->changed = a->versions_stamp = clock_stamp();
+	if (r < 0 || a->latest != n)
+		return r;
+	a->latest = *is_gone ? 0 : newest.found.n;
+	a->tombstone = newest.found.is_tombstone ? newest.found.n : 0;
+	a->size = newest.found.size;
+	a->stamp = a->versions_stamp;
+	a->attr.has &= ~(unsigned)(ATTR_MTIME | ATTR_ATIME);
 	return 0;
 }
 
 static int remove_version(struct store_tx *tx, void *arg)
 {
 	struct request *rq = arg;
-	struct newest newest = { .but = rq->n };
-	struct listing l = { .parent = rq->number, .version = note_newest, .arg = &newest };
 	struct scope_info scope;
-	struct key key;
-	int r = in_scope(tx, rq, &scope);
+	bool was_visible;
+	bool is_gone = false;
+	int r = in_scope(tx, rq->scope, &scope);
 
-	buf_clear(&rq->bulks);
+	buf_clear(&rq->dead);
 	if (r == 0)
-		r = stat_item(tx, rq);
+		r = find(tx, rq);
+	was_visible = rq->info.latest;
+	rq->number = rq->info.history;
 	if (r == 0)
-		r = load_version(tx, rq->number, rq->n, &rq->version);
+		r = stat_version(tx, rq);
 	if (r == 0)
-		r = list_versions(tx, &l);
+		r = forget_version(tx, &rq->info, rq->n, &is_gone);
+	if (r == 0)
+		r = version_drop(tx, rq->info.history, &rq->version, &rq->dead);
 	if (r < 0)
 		return r;
-	key = key_2(KEY_VERSION, rq->number, rq->n);
-	store_delete(tx, &key);
-	if (rq->version.bulk) {
-		bulk_abandon(tx, rq->version.bulk);
-		buf_add(&rq->bulks, &rq->version.bulk, sizeof rq->version.bulk);
-	}
-	rq->info.latest = newest.found.n;
-	rq->info.size = newest.found.size;
-	rq->info.stamp = rq->info.versions_stamp = clock_stamp();
-	save_item(tx, rq->parent, &rq->info);
-	r = touch_parent(tx, rq, &scope, rq->info.stamp);
+	item_save(tx, rq->parent, &rq->info);
+	is_gone = was_visible && !rq->info.latest;
+	scope.stamp = rq->info.changed;
+	if (is_gone)
+		touch_list(tx, rq->scope, rq->parent, &scope, rq->info.changed);
 	scope_save(tx, rq->scope, &scope);
-	if (r == 0)
-		r = tell(tx, newest.found.n ? CHANGE_ARTIFACT : CHANGE_ARTIFACT_REMOVED, rq);
-	return r < 0 ? r : tell(tx, CHANGE_VERSION_REMOVED, rq);
+	r = item_tell(tx, is_gone ? CHANGE_ARTIFACT_REMOVED : CHANGE_ARTIFACT, rq->scope,
+		      rq->parent, &rq->info, NULL);
+	return r < 0 ? r
+		     : item_tell(tx, CHANGE_VERSION_REMOVED, rq->scope, rq->parent, &rq->info,
+				 &rq->version);
 }
 
-int artifact_remove_version(struct store *st, struct ref scope, uint64_t parent, uint64_t artifact,
+int artifact_remove_version(struct store *st, struct ref scope, uint64_t parent, const char *name,
 			    uint64_t n, struct err *err)
 {
-	struct request rq = { .scope = scope, .parent = parent, .number = artifact, .n = n };
-	int r = store_update(st, remove_version, &rq, err);
+	struct request rq = {
+		.scope = scope, .parent = parent, .name = name, .n = n, .versions = true
+	};
+
+	return update_and_remove(st, remove_version, &rq, err);
+}
+
+static int describe_version(struct store_tx *tx, void *arg)
+{
+	struct request *rq = arg;
+	struct scope_info scope;
+	int r = in_scope(tx, rq->scope, &scope);
 
 	if (r == 0)
-		artifact_remove_bulks(st, &rq.bulks);
-	buf_release(&rq.bulks);
-	return r;
+		r = find(tx, rq);
+	rq->number = rq->info.history;
+	if (r == 0)
+		r = stat_version(tx, rq);
+	if (r < 0)
+		return r;
+	if (rq->mime) {
+		(void)snprintf(rq->version.mime, sizeof rq->version.mime, "%s", rq->mime);
+		rq->version.is_typed = true;
+	}
+	version_save_record(tx, rq->number, &rq->version, rq->meta);
+	rq->info.changed = rq->info.versions_stamp = clock_stamp();
+	item_save(tx, rq->parent, &rq->info);
+	scope.stamp = rq->info.changed;
+	scope_save(tx, rq->scope, &scope);
+	return item_tell(tx, CHANGE_VERSION, rq->scope, rq->parent, &rq->info, &rq->version);
+}
+
+int artifact_describe_version(struct store *st, struct ref scope, uint64_t parent, const char *name,
+			      uint64_t n, const char *mime, struct span meta, struct err *err)
+{
+	struct request rq = { .scope = scope,
+			      .parent = parent,
+			      .name = name,
+			      .n = n,
+			      .versions = true,
+			      .mime = mime,
+			      .meta = meta };
+
+	if (meta.len > ARTIFACT_META_MAX)
+		return err_set(err, -EFBIG, "custom metadata may have %u bytes", ARTIFACT_META_MAX);
+	if (mime && strlen(mime) >= sizeof rq.version.mime)
+		return err_set(err, -EINVAL, "the MIME type is over %zu bytes",
+			       sizeof rq.version.mime - 1);
+	return store_update(st, describe_version, &rq, err);
 }
 
 /* A part of a URI: what is not unreserved or in `also` as %XX. */
@@ -785,7 +1096,7 @@ static void uri_part(struct buf *out, const char *text, const char *also)
 }
 
 void artifact_describe(struct buf *out, const char *app, const char *user, const char *session,
-		       const struct artifact_info *artifact, const struct version_info *version)
+		       const char *full_name, const struct version_info *version, struct span meta)
 {
 	CLEANUP(buf_release) struct buf uri = { 0 };
 
@@ -798,11 +1109,13 @@ void artifact_describe(struct buf *out, const char *app, const char *user, const
 		uri_part(&uri, session, "");
 	}
 	buf_text(&uri, "/artifacts/");
-	uri_part(&uri, artifact->full_name, "/");
+	uri_part(&uri, full_name, "/");
 	buf_printf(&uri, "/versions/%llu", (unsigned long long)version->n);
 	buf_printf(out, "{\"version\":%llu,\"canonicalUri\":", (unsigned long long)version->n);
 	json_quote(out, buf_span(&uri));
-	buf_text(out, ",\"customMetadata\":{},\"createTime\":");
+	buf_text(out, ",\"customMetadata\":");
+	buf_span_add(out, meta.len ? meta : SPAN("{}"));
+	buf_text(out, ",\"createTime\":");
 	model_time_print(out, version->created);
 	buf_text(out, ",\"mimeType\":");
 	json_quote(out, span_of(version->mime));

@@ -192,34 +192,180 @@ int bulk_truncate(struct bulk_writer *w, uint64_t size)
 	return 0;
 }
 
-void bulk_publish(struct store_tx *tx, uint64_t number)
+/* The number in a KEY_REF row; 1 without one. */
+static int load_refs(struct store_tx *tx, const struct key *key, uint64_t *refs)
 {
-	struct key key = key_1(KEY_PENDING, number);
+	CLEANUP(buf_release) struct buf value = { 0 };
+	struct record_reader reader;
+	int r = store_get(tx, key, &value);
 
-	store_delete(tx, &key);
+	*refs = 1;
+	if (r < 0)
+		return r == -ENOENT ? 0 : r;
+	reader = (struct record_reader){ .left = buf_span(&value) };
+	*refs = record_take_number(&reader);
+	return reader.bad ? -EIO : 0;
 }
 
-void bulk_abandon(struct store_tx *tx, uint64_t number)
+static void save_refs(struct store_tx *tx, const struct key *key, uint64_t refs)
 {
-	struct key key = key_1(KEY_PENDING, number);
+	CLEANUP(buf_release) struct buf value = { 0 };
 
-	store_put(tx, &key, SPAN(""));
+	record_number(&value, refs);
+	if (refs > 1)
+		store_put(tx, key, buf_span(&value));
+	else
+		store_delete(tx, key);
 }
+
+int bulk_add_ref(struct store_tx *tx, uint64_t number)
+{
+	CLEANUP(buf_release) struct buf value = { 0 };
+	struct key pending = key_1(KEY_PENDING, number);
+	struct key key = key_1(KEY_REF, number);
+	uint64_t refs;
+	int r = store_get(tx, &pending, &value);
+
+	if (r == 0) { /* the first that refers to it */
+		store_delete(tx, &pending);
+		return 0;
+	}
+	if (r == -ENOENT)
+		r = load_refs(tx, &key, &refs);
+	if (r == 0)
+		save_refs(tx, &key, refs + 1);
+	return r;
+}
+
+int bulk_drop_ref(struct store_tx *tx, uint64_t number, struct buf *dead)
+{
+	struct key pending = key_1(KEY_PENDING, number);
+	struct key key = key_1(KEY_REF, number);
+	uint64_t refs;
+	int r = load_refs(tx, &key, &refs);
+
+	if (r < 0)
+		return r;
+	if (refs > 1) {
+		save_refs(tx, &key, refs - 1);
+		return 0;
+	}
+	store_put(tx, &pending, SPAN(""));
+	buf_add(dead, &number, sizeof number);
+	return buf_check(dead, tx->err);
+}
+
+struct forget {
+	uint64_t number;
+	bool was_pending;
+};
 
 static int forget_pending(struct store_tx *tx, void *arg)
 {
-	bulk_publish(tx, *(uint64_t *)arg);
-	return 0;
+	struct forget *f = arg;
+	CLEANUP(buf_release) struct buf value = { 0 };
+	struct key key = key_1(KEY_PENDING, f->number);
+	int r = store_get(tx, &key, &value);
+
+	f->was_pending = r == 0;
+	if (r == 0)
+		store_delete(tx, &key);
+	return r == -ENOENT ? 0 : r;
+}
+
+/*
+ * Nobody has it pinned, and so nobody can refer to it any more: the row goes only
+ * behind the file, and a start that finds it does this again.
+ */
+static void remove_now(struct store *st, uint64_t number)
+{
+	struct forget f = { .number = number };
+	char path[PATH_MAX];
+
+	bulk_path(st, number, FILE_PATH, path, sizeof path);
+	if (unlink(path) == 0 || errno == ENOENT)
+		(void)!store_update(st, forget_pending, &f, NULL);
+}
+
+struct bulk_pinned {
+	struct bulk_pinned *next;
+	uint64_t number;
+	unsigned pins;
+	bool dead; /* to be removed behind the last pin */
+};
+
+static struct bulk_pinned **pinned_locked(struct bulk_pins *pins, uint64_t number)
+	REQUIRES(pins->lock)
+{
+	struct bulk_pinned **at = &pins->lists[number % BULK_PIN_LISTS];
+
+	while (*at && (*at)->number != number)
+		at = &(*at)->next;
+	return at;
+}
+
+int bulk_pin(struct store *st, uint64_t number)
+{
+	struct bulk_pins *pins = store_pins(st);
+	struct bulk_pinned **at;
+
+	mutex_lock(&pins->lock);
+	at = pinned_locked(pins, number);
+	if (!*at) {
+		*at = calloc(1, sizeof **at);
+		if (*at)
+			(*at)->number = number;
+	}
+	if (*at)
+		(*at)->pins++;
+	mutex_unlock(&pins->lock);
+	return *at ? 0 : -ENOMEM;
+}
+
+static int look_pending(struct store_tx *tx, void *arg)
+{
+	CLEANUP(buf_release) struct buf value = { 0 };
+	struct forget *f = arg;
+	struct key key = key_1(KEY_PENDING, f->number);
+	int r = store_get(tx, &key, &value);
+
+	f->was_pending = r == 0;
+	return r == -ENOENT ? 0 : r;
+}
+
+void bulk_unpin(struct store *st, uint64_t number)
+{
+	struct bulk_pins *pins = store_pins(st);
+	struct forget f = { .number = number };
+	struct bulk_pinned *last = NULL;
+	struct bulk_pinned **at;
+
+	mutex_lock(&pins->lock);
+	at = pinned_locked(pins, number);
+	if (*at && !--(*at)->pins) {
+		last = *at;
+		*at = last->next;
+	}
+	mutex_unlock(&pins->lock);
+	if (last && last->dead && store_view(st, look_pending, &f, NULL) == 0 && f.was_pending)
+		remove_now(st, number);
+	free(last);
 }
 
 void bulk_remove(struct store *st, uint64_t number)
 {
-	char path[PATH_MAX];
+	struct bulk_pins *pins = store_pins(st);
+	struct bulk_pinned **at;
+	bool wait;
 
-	bulk_path(st, number, FILE_PATH, path, sizeof path);
-	/* What fails here is done again at the next start: the row stays. */
-	if (unlink(path) == 0 || errno == ENOENT)
-		(void)!store_update(st, forget_pending, &number, NULL);
+	mutex_lock(&pins->lock);
+	at = pinned_locked(pins, number);
+	wait = *at;
+	if (wait)
+		(*at)->dead = true;
+	mutex_unlock(&pins->lock);
+	if (!wait)
+		remove_now(st, number);
 }
 
 struct pending {

@@ -1,13 +1,14 @@
 /*
  * Bulk bytes: what is too large for rows, written once, to a file of its own.
  *
- * A bulk has a number and lies in FOLDER/bulk. Until a transaction publishes
- * it (by deleting its KEY_PENDING row together with the write that refers to
- * it) it belongs to nobody, and the next start removes it.
+ * A bulk has a number and lies in FOLDER/bulk. Versions refer to it; how many is
+ * in its KEY_REF row, which is only there for more than one. While a
+ * KEY_PENDING row is there it belongs to nobody, and the next start removes it.
  */
 #ifndef STORE_BULK_H
 #define STORE_BULK_H
 
+#include "base/mutex.h"
 #include "store/store.h"
 
 /* A new empty one, pending, open for reading and writing. Returns a descriptor or -errno. */
@@ -43,12 +44,31 @@ void bulk_writer_close(struct bulk_writer *w);
 /* Open one for reading. A descriptor, or -errno. The caller closes it. */
 MUST_CHECK int bulk_open(struct store *st, uint64_t number, struct err *err);
 
-/* Inside a transaction: a version refers to it from now on; or none does any more. */
-void bulk_publish(struct store_tx *tx, uint64_t number);
-void bulk_abandon(struct store_tx *tx, uint64_t number);
+/*
+ * Inside a transaction: one more version refers to it, or one less. What has no
+ * reference left is pending again, and its number is appended to dead, for
+ * bulk_remove() after the commit.
+ */
+MUST_CHECK int bulk_add_ref(struct store_tx *tx, uint64_t number);
+MUST_CHECK int bulk_drop_ref(struct store_tx *tx, uint64_t number, struct buf *dead);
 
-/* Remove the file and the pending row of one that nobody refers to. */
+/*
+ * Remove the file and the pending row of one that nobody refers to. One that is
+ * pinned is removed when its last pin goes, unless a version has got it by then.
+ */
 void bulk_remove(struct store *st, uint64_t number);
+
+/* Somebody reads it, or is about to make a version with it. 0 or -ENOMEM. Any thread. */
+MUST_CHECK int bulk_pin(struct store *st, uint64_t number);
+void bulk_unpin(struct store *st, uint64_t number);
+
+#define BULK_PIN_LISTS 256
+
+/* The store's table of pins. */
+struct bulk_pins {
+	struct mutex lock;
+	struct bulk_pinned *lists[BULK_PIN_LISTS] GUARDED_BY(lock);
+};
 
 /* Remove all, for an engine that forgets what refers to them. */
 void bulk_clear(struct store *st);

@@ -17,6 +17,8 @@
  *   m message piece           -> piece of a message that was closed, not submitted;
  *                                piece 0 is a record: app, user, session
  *   v artifact n              -> record of version n
+ *   x artifact n              -> extents of version n, where its bytes are not one whole bulk
+ *   b bulk                    -> record: how many versions refer to it, if more than one
  *   p bulk                    -> nothing: bulk bytes that no version refers to
  *
  * kind is one byte, enum key_kind. A record is a list of varints (7 bits a
@@ -45,6 +47,8 @@ enum key_space {
 	KEY_QUEUE = 'q',
 	KEY_MESSAGE = 'm',
 	KEY_VERSION = 'v',
+	KEY_MAP = 'x',
+	KEY_REF = 'b',
 	KEY_PENDING = 'p',
 };
 

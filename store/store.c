@@ -35,6 +35,8 @@ struct store {
 	pthread_t folder_thread;
 	bool folder_runs;
 
+	struct bulk_pins pins;
+
 	struct mutex numbers_lock;
 	uint64_t next_number GUARDED_BY(numbers_lock);
 	uint64_t end_number GUARDED_BY(numbers_lock);
@@ -372,6 +374,7 @@ int store_open(const struct store_options *options, struct store **out, struct e
 	st->durability = options->durability;
 	st->ops = engine_find(options->engine ? options->engine : "rocksdb");
 	st->folder = strdup(options->folder);
+	mutex_init(&st->pins.lock);
 	mutex_init(&st->numbers_lock);
 	mutex_init(&st->fold_lock);
 	cond_init(&st->fold_wake);
@@ -408,6 +411,7 @@ void store_close(struct store *st)
 	cond_release(&st->fold_wake);
 	mutex_release(&st->fold_lock);
 	mutex_release(&st->numbers_lock);
+	mutex_release(&st->pins.lock);
 	free(st->folder);
 	free(st);
 }
@@ -421,6 +425,11 @@ void store_watch(struct store *st, watch_fn *fn, void *arg)
 int store_sync(struct store *st, struct err *err)
 {
 	return st->ops->sync(st->eng, err);
+}
+
+struct bulk_pins *store_pins(struct store *st)
+{
+	return &st->pins;
 }
 
 enum durability store_durability(const struct store *st)

@@ -41,7 +41,10 @@ enum change_kind {
 	CHANGE_ARTIFACT_ADDED, /* ref: session or user; parent directory; item, name */
 	CHANGE_ARTIFACT,
 	CHANGE_ARTIFACT_REMOVED,
-	CHANGE_VERSION_ADDED, /* item: the artifact; turn_or_version: its number */
+	CHANGE_ARTIFACT_REPLACED, /* another took its name, whose versions stay */
+	CHANGE_ARTIFACT_MOVED,    /* it left this name, and has been or will be added as another */
+	CHANGE_VERSION_ADDED,     /* history: of the artifact; turn_or_version: its number */
+	CHANGE_VERSION,           /* its bytes or what is known about it */
 	CHANGE_VERSION_REMOVED,
 	CHANGE_TURN_ADDED, /* ref: the session; item: the turn's object; turn_or_version */
 	CHANGE_TURN,
@@ -53,7 +56,10 @@ struct change {
 	uint64_t parent;
 	uint64_t item;
 	uint64_t turn_or_version;
-	uint64_t unfolded; /* CHANGE_LOG: bytes of the log that are rows */
+	uint64_t history;      /* artifacts: the number that the versions are kept under */
+	uint64_t version_item; /* of CHANGE_VERSION...: the version's object */
+	bool keeps_time;       /* artifacts: the time of the file may be what it was before */
+	uint64_t unfolded;     /* CHANGE_LOG: bytes of the log that are rows */
 	char name[256];
 };
 
@@ -123,6 +129,10 @@ struct change *store_changed(struct store_tx *tx, enum change_kind kind, struct 
 
 /* A number that no object ever had; 0: it could not be had, err says why. */
 uint64_t store_new_number(struct store *st, struct err *err);
+
+/* Of bulk.c. */
+struct bulk_pins;
+struct bulk_pins *store_pins(struct store *st);
 
 /* Work for the store's own thread: fold the tail of a session's log. */
 void store_fold_later(struct store *st, struct ref session);

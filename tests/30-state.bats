@@ -147,7 +147,6 @@ refused_write() {
 	echo 3 > state/topic.json.json
 	echo 4 > 'state/ünï.json'
 	same '{"a/b":1,"topic.json":3,"with space":2,"ünï":4}' "$(jq -Sc . state.json)"
-	refused EINVAL touch state/x
 	refused EINVAL touch state/%zz.json
 	refused EINVAL touch state/%41.json
 }

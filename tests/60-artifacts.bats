@@ -220,13 +220,19 @@ versions() {
 	same half "$(cat artifacts/fresh)"
 }
 
-@test "others see the old size too, until the close" {
+@test "others see the old size until the close, who writes the new one" {
 	echo old > artifacts/a.txt
 	python3 - <<-'PY'
-		import os
+		import os, subprocess
+		# Started before the file is open: a child that has it and ends closes it.
+		other = subprocess.Popen(["sh", "-c", "read _; stat -c %s artifacts/a.txt; cat artifacts/a.txt"],
+			stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 		fd = os.open("artifacts/a.txt", os.O_WRONLY | os.O_TRUNC)
 		os.write(fd, b"a longer text\n")
-		assert os.stat("artifacts/a.txt").st_size == 4, os.stat("artifacts/a.txt").st_size
+		assert os.fstat(fd).st_size == 14, os.fstat(fd).st_size
+		seen = other.communicate(b"\n")[0]
+		assert seen == b"4\nold\n", seen
+		assert os.fstat(fd).st_size == 14, os.fstat(fd).st_size
 		os.close(fd)
 		assert os.stat("artifacts/a.txt").st_size == 14
 	PY

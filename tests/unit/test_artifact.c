@@ -68,29 +68,45 @@ static int teardown(void **state UNUSED)
 	return nftw(folder, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
 }
 
-static uint64_t make_bulk(const char *text)
+static int save_blob(struct artifact_save *save, const char *text, struct artifact_info *out)
 {
-	uint64_t number;
-	int fd = bulk_create(st, &number, &err);
+	CLEANUP(blob_close) struct blob blob;
+	int r;
 
-	assert_true(fd >= 0);
-	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
-	assert_int_equal(close(fd), 0);
-	return number;
+	blob_init(&blob, st);
+	if (*text)
+		OK(blob_write(&blob, 0, span_of(text), &err));
+	OK(blob_settle(&blob, false, &err));
+	save->blob = &blob;
+	save->mime = "text/plain";
+	r = artifact_publish(st, save, out, &err);
+	if (r == 0)
+		blob_seal(&blob);
+	return r;
 }
 
 static int save_into(uint64_t parent, const char *name, const char *full_name, const char *text,
 		     struct artifact_info *out)
 {
-	struct artifact_save save = { .scope = session,
+	struct artifact_save save = {
+		.scope = session, .parent = parent, .name = name, .full_name = full_name
+	};
+
+	return save_blob(&save, text, out);
+}
+
+/* In the user's directory, with an event in a session. */
+static int save_as(struct ref scope, uint64_t parent, struct ref via, const char *name,
+		   const char *text, struct artifact_info *out)
+{
+	struct artifact_save save = { .scope = scope,
 				      .parent = parent,
 				      .name = name,
-				      .full_name = full_name,
-				      .mime = "text/plain",
-				      .bulk = *text ? make_bulk(text) : 0,
-				      .size = strlen(text) };
+				      .full_name = name,
+				      .event_session = via,
+				      .event_name = "user:u" };
 
-	return artifact_publish(st, &save, out, &err);
+	return save_blob(&save, text, out);
 }
 
 static int save_text(const char *name, const char *text, struct artifact_info *out)
@@ -100,22 +116,16 @@ static int save_text(const char *name, const char *text, struct artifact_info *o
 
 static void expect_bytes(const struct artifact_info *a, uint64_t n, const char *want)
 {
+	CLEANUP(blob_close) struct blob blob;
+	CLEANUP(buf_release) struct buf text = { 0 };
 	struct version_info v;
-	char text[64] = "";
-	int fd;
 
-	OK(artifact_version(st, a->number, n, &v, &err));
+	blob_init(&blob, st);
+	OK(artifact_blob(st, a->history, n, &blob, &v, &err));
 	assert_int_equal(v.n, n);
 	assert_int_equal(v.size, strlen(want));
-	if (!*want) {
-		assert_int_equal(v.bulk, 0);
-		return;
-	}
-	fd = bulk_open(st, v.bulk, &err);
-	assert_true(fd >= 0);
-	assert_int_equal(read(fd, text, sizeof text), strlen(want));
-	assert_int_equal(close(fd), 0);
-	assert_string_equal(text, want);
+	OK(blob_read(&blob, 0, 64, &text, &err));
+	assert_string_equal(buf_cstr(&text), want);
 }
 
 static int note_version(void *arg, const struct version_info *v)
@@ -128,7 +138,7 @@ static void expect_versions(const struct artifact_info *a, const char *want)
 {
 	CLEANUP(buf_release) struct buf seen = { 0 };
 
-	OK(artifact_versions(st, a->number, 0, note_version, &seen, &err));
+	OK(artifact_versions(st, a->history, 0, note_version, &seen, &err));
 	assert_string_equal(seen.len ? buf_cstr(&seen) : "", want);
 }
 
@@ -167,6 +177,7 @@ static void test_publish(void **state UNUSED)
 	assert_int_equal(b.created, a.created);
 	OK(save_text("empty", "", NULL));
 	OK(artifact_find(st, session.session, "a.txt", &found, &err));
+	b.saved = 0; /* which only the save tells */
 	assert_memory_equal(&found, &b, sizeof b);
 	OK(artifact_stat(st, session.session, a.number, &found, &err));
 	assert_memory_equal(&found, &b, sizeof b);
@@ -230,7 +241,7 @@ static void test_events(void **state UNUSED)
 	expect_event("{\"a \\\"b\\\".txt\":1}");
 	OK(save_text("a \"b\".txt", "two", NULL));
 	expect_event("{\"a \\\"b\\\".txt\":2}");
-	OK(artifact_mkdir(st, session, session.session, "d", "d", &dir, &err));
+	OK(artifact_mkdir(st, session, session.session, "d", "d", NULL, &dir, &err));
 	assert_int_equal(events(), 2);
 	OK(save_into(dir.number, "x", "d/x", "three", NULL));
 	expect_event("{\"d/x\":1}");
@@ -242,30 +253,19 @@ static void test_events(void **state UNUSED)
 /* A user's file: without an event of its own, or through a session with one. */
 static void test_user_files(void **state UNUSED)
 {
-	struct artifact_save save = { .scope = user,
-				      .parent = user.user,
-				      .name = "u",
-				      .full_name = "u",
-				      .mime = "a/b",
-				      .bulk = make_bulk("x"),
-				      .size = 1 };
+	struct ref none = { 0 };
 	struct artifact_info a;
 
-	OK(artifact_publish(st, &save, &a, &err));
+	OK(save_as(user, user.user, none, "u", "x", &a));
 	assert_int_equal(events(), 0);
-	save.bulk = make_bulk("yy");
-	save.size = 2;
-	save.event_session = session;
-	save.event_name = "user:u";
-	OK(artifact_publish(st, &save, &a, &err));
+	OK(save_as(user, user.user, session, "u", "yy", &a));
 	expect_event("{\"user:u\":2}");
 	expect_list(user.user, "u|");
 	expect_list(session.session, "");
 	OK(scope_remove(st, session, &err));
 	expect_bytes(&a, 1, "x");
 	expect_bytes(&a, 2, "yy");
-	save.bulk = make_bulk("zzz");
-	CODE(artifact_publish(st, &save, &a, &err), -ESTALE);
+	CODE(save_as(user, user.user, session, "u", "zzz", &a), -ESTALE);
 	expect_versions(&a, "1 2 ");
 }
 
@@ -276,7 +276,7 @@ static void test_numbers_are_not_reused(void **state UNUSED)
 
 	OK(save_text("f", "1", &a));
 	OK(save_text("f", "2", &a));
-	OK(artifact_remove_version(st, session, session.session, a.number, 2, &err));
+	OK(artifact_remove_version(st, session, session.session, "f", 2, &err));
 	OK(artifact_stat(st, session.session, a.number, &a, &err));
 	assert_int_equal(a.latest, 1);
 	assert_int_equal(a.highest, 2);
@@ -287,7 +287,7 @@ static void test_numbers_are_not_reused(void **state UNUSED)
 	OK(save_text("f", "4", &a));
 	assert_int_equal(a.latest, 4);
 	expect_versions(&a, "4 ");
-	OK(artifact_remove_version(st, session, session.session, a.number, 4, &err));
+	OK(artifact_remove_version(st, session, session.session, "f", 4, &err));
 	CODE(artifact_find(st, session.session, "f", &a, &err), -ENOENT);
 	expect_list(session.session, "");
 	OK(save_text("f", "5", &a));
@@ -302,7 +302,7 @@ static void test_numbers_outlive_a_directory(void **state UNUSED)
 
 	OK(save_text("f", "1", &a));
 	OK(artifact_remove(st, session, session.session, "f", &err));
-	OK(artifact_mkdir(st, session, session.session, "f", "f", NULL, &err));
+	OK(artifact_mkdir(st, session, session.session, "f", "f", NULL, NULL, &err));
 	OK(artifact_rmdir(st, session, session.session, "f", &err));
 	OK(save_text("f", "2", &a));
 	assert_int_equal(a.latest, 2);
@@ -314,11 +314,11 @@ static void test_numbers_outlive_their_directory(void **state UNUSED)
 	struct artifact_info dir;
 	struct artifact_info a;
 
-	OK(artifact_mkdir(st, session, session.session, "d", "d", &dir, &err));
+	OK(artifact_mkdir(st, session, session.session, "d", "d", NULL, &dir, &err));
 	OK(save_into(dir.number, "x", "d/x", "1", &a));
 	OK(artifact_remove(st, session, dir.number, "x", &err));
 	OK(artifact_rmdir(st, session, session.session, "d", &err));
-	OK(artifact_mkdir(st, session, session.session, "d", "d", &dir, &err));
+	OK(artifact_mkdir(st, session, session.session, "d", "d", NULL, &dir, &err));
 	OK(save_into(dir.number, "x", "d/x", "2", &a));
 	assert_int_equal(a.latest, 2);
 }
@@ -331,19 +331,18 @@ static void test_remove_version(void **state UNUSED)
 	OK(save_text("f", "1", &a));
 	OK(save_text("f", "22", &a));
 	OK(save_text("f", "333", &a));
-	OK(artifact_remove_version(st, session, session.session, a.number, 1, &err));
-	CODE(artifact_remove_version(st, session, session.session, a.number, 1, &err), -ENOENT);
+	OK(artifact_remove_version(st, session, session.session, "f", 1, &err));
+	CODE(artifact_remove_version(st, session, session.session, "f", 1, &err), -ENOENT);
 	OK(artifact_stat(st, session.session, a.number, &found, &err));
 	assert_int_equal(found.latest, 3);
 	assert_int_equal(found.size, 3);
-	OK(artifact_remove_version(st, session, session.session, a.number, 3, &err));
+	OK(artifact_remove_version(st, session, session.session, "f", 3, &err));
 	OK(artifact_stat(st, session.session, a.number, &found, &err));
 	assert_int_equal(found.latest, 2);
 	assert_int_equal(found.size, 2);
 	assert_true(found.versions_stamp > a.versions_stamp);
 	expect_versions(&a, "2 ");
-	CODE(artifact_remove_version(st, session, session.session, a.number + 1000, 1, &err),
-	     -ENOENT);
+	CODE(artifact_remove_version(st, session, session.session, "g", 1, &err), -ENOENT);
 }
 
 static uint64_t bulk_of(const struct artifact_info *a, uint64_t n)
@@ -398,7 +397,7 @@ static void test_bulk_goes(void **state UNUSED)
 		assert_true(bulk_is_there(bulk[i]));
 	}
 	assert_int_equal(pending(), 0);
-	OK(artifact_remove_version(st, session, session.session, a.number, 2, &err));
+	OK(artifact_remove_version(st, session, session.session, "f", 2, &err));
 	assert_true(bulk_is_there(bulk[0]) && !bulk_is_there(bulk[1]) && bulk_is_there(bulk[2]));
 	OK(artifact_remove(st, session, session.session, "f", &err));
 	assert_false(bulk_is_there(bulk[0]) || bulk_is_there(bulk[2]));
@@ -416,14 +415,14 @@ static void test_directories(void **state UNUSED)
 	struct artifact_info e;
 	struct artifact_info a;
 
-	OK(artifact_mkdir(st, session, session.session, "d", "d", &d, &err));
+	OK(artifact_mkdir(st, session, session.session, "d", "d", NULL, &d, &err));
 	assert_true(d.is_directory);
 	assert_int_equal(d.latest, 0);
-	CODE(artifact_mkdir(st, session, session.session, "d", "d", NULL, &err), -EEXIST);
-	OK(artifact_mkdir(st, session, d.number, "d", "d/d", &e, &err));
+	CODE(artifact_mkdir(st, session, session.session, "d", "d", NULL, NULL, &err), -EEXIST);
+	OK(artifact_mkdir(st, session, d.number, "d", "d/d", NULL, &e, &err));
 	OK(save_into(e.number, "f", "d/d/f", "x", &a));
 	assert_string_equal(a.full_name, "d/d/f");
-	CODE(artifact_mkdir(st, session, e.number, "f", "d/d/f", NULL, &err), -EEXIST);
+	CODE(artifact_mkdir(st, session, e.number, "f", "d/d/f", NULL, NULL, &err), -EEXIST);
 	CODE(save_text("d", "x", NULL), -EISDIR);
 	CODE(artifact_remove(st, session, session.session, "d", &err), -EISDIR);
 	CODE(artifact_rmdir(st, session, session.session, "d", &err), -ENOTEMPTY);
@@ -448,11 +447,11 @@ static void test_removed_directory(void **state UNUSED)
 {
 	struct artifact_info d;
 
-	OK(artifact_mkdir(st, session, session.session, "d", "d", &d, &err));
+	OK(artifact_mkdir(st, session, session.session, "d", "d", NULL, &d, &err));
 	OK(artifact_rmdir(st, session, session.session, "d", &err));
 	if (save_into(d.number, "f", "d/f", "x", NULL) >= 0)
 		fail_msg("a version was saved in a directory that was removed");
-	if (artifact_mkdir(st, session, d.number, "e", "d/e", NULL, &err) >= 0)
+	if (artifact_mkdir(st, session, d.number, "e", "d/e", NULL, NULL, &err) >= 0)
 		fail_msg("a directory was made in a directory that was removed");
 }
 
@@ -464,7 +463,7 @@ static void test_gone(void **state UNUSED)
 	OK(scope_remove(st, session, &err));
 	CODE(save_text("f", "x", NULL), -ESTALE);
 	CODE(save_text("g", "x", NULL), -ESTALE);
-	CODE(artifact_mkdir(st, session, session.session, "d", "d", NULL, &err), -ESTALE);
+	CODE(artifact_mkdir(st, session, session.session, "d", "d", NULL, NULL, &err), -ESTALE);
 	CODE(artifact_stat(st, session.session, a.number, &a, &err), -ENOENT);
 }
 
@@ -483,40 +482,51 @@ static void test_long_names(void **state UNUSED)
 	full[1023] = 'n';
 	full[1024] = 0;
 	CODE(save_into(session.session, "short", full, "x", NULL), -ENAMETOOLONG);
-	CODE(artifact_mkdir(st, session, session.session, "d", full, NULL, &err), -ENAMETOOLONG);
+	CODE(artifact_mkdir(st, session, session.session, "d", full, NULL, NULL, &err),
+	     -ENAMETOOLONG);
 }
 
 /* The open that saved a version may write more to it. */
 static void test_extend(void **state UNUSED)
 {
+	CLEANUP(blob_close) struct blob blob;
 	struct artifact_save save = { .scope = session,
 				      .parent = session.session,
 				      .name = "f",
 				      .full_name = "f",
 				      .mime = "a/b",
-				      .bulk = make_bulk("one"),
-				      .size = 3 };
+				      .blob = &blob };
 	struct artifact_info a;
 	struct version_info v;
 
+	blob_init(&blob, st);
+	OK(blob_write(&blob, 0, SPAN("one"), &err));
+	OK(blob_settle(&blob, false, &err));
 	OK(artifact_publish(st, &save, &a, &err));
-	save.version = a.latest;
-	save.size = 5;
+	blob_seal(&blob);
+	save.version = a.saved;
 	save.mime = "c/d";
+	OK(blob_write(&blob, 1, SPAN("NEXT"), &err));
+	expect_bytes(&a, 1, "one"); /* until it is published */
+	OK(blob_settle(&blob, false, &err));
 	OK(artifact_publish(st, &save, &a, &err));
+	blob_seal(&blob);
 	assert_int_equal(a.latest, 1);
 	assert_int_equal(a.size, 5);
 	assert_int_equal(events(), 1);
-	OK(artifact_version(st, a.number, 1, &v, &err));
-	assert_int_equal(v.size, 5);
+	expect_bytes(&a, 1, "oNEXT");
+	OK(artifact_version(st, a.history, 1, &v, &err));
 	assert_string_equal(v.mime, "c/d");
 	/* An older version grows without becoming the latest. */
 	OK(save_text("f", "second", &a));
-	save.size = 7;
+	OK(blob_write(&blob, 5, SPAN("..."), &err));
+	OK(blob_settle(&blob, false, &err));
 	OK(artifact_publish(st, &save, &a, &err));
+	blob_seal(&blob);
 	assert_int_equal(a.latest, 2);
 	assert_int_equal(a.size, 6);
-	OK(artifact_remove_version(st, session, session.session, a.number, 1, &err));
+	expect_bytes(&a, 1, "oNEXT...");
+	OK(artifact_remove_version(st, session, session.session, "f", 1, &err));
 	CODE(artifact_publish(st, &save, &a, &err), -ESTALE);
 	OK(artifact_remove(st, session, session.session, "f", &err));
 	CODE(artifact_publish(st, &save, &a, &err), -ESTALE);
@@ -619,11 +629,11 @@ static void test_watch(void **state UNUSED)
 	OK(save_text("f", "x", &a));
 	expect_news(&seen, session, "aal", CHANGE_ARTIFACT, 2, CHANGE_VERSION_ADDED, 2, CHANGE_LOG,
 		    0);
-	OK(artifact_remove_version(st, session, session.session, a.number, 1, &err));
+	OK(artifact_remove_version(st, session, session.session, "f", 1, &err));
 	expect_news(&seen, session, "aa", CHANGE_ARTIFACT, 1, CHANGE_VERSION_REMOVED, 1);
-	OK(artifact_remove_version(st, session, session.session, a.number, 2, &err));
+	OK(artifact_remove_version(st, session, session.session, "f", 2, &err));
 	expect_news(&seen, session, "aa", CHANGE_ARTIFACT_REMOVED, 2, CHANGE_VERSION_REMOVED, 2);
-	OK(artifact_mkdir(st, session, session.session, "f", "f", NULL, &err));
+	OK(artifact_mkdir(st, session, session.session, "f", "f", NULL, NULL, &err));
 	expect_news(&seen, session, "a", CHANGE_ARTIFACT_ADDED, 0);
 	OK(artifact_rmdir(st, session, session.session, "f", &err));
 	expect_news(&seen, session, "a", CHANGE_ARTIFACT_REMOVED, 0);
@@ -635,12 +645,11 @@ static void test_watch(void **state UNUSED)
 static void test_describe(void **state UNUSED)
 {
 	CLEANUP(buf_release) struct buf out = { 0 };
-	struct artifact_info a = { .full_name = "d/a b.png" };
 	struct version_info v = {
 		.n = 3, .size = 12, .created = 1700000001500000, .mime = "image/png"
 	};
 
-	artifact_describe(&out, "my app", "u1", "s", &a, &v);
+	artifact_describe(&out, "my app", "u1", "s", "d/a b.png", &v, SPAN(""));
 	assert_string_equal(
 		buf_cstr(&out),
 		"{\"version\":3,\"canonicalUri\":\"artifact://apps/my%20app/users/u1/sessions/s/"
@@ -648,8 +657,9 @@ static void test_describe(void **state UNUSED)
 		"3\",\"customMetadata\":{},\"createTime\":1700000001."
 		"500000,\"mimeType\":\"image/png\",\"size\":12}\n");
 	buf_clear(&out);
-	artifact_describe(&out, "a", "u", NULL, &a, &v);
+	artifact_describe(&out, "a", "u", NULL, "f", &v, SPAN("{\"k\":1}"));
 	assert_null(strstr(buf_cstr(&out), "/sessions/"));
+	assert_non_null(strstr(buf_cstr(&out), "\"customMetadata\":{\"k\":1},"));
 }
 
 /* Two places never have one URI, whatever their ids look like. */
@@ -657,11 +667,10 @@ static void test_uri_is_one_to_one(void **state UNUSED)
 {
 	CLEANUP(buf_release) struct buf of_session = { 0 };
 	CLEANUP(buf_release) struct buf of_user = { 0 };
-	struct artifact_info a = { .full_name = "f" };
 	struct version_info v = { .n = 1 };
 
-	artifact_describe(&of_session, "a", "u", "s", &a, &v);
-	artifact_describe(&of_user, "a", "u/sessions/s", NULL, &a, &v);
+	artifact_describe(&of_session, "a", "u", "s", "f", &v, SPAN(""));
+	artifact_describe(&of_user, "a", "u/sessions/s", NULL, "f", &v, SPAN(""));
 	assert_string_not_equal(buf_cstr(&of_session), buf_cstr(&of_user));
 }
 
@@ -673,7 +682,7 @@ static void test_reopen(void **state UNUSED)
 		skip();
 	OK(save_text("f", "one", &a));
 	OK(save_text("f", "two", &a));
-	OK(artifact_remove_version(st, session, session.session, a.number, 2, &err));
+	OK(artifact_remove_version(st, session, session.session, "f", 2, &err));
 	store_close(st);
 	open_store();
 	OK(artifact_find(st, session.session, "f", &a, &err));

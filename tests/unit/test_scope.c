@@ -261,15 +261,19 @@ static uint64_t make_bulk(void)
 
 static void publish(struct ref scope, uint64_t parent, const char *name)
 {
+	CLEANUP(blob_close) struct blob blob;
 	struct artifact_save save = { .scope = scope,
 				      .parent = parent,
 				      .name = name,
 				      .full_name = name,
-				      .bulk = make_bulk(),
-				      .size = 5,
+				      .blob = &blob,
 				      .mime = "text/plain" };
 
+	blob_init(&blob, st);
+	OK(blob_write(&blob, 0, SPAN("bytes"), &err));
+	OK(blob_settle(&blob, false, &err));
 	OK(artifact_publish(st, &save, NULL, &err));
+	blob_seal(&blob);
 }
 
 static void add_turns(struct ref where)
@@ -322,8 +326,8 @@ static void add_artifacts(struct ref where)
 	publish(where, top, "a.txt");
 	publish(where, top, "gone.txt");
 	OK(artifact_remove(st, where, top, "gone.txt", &err));
-	OK(artifact_mkdir(st, where, top, "d", "d", &dir, &err));
-	OK(artifact_mkdir(st, where, dir.number, "e", "d/e", &inner, &err));
+	OK(artifact_mkdir(st, where, top, "d", "d", NULL, &dir, &err));
+	OK(artifact_mkdir(st, where, dir.number, "e", "d/e", NULL, &inner, &err));
 	publish(where, inner.number, "deep.txt");
 	publish(where, dir.number, "x.txt");
 }
@@ -364,7 +368,7 @@ static void test_nothing_is_left_of_a_directory(void **state UNUSED)
 
 	rows(&before);
 	OK(scope_create(st, user, "doomed", &doomed, NULL, &err));
-	OK(artifact_mkdir(st, doomed, doomed.session, "d", "d", &dir, &err));
+	OK(artifact_mkdir(st, doomed, doomed.session, "d", "d", NULL, &dir, &err));
 	publish(doomed, dir.number, "x.txt");
 	OK(artifact_remove(st, doomed, dir.number, "x.txt", &err));
 	OK(artifact_rmdir(st, doomed, doomed.session, "d", &err));

@@ -1,0 +1,680 @@
+/*
+ * Drafts: see draft.h.
+ */
+#include "fs/draft.h"
+
+#include "base/clock.h"
+#include "fs/handle.h"
+#include "fs/scratch.h"
+#include "store/mime.h"
+
+#include <errno.h>
+#include <linux/falloc.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define USER_PREFIX "user:"
+
+struct draft {
+	atomic_uint refs;
+	struct mutex lock;
+	struct blob blob GUARDED_BY(lock);
+	atomic_bool is_taken; /* of a new artifact: by the open that made it */
+	atomic_bool is_based; /* blob is the file: what was there before was loaded, or cut off */
+	bool is_written GUARDED_BY(lock);  /* since it was saved: a close saves it */
+	bool is_cut GUARDED_BY(lock);      /* nothing but emptied: the last close saves it */
+	uint64_t version GUARDED_BY(lock); /* saved as; 0: not yet */
+	_Atomic uint64_t length;
+
+	struct mutex attr_lock;
+	struct artifact_attr attr GUARDED_BY(attr_lock); /* for the version */
+};
+
+/* An open file. */
+struct opened {
+	struct draft *draft; /* NULL: reads what is stored, and nothing else */
+	struct blob view;    /* guarded by the handle's lock, as the next ones */
+	bool has_view;
+	uint64_t change; /* of the inode, when the view was loaded */
+	_Atomic uint64_t view_size;
+};
+
+struct draft *draft_new(struct store *st, bool is_new) NO_THREAD_ANALYSIS /* nobody else has it */
+{
+	struct draft *d = calloc(1, sizeof *d);
+
+	if (!d)
+		return NULL;
+	atomic_init(&d->refs, 1);
+	mutex_init(&d->lock);
+	mutex_init(&d->attr_lock);
+	blob_init(&d->blob, st);
+	atomic_init(&d->is_based, is_new);
+	return d;
+}
+
+struct draft *draft_ref(struct draft *d)
+{
+	if (d)
+		atomic_fetch_add(&d->refs, 1);
+	return d;
+}
+
+void draft_unref(struct draft *d) NO_THREAD_ANALYSIS /* the last one has it alone */
+{
+	if (!d || atomic_fetch_sub(&d->refs, 1) != 1)
+		return;
+	blob_close(&d->blob);
+	mutex_release(&d->attr_lock);
+	mutex_release(&d->lock);
+	free(d);
+}
+
+uint64_t draft_length(struct draft *d)
+{
+	return atomic_load(&d->length);
+}
+
+static void measure_locked(struct draft *d) REQUIRES(d->lock)
+{
+	atomic_store(&d->length, d->blob.size);
+}
+
+int draft_text(struct draft *d, size_t max, struct buf *out, struct err *err)
+{
+	int r;
+
+	mutex_lock(&d->lock);
+	if (d->blob.size > max)
+		r = err_set(err, -EFBIG, "the file has over %zu bytes", max);
+	else
+		r = blob_read(&d->blob, 0, max, out, err);
+	mutex_unlock(&d->lock);
+	return r;
+}
+
+int draft_put_text(struct draft *d, struct span text, struct err *err)
+{
+	int r;
+
+	mutex_lock(&d->lock);
+	r = blob_write(&d->blob, 0, text, err);
+	measure_locked(d);
+	mutex_unlock(&d->lock);
+	return r;
+}
+
+int draft_load(struct draft *d, uint64_t history, uint64_t n, struct err *err)
+{
+	int r;
+
+	mutex_lock(&d->lock);
+	r = artifact_blob(d->blob.st, history, n, &d->blob, NULL, err);
+	measure_locked(d);
+	atomic_store(&d->is_based, r == 0);
+	mutex_unlock(&d->lock);
+	return r;
+}
+
+/* The bytes that are stored under a place now: of the version it names, or of the latest. */
+static int load_stored(const struct place *at, struct blob *blob, struct err *err)
+{
+	struct artifact_info info;
+	int tries;
+	int r = -ENOENT;
+
+	if (at->n)
+		return artifact_blob(at->fs->store, at->parent, at->n, blob, NULL, err);
+	/* The latest may be deleted in between: then there is another. */
+	for (tries = 0; tries < 3 && r == -ENOENT; tries++) {
+		r = artifact_stat(at->fs->store, at->parent, at->item, &info, err);
+		if (r < 0)
+			return r;
+		r = artifact_blob(at->fs->store, info.history, info.latest, blob, NULL, err);
+	}
+	return r;
+}
+
+/* The page cache is shared by all opens: each of them serves the version of now. */
+static int refresh_view(struct handle *h, struct opened *o, struct err *err)
+{
+	uint64_t change = atomic_load(&h->inode->change);
+	struct blob fresh;
+	int r;
+
+	if (o->has_view && o->change == change)
+		return 0;
+	blob_init(&fresh, h->at.fs->store);
+	r = load_stored(inode_place(h->inode), &fresh, err);
+	if (r == -ENOENT && (o->has_view || atomic_load(&h->inode->pending))) {
+		o->change = change; /* it was removed: who has it open keeps what there was */
+		o->has_view = true;
+		return 0;
+	}
+	if (r < 0)
+		return r;
+	blob_close(&o->view);
+	o->view = fresh;
+	o->change = change;
+	o->has_view = true;
+	atomic_store(&o->view_size, fresh.size);
+	return 0;
+}
+
+/* Whether this open reads its draft, rather than what is stored. */
+static bool reads_draft(struct handle *h, const struct opened *o)
+{
+	bool use;
+
+	if (!o->draft || !atomic_load(&o->draft->is_based))
+		return false;
+	if (handle_writes(h))
+		return true;
+	mutex_lock(&o->draft->lock);
+	use = !o->draft->version; /* saved by somebody else: from then on it reads what is stored */
+	mutex_unlock(&o->draft->lock);
+	return use;
+}
+
+static int plan_read(struct handle *h, uint64_t offset, size_t size, struct blob_plan *plan,
+		     struct err *err)
+{
+	struct opened *o = h->state;
+	int r;
+
+	if (reads_draft(h, o)) {
+		mutex_lock(&o->draft->lock);
+		r = blob_plan(&o->draft->blob, offset, size, plan, err);
+		mutex_unlock(&o->draft->lock);
+		return r;
+	}
+	mutex_lock(&h->lock);
+	r = refresh_view(h, o, err);
+	if (r == 0)
+		r = blob_plan(&o->view, offset, size, plan, err);
+	mutex_unlock(&h->lock);
+	return r;
+}
+
+int draft_read(struct handle *h, uint64_t offset, size_t size, struct buf *out, struct err *err)
+{
+	struct blob_plan plan;
+	int r = plan_read(h, offset, size, &plan, err);
+
+	return r < 0 ? r : blob_plan_read(&plan, out, err);
+}
+
+static int cut_off(struct draft *d, struct err *err)
+{
+	int r;
+
+	mutex_lock(&d->lock);
+	r = blob_truncate(&d->blob, 0, err);
+	d->is_cut = true;
+	atomic_store(&d->is_based, true);
+	measure_locked(d);
+	mutex_unlock(&d->lock);
+	return r;
+}
+
+/*
+ * The draft of a file that is in no store: all share that of a scratch file. That of a
+ * new artifact is for who made it; whoever else writes makes another version.
+ */
+static struct draft *draft_of_unsaved(const struct place *at)
+{
+	struct scratch_info info;
+	struct draft *d;
+
+	if (!scratch_get(at->fs, at->item, &info, &d))
+		return NULL;
+	if (at->type == &scratch_node || !atomic_exchange(&d->is_taken, true))
+		return d;
+	draft_unref(d);
+	return NULL;
+}
+
+static int draft_open(struct handle *h, struct err *err)
+{
+	const struct place *at = inode_place(h->inode);
+	struct opened *o;
+	int r = 0;
+
+	if (at->n && handle_writes(h) && !atomic_load(&h->inode->pending))
+		return err_set(err, -EACCES, "a version that was saved does not change");
+	o = calloc(1, sizeof *o);
+	if (!o)
+		return err_nomem(err);
+	blob_init(&o->view, at->fs->store);
+	h->state = o;
+	o->draft = draft_of_unsaved(at);
+	if (!o->draft && handle_writes(h)) {
+		o->draft = draft_new(at->fs->store, false);
+		r = o->draft ? 0 : err_nomem(err);
+	}
+	if (r == 0 && o->draft && handle_writes(h) && (h->flags & O_TRUNC))
+		r = cut_off(o->draft, err);
+	if (r == 0 && !o->draft)
+		r = refresh_view(h, o, err);
+	if (r < 0) {
+		draft_unref(o->draft);
+		blob_close(&o->view);
+		free(o);
+		return r;
+	}
+	if (handle_writes(h))
+		atomic_fetch_add(&h->inode->writers, 1);
+	return 0;
+}
+
+/* Start from the bytes that are there. */
+static int base_locked(struct handle *h, struct draft *d, struct err *err) REQUIRES(d->lock)
+{
+	int r;
+
+	if (atomic_load(&d->is_based))
+		return 0;
+	r = load_stored(inode_place(h->inode), &d->blob, err);
+	if (r == -ENOENT && (atomic_load(&h->inode->pending) || atomic_load(&h->inode->gone)))
+		r = 0; /* being made, or removed since */
+	if (r < 0)
+		return r;
+	atomic_store(&d->is_based, true);
+	measure_locked(d);
+	return 0;
+}
+
+/* It has new bytes, and times of its own are over. */
+static void written_locked(struct handle *h, struct draft *d) REQUIRES(d->lock)
+{
+	d->is_written = true;
+	measure_locked(d);
+	mutex_lock(&d->attr_lock);
+	d->attr.has &= ~(unsigned)(ATTR_MTIME | ATTR_ATIME);
+	mutex_unlock(&d->attr_lock);
+	scratch_touch(h->at.fs, inode_place(h->inode)->item);
+}
+
+static int check_size(uint64_t offset, uint64_t len, struct err *err)
+{
+	if (offset > ARTIFACT_MAX || len > ARTIFACT_MAX - offset)
+		return err_set(err, -EFBIG, "an artifact may have %llu bytes", ARTIFACT_MAX);
+	return 0;
+}
+
+static ssize_t draft_write(struct handle *h, uint64_t offset, struct span data, struct err *err)
+{
+	struct opened *o = h->state;
+	struct draft *d = o->draft;
+	int r;
+
+	mutex_lock(&d->lock);
+	r = base_locked(h, d, err);
+	if (h->flags & O_APPEND)
+		offset = d->blob.size;
+	if (r == 0)
+		r = check_size(offset, data.len, err);
+	if (r == 0)
+		r = blob_write(&d->blob, offset, data, err);
+	if (r == 0)
+		written_locked(h, d);
+	mutex_unlock(&d->lock);
+	return r < 0 ? r : (ssize_t)data.len;
+}
+
+static int draft_truncate(struct handle *h, uint64_t size, struct err *err)
+{
+	struct opened *o = h->state;
+	struct draft *d = o->draft;
+	int r = check_size(size, 0, err);
+
+	if (r < 0)
+		return r;
+	mutex_lock(&d->lock);
+	r = base_locked(h, d, err);
+	if (r == 0 && size != d->blob.size) {
+		r = blob_truncate(&d->blob, size, err);
+		written_locked(h, d);
+	}
+	mutex_unlock(&d->lock);
+	return r;
+}
+
+static int draft_allocate(struct handle *h, int mode, uint64_t offset, uint64_t len,
+			  struct err *err)
+{
+	struct opened *o = h->state;
+	struct draft *d = o->draft;
+	bool clears = mode & (FALLOC_FL_PUNCH_HOLE | FALLOC_FL_ZERO_RANGE);
+	uint64_t end = offset + len;
+	int r;
+
+	if (mode & ~(FALLOC_FL_KEEP_SIZE | FALLOC_FL_PUNCH_HOLE | FALLOC_FL_ZERO_RANGE))
+		return -EOPNOTSUPP;
+	r = check_size(offset, len, err);
+	if (r < 0)
+		return r;
+	mutex_lock(&d->lock);
+	r = base_locked(h, d, err);
+	if (r == 0 && clears && offset < d->blob.size) {
+		r = blob_clear(&d->blob, offset, MIN(end, d->blob.size), err);
+		written_locked(h, d);
+	}
+	if (r == 0 && !(mode & FALLOC_FL_KEEP_SIZE) && end > d->blob.size) {
+		r = blob_truncate(&d->blob, end, err);
+		written_locked(h, d);
+	}
+	mutex_unlock(&d->lock);
+	return r;
+}
+
+static int draft_seek(struct handle *h, uint64_t offset, bool data, uint64_t *out, struct err *err)
+{
+	struct opened *o = h->state;
+	int r;
+
+	if (reads_draft(h, o)) {
+		mutex_lock(&o->draft->lock);
+		r = blob_seek(&o->draft->blob, offset, data, out);
+		mutex_unlock(&o->draft->lock);
+		return r;
+	}
+	mutex_lock(&h->lock);
+	r = refresh_view(h, o, err);
+	if (r == 0)
+		r = blob_seek(&o->view, offset, data, out);
+	mutex_unlock(&h->lock);
+	return r;
+}
+
+/* A part of what a handle reads, as a blob that nobody else uses. */
+static int take_part(struct handle *h, uint64_t offset, uint64_t len, struct blob *part,
+		     struct err *err)
+{
+	struct opened *o = h->state;
+	bool use_draft = reads_draft(h, o);
+	struct mutex *lock = use_draft ? &o->draft->lock : &h->lock;
+	struct blob *from;
+	int r = 0;
+
+	mutex_lock(lock);
+	if (!use_draft)
+		r = refresh_view(h, o, err);
+	from = use_draft ? &o->draft->blob : &o->view;
+	if (r == 0 && offset < from->size)
+		r = blob_share(part, 0, from, offset, MIN(len, from->size - offset), err);
+	mutex_unlock(lock);
+	return r;
+}
+
+static ssize_t draft_copy(struct handle *from, uint64_t offset, struct handle *to,
+			  uint64_t to_offset, uint64_t len, struct err *err)
+{
+	struct opened *o = to->state;
+	struct draft *d = o->draft;
+	CLEANUP(blob_close) struct blob part;
+	int r;
+
+	blob_init(&part, from->at.fs->store);
+	r = take_part(from, offset, len, &part, err);
+	if (r == 0)
+		r = check_size(to_offset, part.size, err);
+	if (r < 0 || !part.size)
+		return r;
+	mutex_lock(&d->lock);
+	r = base_locked(to, d, err);
+	if (r == 0)
+		r = blob_share(&d->blob, to_offset, &part, 0, part.size, err);
+	if (r == 0)
+		written_locked(to, d);
+	mutex_unlock(&d->lock);
+	return r < 0 ? r : (ssize_t)part.size;
+}
+
+static bool draft_size(struct handle *h, uint64_t *size)
+{
+	struct opened *o = h->state;
+
+	if (!o->draft || !atomic_load(&o->draft->is_based))
+		return false;
+	*size = draft_length(o->draft);
+	return true;
+}
+
+static int draft_sync(struct handle *h, struct err *err)
+{
+	struct opened *o = h->state;
+	int r;
+
+	if (!o->draft)
+		return 0; /* what is stored as a version was written by its close */
+	mutex_lock(&o->draft->lock);
+	r = blob_settle(&o->draft->blob, true, err);
+	mutex_unlock(&o->draft->lock);
+	return r;
+}
+
+/* Whether a version has to be on the disk before its name is. */
+static bool wants_sync(const struct handle *h)
+{
+	return (h->flags & O_DSYNC) || store_durability(h->at.fs->store) == DURABILITY_DISK;
+}
+
+static void guess_type_locked(struct draft *d, const char *name, char *mime, size_t size)
+	REQUIRES(d->lock)
+{
+	CLEANUP(buf_release) struct buf head = { 0 };
+
+	(void)!blob_read(&d->blob, 0, MIME_LOOK_BYTES, &head,
+			 NULL); /* then it is guessed by name */
+	mime_guess(buf_span(&head), name, mime, size);
+}
+
+/* Where a version is saved: its directory, and the attributes it has from before. */
+static int find_target(const struct place *at, struct artifact_save *s, struct artifact_attr *attr,
+		       struct err *err)
+{
+	struct artifact_info info;
+	struct scratch_info scratch;
+
+	if (scratch_get(at->fs, at->item, &scratch, NULL))
+		attr_merge(attr, &scratch.attr);
+	if (!at->n)
+		return 0;
+	s->n = at->n;
+	s->version_number = at->item;
+	s->number = 0;
+	return artifact_resolve(at->fs->store, at->ref, at->name, &s->parent, &info, err);
+}
+
+/* replaces: the name becomes the file at->item, whatever it was. */
+static int save_locked(struct draft *d, const struct place *at, struct ref via, bool replaces,
+		       bool to_disk, struct err *err) REQUIRES(d->lock)
+{
+	const char *slash = strrchr(at->name, '/');
+	CLEANUP(buf_release) struct buf via_name = { 0 };
+	struct artifact_attr attr = { 0 };
+	struct artifact_info info;
+	char mime[128];
+	struct artifact_save s = { .scope = at->ref,
+				   .parent = at->parent,
+				   .name = slash ? slash + 1 : at->name,
+				   .full_name = at->name,
+				   .blob = &d->blob,
+				   .mime = mime,
+				   .attr = &attr,
+				   .number = at->item,
+				   .replaces = replaces,
+				   .version = d->version,
+				   .event_session = via };
+	int r = blob_settle(&d->blob, to_disk, err);
+
+	if (r == 0)
+		r = find_target(at, &s, &attr, err);
+	if (r < 0)
+		return r;
+	mutex_lock(&d->attr_lock);
+	attr_merge(&attr, &d->attr);
+	mutex_unlock(&d->attr_lock);
+	if (via.session) {
+		buf_printf(&via_name, USER_PREFIX "%s", at->name);
+		s.event_name = buf_cstr(&via_name);
+	}
+	guess_type_locked(d, s.name, mime, sizeof mime);
+	r = artifact_publish(at->fs->store, &s, &info, err);
+	if (r < 0)
+		return r;
+	blob_seal(&d->blob);
+	d->version = d->version ? d->version : info.saved;
+	d->is_written = d->is_cut = false;
+	(void)scratch_remove(at->fs, at->item);
+	return 0;
+}
+
+int draft_publish(struct draft *d, const struct place *at, struct ref via, struct err *err)
+{
+	bool to_disk = store_durability(at->fs->store) == DURABILITY_DISK;
+	int r;
+
+	mutex_lock(&d->lock);
+	r = save_locked(d, at, via, !via.session, to_disk, err);
+	mutex_unlock(&d->lock);
+	return r;
+}
+
+/* Files that a rename has to make something of are not saved by a close. */
+static bool can_be_saved(struct handle *h)
+{
+	return inode_place(h->inode)->type != &scratch_node && !atomic_load(&h->inode->gone);
+}
+
+/* A close with something new in it saves; the first flush of a shell has nothing. */
+static int draft_flush(struct handle *h, struct err *err)
+{
+	struct opened *o = h->state;
+	struct draft *d = o->draft;
+	int r = 0;
+
+	if (!d || !handle_writes(h) || !can_be_saved(h))
+		return 0;
+	mutex_lock(&d->lock);
+	if (d->is_written)
+		r = save_locked(d, inode_place(h->inode), h->via, false, wants_sync(h), err);
+	mutex_unlock(&d->lock);
+	return r;
+}
+
+/* An empty file, made or cut off, is known to be one only now. */
+static int save_at_last(struct handle *h, struct draft *d, struct err *err)
+{
+	const struct place *at = inode_place(h->inode);
+	struct scratch_info info;
+	bool is_new;
+	int r = 0;
+
+	if (!can_be_saved(h) || !(handle_writes(h) || h->created))
+		return 0;
+	is_new = at->n ? h->created : scratch_get(at->fs, at->item, &info, NULL) && info.is_new;
+	mutex_lock(&d->lock);
+	if (d->is_written || ((d->is_cut || is_new) && !d->version))
+		r = save_locked(d, at, h->via, false, wants_sync(h), err);
+	mutex_unlock(&d->lock);
+	if (r < 0 && is_new)
+		(void)scratch_remove(at->fs, at->item);
+	return r;
+}
+
+static void draft_release(struct handle *h, struct err *err)
+{
+	struct opened *o = h->state;
+	int r = o->draft ? save_at_last(h, o->draft, err) : 0;
+
+	if (r < 0)
+		err->code = r;
+	handle_leave(h);
+	if (handle_writes(h))
+		atomic_fetch_sub(&h->inode->writers, 1);
+	draft_unref(o->draft);
+	blob_close(&o->view);
+	free(o);
+}
+
+struct looking {
+	struct node_stat *st;
+	const struct artifact_attr *attr;
+	uint64_t largest;
+	bool found;
+};
+
+static void look_at_size(struct handle *h, void *arg)
+{
+	struct looking *l = arg;
+	struct opened *o = h->state;
+
+	l->found = true;
+	if (!draft_size(h, &l->st->size))
+		l->st->size = atomic_load(&o->view_size);
+}
+
+bool draft_stat_unlinked(const struct place *at, struct node_stat *st)
+{
+	struct looking l = { .st = st };
+
+	if (!at->inode || !atomic_load(&at->inode->gone))
+		return false;
+	handle_each(at->inode, look_at_size, &l);
+	st->mtime = at->fs->mounted;
+	st->is_unlinked = true;
+	return l.found;
+}
+
+static void keep_attr(struct handle *h, void *arg)
+{
+	struct looking *l = arg;
+	struct opened *o = h->state;
+
+	if (!o->draft || !handle_writes(h))
+		return;
+	mutex_lock(&o->draft->attr_lock);
+	attr_merge(&o->draft->attr, l->attr);
+	mutex_unlock(&o->draft->attr_lock);
+}
+
+void draft_keep_attr(const struct place *at, const struct artifact_attr *attr)
+{
+	struct looking l = { .attr = attr };
+
+	if (at->inode && atomic_load(&at->inode->writers))
+		handle_each(at->inode, keep_attr, &l);
+}
+
+static void look_for_largest(struct handle *h, void *arg)
+{
+	struct looking *l = arg;
+	uint64_t size;
+
+	if ((h->flags & O_ACCMODE) == O_RDWR && draft_size(h, &size))
+		l->largest = MAX(l->largest, size);
+}
+
+uint64_t draft_largest(const struct place *at)
+{
+	struct looking l = { 0 };
+
+	if (at->inode && atomic_load(&at->inode->writers))
+		handle_each(at->inode, look_for_largest, &l);
+	return l.largest;
+}
+
+const struct file_ops draft_ops = {
+	.open = draft_open,
+	.write = draft_write,
+	.truncate = draft_truncate,
+	.allocate = draft_allocate,
+	.seek = draft_seek,
+	.copy = draft_copy,
+	.draft_size = draft_size,
+	.flush = draft_flush,
+	.sync = draft_sync,
+	.release = draft_release,
+};

@@ -1,0 +1,52 @@
+/*
+ * Drafts: files that are written: artifacts, versions, scratch files.
+ *
+ * An open that writes has a draft of its own, which becomes a version when it
+ * is closed; until then all others see what was there before. Files that are
+ * not in the store yet (scratch.h) have one draft for all.
+ */
+#ifndef FS_DRAFT_H
+#define FS_DRAFT_H
+
+#include "fs/node.h"
+
+struct draft;
+
+#define ARTIFACT_MAX (1ull << 40)
+
+/* One reference; NULL: no memory. is_new: an empty file, there is nothing to start from. */
+struct draft *draft_new(struct store *st, bool is_new);
+struct draft *draft_ref(struct draft *d);
+void draft_unref(struct draft *d); /* NULL is fine */
+
+/* Its size now. */
+uint64_t draft_length(struct draft *d);
+
+/* The text of a small file. -EFBIG over max. */
+MUST_CHECK int draft_text(struct draft *d, size_t max, struct buf *out, struct err *err);
+
+/* Put a text into a new one. */
+MUST_CHECK int draft_put_text(struct draft *d, struct span text, struct err *err);
+
+/* Start from a version. */
+MUST_CHECK int draft_load(struct draft *d, uint64_t history, uint64_t n, struct err *err);
+
+/* Save it as a version of an artifact's place, which becomes at->item. via: the session that gets
+ * the event, if not at's. */
+MUST_CHECK int draft_publish(struct draft *d, const struct place *at, struct ref via,
+			     struct err *err);
+
+/* A removed file that is still open: how it is shown to who has it. False: nobody has. */
+bool draft_stat_unlinked(const struct place *at, struct node_stat *st);
+
+/* The attributes of an artifact were set: drafts of it that are not saved yet keep them. */
+void draft_keep_attr(const struct place *at, const struct artifact_attr *attr);
+
+/* The largest draft of opens that read as well (and may map it). */
+uint64_t draft_largest(const struct place *at);
+
+MUST_CHECK int draft_read(struct handle *h, uint64_t offset, size_t size, struct buf *out,
+			  struct err *err);
+extern const struct file_ops draft_ops;
+
+#endif

@@ -1,0 +1,28 @@
+/*
+ * Text files that are taken as a whole: state values, state.json, <n>.json.
+ *
+ * A write works on a copy of the text. What can never become valid is refused by
+ * write(2); when a descriptor is closed the text has to be complete, and is set.
+ */
+#ifndef FS_TEXT_H
+#define FS_TEXT_H
+
+#include "fs/handle.h"
+
+struct text_rules {
+	bool starts_empty; /* the old text is no part of the new one */
+	size_t max;        /* bytes */
+	const char *what;  /* "a state value": for errors */
+	/* 0; -ENODATA: not yet valid, more may follow; other errors: never. */
+	int (*check)(struct handle *h, struct span text, struct err *err);
+	int (*set)(struct handle *h, struct span text, struct err *err);
+};
+
+/* For rows of file_ops; h->state is the draft. */
+MUST_CHECK int text_open(struct handle *h, const struct text_rules *rules, struct err *err);
+MUST_CHECK ssize_t text_write(struct handle *h, uint64_t offset, struct span data, struct err *err);
+MUST_CHECK int text_truncate(struct handle *h, uint64_t size, struct err *err);
+MUST_CHECK int text_flush(struct handle *h, struct err *err);
+void text_release(struct handle *h, struct err *err);
+
+#endif
