@@ -167,6 +167,7 @@ int item_load_marker(struct store_tx *tx, struct artifact_info *a)
 	stamp = record_take_number(&reader);
 	a->stamp = MAX(a->stamp, stamp);
 	a->changed = MAX(a->changed, a->stamp);
+	a->attr.has &= ~(unsigned)ATTR_MTIME;
 	if (record_take_number(&reader))
 		a->attr.has |= ATTR_MTIME;
 	a->attr.mtime = (int64_t)record_take_number(&reader);
