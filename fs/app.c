@@ -74,11 +74,11 @@ static const struct node_type app_entries[] = {
 	{ .name = "agent.json",
 	  .id = ID_AGENT_JSON,
 	  .mode = S_IFREG | 0400,
-	  .flags = NODE_VOLATILE,
+	  .flags = NODE_VOLATILE | NODE_PUBLIC,
 	  .help = "the loaded agent, or why it does not load",
 	  .show = agent_json_show },
-	STATE_ROWS(0700, 0600, 0, "state of the app, shared by all"),
-	SCOPES_ROW("users", "one directory a user"),
+	STATE_ROWS(0700, 0600, NODE_PUBLIC, "state of the app, shared by all"),
+	SCOPES_ROW("users", NODE_JOINABLE, "one directory a user"),
 	ERRORS_ROW,
 	{ 0 },
 };
@@ -87,6 +87,7 @@ const struct node_type app_dir = {
 	.name = "<app>",
 	.id = ID_OBJECT,
 	.mode = S_IFDIR | 0700,
+	.flags = NODE_PUBLIC,
 	.entries = app_entries,
 	.stat = scope_dir_stat,
 };

@@ -353,14 +353,6 @@ static int full_name(const struct place *dir, const char *id, char *out, size_t 
 	return 0;
 }
 
-static void attr_of_new(const struct node_new *by, struct artifact_attr *attr)
-{
-	*attr = (struct artifact_attr){ .has = ATTR_MODE | ATTR_UID | ATTR_GID,
-					.mode = by->mode & 07777,
-					.uid = by->uid,
-					.gid = by->gid };
-}
-
 /* A file that is in no store yet, and its place. */
 static int add_scratch(const struct place *dir, struct scratch_info *info,
 		       const struct node_new *by, struct place *child, struct buf *text,
@@ -369,7 +361,7 @@ static int add_scratch(const struct place *dir, struct scratch_info *info,
 	struct draft *draft = draft_new(dir->fs->store, true);
 	int r = draft ? 0 : err_nomem(err);
 
-	attr_of_new(by, &info->attr);
+	node_attr_of_new(by, &info->attr);
 	info->number = store_new_number(dir->fs->store, err);
 	if (r == 0 && !info->number)
 		r = -EIO;
@@ -432,7 +424,7 @@ int artifacts_make(const struct place *dir, const char *name, const struct node_
 		r = full_name(dir, id.data, full, sizeof full, err);
 	if (r < 0)
 		return r;
-	attr_of_new(by, &attr);
+	node_attr_of_new(by, &attr);
 	return artifact_mkdir(dir->fs->store, dir->ref, artifacts_directory(dir), id.data, full,
 			      &attr, NULL, err);
 }
@@ -675,7 +667,8 @@ static int rename_found(const struct renaming *rn, struct err *err)
 }
 
 int artifacts_rename(const struct place *dir, const char *name, const struct place *new_dir,
-		     const char *new_name, bool must_be_new, struct err *err)
+		     const char *new_name, bool must_be_new, const struct node_new *by,
+		     struct err *err)
 {
 	CLEANUP(buf_release) struct buf id = { 0 };
 	struct renaming rn = { .dir = dir,
@@ -685,6 +678,7 @@ int artifacts_rename(const struct place *dir, const char *name, const struct pla
 			       .must_be_new = must_be_new };
 	int r = check_rename(&rn, err);
 
+	(void)by; /* all of it is one user's */
 	if (r == 0 && new_name[0] != '.') {
 		r = artifacts_decode(new_name, &id, err);
 		rn.new_id = id.data;

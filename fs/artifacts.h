@@ -18,7 +18,8 @@ int artifacts_make(const struct place *dir, const char *name, const struct node_
 int artifacts_remove(const struct place *dir, const char *name, struct err *err);
 int artifacts_remove_dir(const struct place *dir, const char *name, struct err *err);
 int artifacts_rename(const struct place *dir, const char *name, const struct place *new_dir,
-		     const char *new_name, bool must_be_new, struct err *err);
+		     const char *new_name, bool must_be_new, const struct node_new *by,
+		     struct err *err);
 extern const struct node_type artifacts_entries[];
 
 #define ARTIFACTS_ROW(what)                                                                        \

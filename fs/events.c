@@ -33,6 +33,7 @@ int events_read(struct handle *h, uint64_t offset, size_t size, struct buf *out,
 
 /* Lines of one write, parsed. */
 struct batch {
+	struct handle *h;
 	struct event *events;
 	size_t count;
 	size_t cap;
@@ -84,6 +85,9 @@ static int take_line(struct batch *b, struct span line, struct err *err)
 	if (!e)
 		return err_nomem(err);
 	r = event_from_json(line, e, err);
+	if (r == 0)
+		r = owners_may_set(b->h->at.fs, b->h->at.ref, event_action(e, ACTION_STATE_DELTA),
+				   b->h->caller, err);
 	if (r < 0) {
 		event_release(e);
 		b->count--;
@@ -168,7 +172,7 @@ static int events_open(struct handle *h, struct err *err)
 /* h->text holds a line that has not ended yet. */
 static ssize_t events_write(struct handle *h, uint64_t offset, struct span data, struct err *err)
 {
-	CLEANUP(batch_release) struct batch b = { 0 };
+	CLEANUP(batch_release) struct batch b = { .h = h };
 	size_t carried;
 	size_t taken;
 	size_t stored;
@@ -207,7 +211,7 @@ static ssize_t events_write(struct handle *h, uint64_t offset, struct span data,
 /* The last line may lack its newline: the close ends it. */
 static int events_flush(struct handle *h, struct err *err)
 {
-	CLEANUP(batch_release) struct batch b = { 0 };
+	CLEANUP(batch_release) struct batch b = { .h = h };
 	size_t stored;
 	int r;
 

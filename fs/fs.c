@@ -65,7 +65,7 @@ static int start(struct fs *fs, const struct fs_options *o, struct err *err)
 {
 	struct runner_options runner = { .store = o->store,
 					 .agents = fs->agents,
-					 .turns_max = o->turns_max,
+					 .turns_max = fs->turns_max,
 					 .progress = on_progress,
 					 .session_path = session_path,
 					 .arg = fs };
@@ -76,7 +76,7 @@ static int start(struct fs *fs, const struct fs_options *o, struct err *err)
 	if (r == 0)
 		r = runner_apps(fs->runner, ensure_app, fs, err);
 	if (r == 0)
-		r = ops_mount(fs, o->fuse_options, err);
+		r = ops_mount(fs, fs->fuse_options, err);
 	return r;
 }
 
@@ -96,8 +96,8 @@ int fs_new(const struct fs_options *options, struct fs **out, struct err *err)
 	if (!fs)
 		return err_nomem(err);
 	fs->store = options->store;
-	fs->uid = getuid();
-	fs->gid = getgid();
+	fs->owners = options->owners;
+	fs->turns_max = options->turns_max ? options->turns_max : RUNNER_TURNS_MAX;
 	fs->mounted = clock_stamp();
 	fs->started = clock_now();
 	fs->threads = options->threads ? options->threads : usual_threads();
@@ -106,7 +106,9 @@ int fs_new(const struct fs_options *options, struct fs **out, struct err *err)
 	mutex_init(&fs->handles_lock);
 	fs->mountpoint = strdup(options->mountpoint);
 	fs->agents = options->agents ? strdup(options->agents) : NULL;
-	if (!fs->mountpoint || (options->agents && !fs->agents))
+	fs->fuse_options = options->fuse_options ? strdup(options->fuse_options) : NULL;
+	if (!fs->mountpoint || (options->agents && !fs->agents) ||
+	    (options->fuse_options && !fs->fuse_options))
 		r = err_nomem(err);
 	else
 		r = start(fs, options, err);
@@ -155,5 +157,6 @@ void fs_free(struct fs *fs)
 	mutex_release(&fs->handles_lock);
 	free(fs->mountpoint);
 	free(fs->agents);
+	free(fs->fuse_options);
 	free(fs);
 }

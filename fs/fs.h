@@ -8,6 +8,7 @@
 #include "store/store.h"
 
 struct fs;
+struct owners;
 
 #define FS_THREADS_MIN   4 /* or two a core */
 #define FS_PARKED_MAX    10000
@@ -18,6 +19,7 @@ struct fs_options {
 	const char *mountpoint;   /* absolute */
 	const char *agents;       /* folder of agent folders, absolute, or NULL */
 	const char *fuse_options; /* for -o, or NULL */
+	struct owners *owners;    /* whose files are whose; outlives the fs */
 	unsigned turns_max;
 	unsigned threads; /* 0: the usual number */
 };

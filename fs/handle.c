@@ -35,7 +35,7 @@ static void unlink_handle(struct handle *h)
 	mutex_unlock(&fs->handles_lock);
 }
 
-struct handle *handle_new(struct inode *inode, int flags)
+struct handle *handle_new(struct inode *inode, int flags, uid_t caller)
 {
 	struct handle *h = calloc(1, sizeof *h);
 
@@ -44,6 +44,7 @@ struct handle *handle_new(struct inode *inode, int flags)
 	h->inode = inode;
 	h->at = *inode_place(inode);
 	h->flags = flags;
+	h->caller = caller;
 	mutex_init(&h->lock);
 	link_handle(h);
 	return h;

@@ -16,6 +16,7 @@ struct handle {
 	struct inode *inode;        /* the kernel holds it while the file is open */
 	struct place at;            /* its place; borrowed texts */
 	int flags;                  /* of open(2) */
+	uid_t caller;               /* who opened it */
 	const struct file_ops *ops; /* NULL: only read, through the row */
 	bool created;               /* this open made the name */
 	pid_t pid;                  /* the thread that opened it */
@@ -38,7 +39,7 @@ struct handle {
 	uint64_t text_change GUARDED_BY(lock); /* of the inode, when the text was shown */
 };
 
-struct handle *handle_new(struct inode *inode, int flags);
+struct handle *handle_new(struct inode *inode, int flags, uid_t caller);
 void handle_free(struct handle *h);
 
 /* Let go of a handle as its last descriptor does. err.code is set when that was refused. */

@@ -9,6 +9,7 @@
 #include "fs/inode.h"
 #include "fs/node.h"
 #include "fs/notify.h"
+#include "fs/owners.h"
 #include "fs/park.h"
 #include "fs/scratch.h"
 
@@ -21,8 +22,9 @@ struct fs {
 	struct fuse_session *se;
 	char *mountpoint;
 	char *agents;
-	uid_t uid;
-	gid_t gid;
+	struct owners *owners;
+	char *fuse_options;
+	unsigned turns_max;
 	uint64_t mounted; /* stamp */
 	int64_t started;  /* microseconds */
 	unsigned threads;

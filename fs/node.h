@@ -45,12 +45,18 @@ struct node_stat {
 	bool is_unlinked;          /* nlink is 0 */
 };
 
-/* Who makes a name, and how. */
+/* Who makes or changes a name, and how. */
 struct node_new {
 	mode_t mode; /* permission bits, as the umask left them */
 	uid_t uid;
 	gid_t gid;
 };
+
+/*
+ * What is kept of it: the mode; the owner too, if it is not the daemon's user, whose files
+ * belong to whom the map of owners says.
+ */
+void node_attr_of_new(const struct node_new *by, struct artifact_attr *attr);
 
 enum node_flag {
 	NODE_VOLATILE = 1, /* text without a time of its own: rendered when asked, kept shortly */
@@ -58,6 +64,8 @@ enum node_flag {
 	NODE_STREAM = 4,      /* reads may wait; never cached */
 	NODE_UNLISTED = 8,    /* there, but not in listings: rm -r and copies pass it by */
 	NODE_DIRECT = 16,     /* the kernel keeps none of its bytes */
+	NODE_PUBLIC = 32,     /* above the users: others may read it, if they may enter the mount */
+	NODE_JOINABLE = 64,   /* others pass it, and make what the map of owners gives them */
 };
 
 /* A directory being listed. emit() returns 1 when the reply is full. */
@@ -133,7 +141,8 @@ struct node_type {
 	 * the new name stands for is another object now, to be looked up.
 	 */
 	int (*rename)(const struct place *dir, const char *name, const struct place *new_dir,
-		      const char *new_name, bool must_be_new, struct err *err);
+		      const char *new_name, bool must_be_new, const struct node_new *by,
+		      struct err *err);
 };
 
 extern const struct node_type root_dir;

@@ -38,6 +38,11 @@ static struct fs *fs_of(fuse_req_t req)
 	return fuse_req_userdata(req);
 }
 
+static uid_t caller_of(fuse_req_t req)
+{
+	return fuse_req_ctx(req)->uid;
+}
+
 static struct inode *inode_of(fuse_req_t req, fuse_ino_t ino)
 {
 	struct fs *fs = fs_of(req);
@@ -88,7 +93,9 @@ static double attr_timeout(const struct place *at)
 		return 0;
 	if (at->inode && atomic_load(&at->inode->writers))
 		return 0; /* who writes sees another size than all others */
-	return tree_hides_names(at) ? FLEETING : FOR_EVER;
+	if (tree_hides_names(at))
+		return FLEETING;
+	return owners_keep(at) ? owners_keep(at) : FOR_EVER;
 }
 
 static double name_timeout(const struct place *at)
@@ -240,10 +247,10 @@ static void op_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi
 }
 
 /* truncate(2) without a descriptor: an open, a truncate and a close. */
-static int truncate_alone(struct inode *inode, uint64_t size, struct err *err)
+static int truncate_alone(struct inode *inode, uint64_t size, uid_t caller, struct err *err)
 {
 	const struct file_ops *ops = inode_place(inode)->type->file;
-	struct handle *h = handle_new(inode, O_WRONLY);
+	struct handle *h = handle_new(inode, O_WRONLY, caller);
 	int r;
 
 	if (!h)
@@ -261,7 +268,8 @@ static int truncate_alone(struct inode *inode, uint64_t size, struct err *err)
 	return r;
 }
 
-static int set_size(struct inode *inode, uint64_t size, struct fuse_file_info *fi, struct err *err)
+static int set_size(struct inode *inode, uint64_t size, struct fuse_file_info *fi, uid_t caller,
+		    struct err *err)
 {
 	const struct file_ops *ops = inode_place(inode)->type->file;
 
@@ -269,7 +277,7 @@ static int set_size(struct inode *inode, uint64_t size, struct fuse_file_info *f
 		return err_set(err, -EPERM, "this file cannot be truncated");
 	if (fi)
 		return ops->truncate(handle_of(fi), size, err);
-	return truncate_alone(inode, size, err);
+	return truncate_alone(inode, size, caller, err);
 }
 
 static int64_t ns_of(struct timespec ts)
@@ -312,7 +320,7 @@ static void op_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *attr, int se
 	if (!inode)
 		return;
 	if (set & FUSE_SET_ATTR_SIZE)
-		r = set_size(inode, (uint64_t)attr->st_size, fi, &err);
+		r = set_size(inode, (uint64_t)attr->st_size, fi, caller_of(req), &err);
 	if (r == 0)
 		r = set_attributes(inode, attr, set, &err);
 	if (r < 0)
@@ -410,7 +418,7 @@ static int open_handle(fuse_req_t req, struct inode *inode, int flags, struct ha
 
 	if (atomic_load(&inode->gone))
 		return -ESTALE;
-	h = handle_new(inode, flags);
+	h = handle_new(inode, flags, caller_of(req));
 	if (!h)
 		return err_nomem(err);
 	h->ops = type->file;
@@ -528,6 +536,8 @@ static void op_create(fuse_req_t req, fuse_ino_t parent, const char *name, mode_
 	child = *inode_place(dir);
 	child.inode = NULL;
 	r = inode_place(dir)->type->create(inode_place(dir), name, &by, &child, &text, &err);
+	if (r == 0)
+		r = owners_may_write(fs, child.ref, caller_of(req), &err);
 	if (r < 0) {
 		refuse(req, dir, name, r, &err);
 		return;
@@ -931,10 +941,12 @@ static void op_mkdir(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t
 
 	if (!dir)
 		return;
-	if (inode_place(dir)->type->make)
-		r = inode_place(dir)->type->make(inode_place(dir), name, &by, &err);
-	else
+	if (!inode_place(dir)->type->make)
 		r = err_set(&err, -EPERM, "directories cannot be made here");
+	else
+		r = owners_may_join(inode_place(dir), name, caller_of(req), &err);
+	if (r == 0)
+		r = inode_place(dir)->type->make(inode_place(dir), name, &by, &err);
 	if (r == 0)
 		r = tree_find(inode_place(dir), name, &child, &text, &err);
 	if (r == 0)
@@ -1009,7 +1021,8 @@ static void refuse_name(fuse_req_t req, fuse_ino_t parent, const char *name, con
 }
 
 static int rename_now(struct inode *dir, const char *name, struct inode *new_dir,
-		      const char *new_name, unsigned flags, struct err *err)
+		      const char *new_name, unsigned flags, const struct node_new *by,
+		      struct err *err)
 {
 	const struct place *from = inode_place(dir);
 	const struct place *to = inode_place(new_dir);
@@ -1022,7 +1035,7 @@ static int rename_now(struct inode *dir, const char *name, struct inode *new_dir
 		return err_set(err, -EPERM, "nothing can be moved there");
 	if (from->type->rename != to->type->rename)
 		return err_set(err, -EXDEV, "%s is of another kind there", name);
-	return from->type->rename(from, name, to, new_name, flags & RENAME_NOREPLACE, err);
+	return from->type->rename(from, name, to, new_name, flags & RENAME_NOREPLACE, by, err);
 }
 
 static void op_rename(fuse_req_t req, fuse_ino_t parent, const char *name, fuse_ino_t new_parent,
@@ -1030,12 +1043,13 @@ static void op_rename(fuse_req_t req, fuse_ino_t parent, const char *name, fuse_
 {
 	struct inode *dir = inode_of(req, parent);
 	struct inode *new_dir = dir ? inode_of(req, new_parent) : NULL;
+	struct node_new by = new_by(req, 0);
 	struct err err = { 0 };
 	int r;
 
 	if (!new_dir)
 		return;
-	r = rename_now(dir, name, new_dir, new_name, flags, &err);
+	r = rename_now(dir, name, new_dir, new_name, flags, &by, &err);
 	if (r < 0) {
 		refuse(req, dir, name, r, &err);
 		return;
@@ -1223,11 +1237,13 @@ static int add_arguments(struct fuse_args *args, const char *options)
 	int r = fuse_opt_add_arg(args, "adkfs");
 
 	r |= fuse_opt_add_arg(args, "-o");
-	r |= fuse_opt_add_arg(args, "default_permissions,fsname=adkfs,subtype=adkfs,nosuid,nodev");
+	r |= fuse_opt_add_arg(args, "fsname=adkfs,subtype=adkfs");
 	if (options) {
 		r |= fuse_opt_add_arg(args, "-o");
 		r |= fuse_opt_add_arg(args, options);
 	}
+	r |= fuse_opt_add_arg(args, "-o"); /* last: they count */
+	r |= fuse_opt_add_arg(args, "default_permissions,nosuid,nodev");
 	return r < 0 ? -ENOMEM : 0;
 }
 

@@ -76,7 +76,7 @@ static const struct node_type root_entries[] = {
 	  .help = "this text",
 	  .show = readme_show },
 	{ .name = ".adkfs", .id = ID_ADKFS, .mode = S_IFDIR | 0755, .entries = adkfs_entries },
-	SCOPES_ROW("apps", "one directory an app"),
+	SCOPES_ROW("apps", NODE_PUBLIC, "one directory an app"),
 	{ 0 },
 };
 

@@ -23,11 +23,11 @@ int scope_dir_stat(const struct place *at, struct node_stat *st, struct err *err
 int scope_errors_stat(const struct place *at, struct node_stat *st, struct err *err);
 int scope_errors_show(const struct place *at, struct buf *out, struct err *err);
 
-#define SCOPES_ROW(the_name, what)                                                                 \
+#define SCOPES_ROW(the_name, more_flags, what)                                                     \
 	{                                                                                          \
-		.name = (the_name), .id = ID_MEMBERS, .mode = S_IFDIR | 0700, .help = (what),      \
-		.stat = scopes_stat, .list = scopes_list, .find = scopes_find,                     \
-		.make = scopes_make, .remove_dir = scopes_remove                                   \
+		.name = (the_name), .id = ID_MEMBERS, .mode = S_IFDIR | 0700,                      \
+		.flags = (more_flags), .help = (what), .stat = scopes_stat, .list = scopes_list,   \
+		.find = scopes_find, .make = scopes_make, .remove_dir = scopes_remove              \
 	}
 
 #define ERRORS_ROW                                                                                 \

@@ -16,7 +16,7 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
+#include <unistd.h>
 
 #define ENDING        ".json"
 #define STATE_MAP_MAX (16u << 20)  /* bytes of what is written to state.json */
@@ -128,7 +128,9 @@ static int check_value(struct handle *h, struct span text, struct err *err)
 
 static int check_map(struct handle *h, struct span text, struct err *err)
 {
-	return state_check_object(h->at.ref, text, err);
+	int r = state_check_object(h->at.ref, text, err);
+
+	return r < 0 ? r : owners_may_set(h->at.fs, h->at.ref, text, h->caller, err);
 }
 
 /* Where the value goes, and under which key. */
@@ -200,6 +202,7 @@ static const struct node_type state_file = {
 	.name = "<key>.json",
 	.id = ID_OBJECT,
 	.mode = S_IFREG | 0600,
+	.flags = NODE_PUBLIC,
 	.stat = file_stat,
 	.show = file_show,
 	.file = &value_ops,
@@ -352,15 +355,11 @@ int state_dir_list(const struct place *dir, uint64_t after, struct lister *l, st
 static int create_scratch(const struct place *dir, const char *name, const struct node_new *by,
 			  struct place *child, struct buf *text, struct err *err)
 {
-	struct scratch_info info = { .dir = ref_number(dir->ref),
-				     .scope = dir->ref,
-				     .attr = { .has = ATTR_MODE | ATTR_UID | ATTR_GID,
-					       .mode = by->mode & 07777,
-					       .uid = by->uid,
-					       .gid = by->gid } };
+	struct scratch_info info = { .dir = ref_number(dir->ref), .scope = dir->ref };
 	struct draft *draft = draft_new(dir->fs->store, true);
 	int r = draft ? 0 : err_nomem(err);
 
+	node_attr_of_new(by, &info.attr);
 	(void)snprintf(info.name, sizeof info.name, "%s", name);
 	info.number = store_new_number(dir->fs->store, err);
 	if (r == 0 && !info.number)
@@ -466,7 +465,7 @@ static int text_of(const struct place *at, struct buf *text, struct err *err)
 
 /* A rename onto the name of a key is the write; the key's own file stays what it is. */
 static int rename_to_key(const struct place *from, const struct place *dir, const char *new_name,
-			 struct err *err)
+			 uid_t caller, struct err *err)
 {
 	CLEANUP(buf_release) struct buf text = { 0 };
 	CLEANUP(buf_release) struct buf key = { 0 };
@@ -474,6 +473,8 @@ static int rename_to_key(const struct place *from, const struct place *dir, cons
 	struct span bare;
 	int r = key_of_new(dir, new_name, &scope, &key, &bare, err);
 
+	if (r == 0)
+		r = owners_may_write(dir->fs, scope, caller, err);
 	if (r == 0)
 		r = text_of(from, &text, err);
 	if (r == 0)
@@ -489,7 +490,7 @@ static int rename_to_key(const struct place *from, const struct place *dir, cons
 static int rename_to_scratch(const struct place *from, const struct place *dir,
 			     const char *new_name, struct err *err)
 {
-	const struct node_new by = { .mode = 0600, .uid = dir->fs->uid, .gid = dir->fs->gid };
+	const struct node_new by = { .mode = 0600, .uid = getuid(), .gid = getgid() };
 	CLEANUP(buf_release) struct buf text = { 0 };
 	CLEANUP(buf_release) struct buf name = { 0 };
 	struct scratch_info replaced;
@@ -512,7 +513,7 @@ static int rename_to_scratch(const struct place *from, const struct place *dir,
 
 /* 1: the new name is another object than the old one was. */
 static int rename_found(const struct place *from, const struct place *new_dir, const char *new_name,
-			struct err *err)
+			uid_t caller, struct err *err)
 {
 	struct fs *fs = from->fs;
 	bool was_key = from->type == &state_file;
@@ -529,7 +530,7 @@ static int rename_found(const struct place *from, const struct place *new_dir, c
 		return inode_move(&fs->inodes, &at, inode_number(new_dir), new_name);
 	}
 	r = is_scratch_name(new_name) ? rename_to_scratch(from, new_dir, new_name, err)
-				      : rename_to_key(from, new_dir, new_name, err);
+				      : rename_to_key(from, new_dir, new_name, caller, err);
 	if (r == 0 && was_key)
 		r = state_delete(fs->store, from->ref, span_of(from->name), err);
 	else if (r == 0)
@@ -538,7 +539,8 @@ static int rename_found(const struct place *from, const struct place *new_dir, c
 }
 
 int state_dir_rename(const struct place *dir, const char *name, const struct place *new_dir,
-		     const char *new_name, bool must_be_new, struct err *err)
+		     const char *new_name, bool must_be_new, const struct node_new *by,
+		     struct err *err)
 {
 	CLEANUP(buf_release) struct buf text = { 0 };
 	CLEANUP(buf_release) struct buf other = { 0 };
@@ -554,7 +556,7 @@ int state_dir_rename(const struct place *dir, const char *name, const struct pla
 		return err_set(err, -EPERM, "%s belongs to another scope", name);
 	if (must_be_new && state_dir_find(new_dir, new_name, &found, &other, NULL) == 0)
 		return err_set(err, -EEXIST, "there is '%s' already", new_name);
-	return rename_found(&from, new_dir, new_name, err);
+	return rename_found(&from, new_dir, new_name, by->uid, err);
 }
 
 int state_map_show(const struct place *at, struct buf *out, struct err *err)

@@ -14,7 +14,8 @@ int state_dir_find(const struct place *dir, const char *name, struct place *chil
 int state_dir_create(const struct place *dir, const char *name, const struct node_new *by,
 		     struct place *child, struct buf *text, struct err *err);
 int state_dir_rename(const struct place *dir, const char *name, const struct place *new_dir,
-		     const char *new_name, bool must_be_new, struct err *err);
+		     const char *new_name, bool must_be_new, const struct node_new *by,
+		     struct err *err);
 int state_dir_remove(const struct place *dir, const char *name, struct err *err);
 
 int state_map_stat(const struct place *at, struct node_stat *st, struct err *err);

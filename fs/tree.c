@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #define VOLATILE_NS (200 * (uint64_t)NSEC_PER_MSEC)
 #define HIDE_NS     (10 * (uint64_t)NSEC_PER_SEC)
@@ -225,6 +226,27 @@ static void put_times(const struct node_stat *st, struct stat *out)
 	put_time(&out->st_ctim, (int64_t)MAX(st->ctime, st->mtime));
 }
 
+void node_attr_of_new(const struct node_new *by, struct artifact_attr *attr)
+{
+	*attr = (struct artifact_attr){ .has = ATTR_MODE, .mode = by->mode & 07777 };
+	if (by->uid == getuid())
+		return;
+	attr->has |= ATTR_UID | ATTR_GID;
+	attr->uid = by->uid;
+	attr->gid = by->gid;
+}
+
+static void put_owner(const struct place *at, const struct node_stat *st, struct stat *out)
+{
+	if (st->attr.has & ATTR_MODE)
+		out->st_mode = (at->type->mode & S_IFMT) | st->attr.mode;
+	owners_apply(at, out);
+	if (st->attr.has & ATTR_UID)
+		out->st_uid = st->attr.uid;
+	if (st->attr.has & ATTR_GID)
+		out->st_gid = st->attr.gid;
+}
+
 int tree_stat(const struct place *at, const struct node_stat *known, struct stat *out,
 	      struct err *err)
 {
@@ -250,13 +272,10 @@ int tree_stat(const struct place *at, const struct node_stat *known, struct stat
 			    : st.nlink     ? st.nlink
 			    : is_dir       ? 2
 					   : 1,
-		.st_uid = st.attr.has & ATTR_UID ? st.attr.uid : at->fs->uid,
-		.st_gid = st.attr.has & ATTR_GID ? st.attr.gid : at->fs->gid,
 		.st_size = is_dir ? 0 : (off_t)st.size,
 		.st_blksize = BLOCK_BYTES,
 	};
-	if (st.attr.has & ATTR_MODE)
-		out->st_mode = (at->type->mode & S_IFMT) | st.attr.mode;
+	put_owner(at, &st, out);
 	out->st_blocks = (out->st_size + 511) / 512;
 	put_times(&st, out);
 	if (at->inode) /* what changed in between has cleared it, and this is about to be told */

@@ -8,7 +8,7 @@
 static const struct node_type user_entries[] = {
 	STATE_ROWS(0700, 0600, 0, "state of the user, shared by the sessions"),
 	ARTIFACTS_ROW("files of the user, kept in versions"),
-	SCOPES_ROW("sessions", "one directory a session; mkdir makes one, rmdir removes it"),
+	SCOPES_ROW("sessions", 0, "one directory a session; mkdir makes one, rmdir removes it"),
 	ERRORS_ROW,
 	{ 0 },
 };

@@ -3,6 +3,7 @@
  */
 #include "base/log.h"
 #include "fs/fs.h"
+#include "fs/owners.h"
 #include "mount/command.h"
 #include "mount/daemon.h"
 #include "mount/mountpoint.h"
@@ -22,6 +23,7 @@ struct settings_of_mount {
 	struct buf store_folder;
 	struct buf agents;
 	struct buf mountpoint;
+	struct buf fuse_options; /* all of -o, joined */
 	bool foreground;
 	bool verbose;
 	bool help;
@@ -33,7 +35,9 @@ enum option_id {
 	OPTION_ENGINE,
 	OPTION_DURABILITY,
 	OPTION_MAX_TURNS,
-	OPTION_THREADS
+	OPTION_THREADS,
+	OPTION_MAP_USER,
+	OPTION_MAP_USERS,
 };
 
 static const struct option options[] = {
@@ -43,6 +47,8 @@ static const struct option options[] = {
 	{ "durability", required_argument, NULL, OPTION_DURABILITY },
 	{ "max-turns", required_argument, NULL, OPTION_MAX_TURNS },
 	{ "threads", required_argument, NULL, OPTION_THREADS },
+	{ "map-user", required_argument, NULL, OPTION_MAP_USER },
+	{ "map-users", required_argument, NULL, OPTION_MAP_USERS },
 	{ "foreground", no_argument, NULL, 'f' },
 	{ "verbose", no_argument, NULL, 'v' },
 	{ "help", no_argument, NULL, 'h' },
@@ -77,6 +83,38 @@ static bool parse_count(const char *text, unsigned *out)
 	return true;
 }
 
+static int set_fuse_options(struct settings_of_mount *s, const char *value,
+			    const struct command *self)
+{
+	struct err err;
+
+	if (s->fuse_options.len)
+		buf_char(&s->fuse_options, ',');
+	buf_text(&s->fuse_options, value);
+	s->fs.fuse_options = buf_cstr(&s->fuse_options);
+	if (s->fs.fuse_options)
+		return 0;
+	(void)err_nomem(&err);
+	return command_fail(self, STATUS_FAILED, &err);
+}
+
+static int map_user(struct settings_of_mount *s, const char *value, const struct command *self)
+{
+	struct err err;
+
+	if (owners_map(s->fs.owners, value, &err) < 0)
+		return command_usage(self, "--map-user %s: %s", value, err.text);
+	return 0;
+}
+
+static int map_users(struct settings_of_mount *s, const char *value, const struct command *self)
+{
+	if (strcmp(value, "system") != 0)
+		return command_usage(self, "--map-users takes system, not '%s'", value);
+	owners_map_system(s->fs.owners);
+	return 0;
+}
+
 static int set_option(struct settings_of_mount *s, int id, char *value, const struct command *self)
 {
 	switch (id) {
@@ -108,8 +146,11 @@ static int set_option(struct settings_of_mount *s, int id, char *value, const st
 			return command_usage(self, "--threads takes a number, not '%s'", value);
 		return 0;
 	case 'o':
-		s->fs.fuse_options = value;
-		return 0;
+		return set_fuse_options(s, value, self);
+	case OPTION_MAP_USER:
+		return map_user(s, value, self);
+	case OPTION_MAP_USERS:
+		return map_users(s, value, self);
 	case 'f':
 		s->foreground = true;
 		return 0;
@@ -126,8 +167,24 @@ static int set_option(struct settings_of_mount *s, int id, char *value, const st
 	}
 }
 
+/* Whether a list of mount options holds this one. */
+static bool has_option(const char *list, const char *name)
+{
+	size_t len = strlen(name);
+
+	while (list && *list) {
+		size_t n = strcspn(list, ",");
+
+		if (n == len && !memcmp(list, name, n))
+			return true;
+		list += n + (list[n] == ',');
+	}
+	return false;
+}
+
 static int parse(struct settings_of_mount *s, const struct command *self, int argc, char **argv)
 {
+	struct err err;
 	int id;
 	int r = 0;
 
@@ -141,6 +198,10 @@ static int parse(struct settings_of_mount *s, const struct command *self, int ar
 	if (optind + 1 < argc)
 		return command_usage(self, "unexpected argument '%s'", argv[optind + 1]);
 	s->fs.mountpoint = argv[optind];
+	if (has_option(s->fs.fuse_options, "allow_other"))
+		owners_share(s->fs.owners);
+	if (owners_check(s->fs.owners, &err) < 0)
+		return command_usage(self, "%s", err.text);
 	return 0;
 }
 
@@ -202,6 +263,33 @@ static int check_fuse(struct err *err)
 	return 0;
 }
 
+/* Whether fusermount3 lets ordinary users say allow_other. */
+static bool fuse_conf_allows_others(void)
+{
+	FILE *conf = fopen("/etc/fuse.conf", "re");
+	char line[256];
+	char word[256];
+	bool allowed = false;
+
+	if (!conf)
+		return false;
+	while (!allowed && fgets(line, sizeof line, conf))
+		allowed = sscanf(line, "%255s", word) == 1 && !strcmp(word, "user_allow_other");
+	(void)fclose(conf);
+	return allowed;
+}
+
+/* The likely reason why a mount for others did not come about. */
+static void explain_others(const struct settings_of_mount *s, struct err *err)
+{
+	if (err->code == -EIO && owners_shared(s->fs.owners) && getuid() != 0 &&
+	    !fuse_conf_allows_others())
+		(void)err_set(err, err->code,
+			      "%s cannot be mounted with allow_other by an ordinary user: "
+			      "/etc/fuse.conf lacks the line user_allow_other",
+			      s->fs.mountpoint);
+}
+
 static void stop_serving(void *arg)
 {
 	fs_stop(arg);
@@ -220,6 +308,8 @@ static int serve(struct settings_of_mount *s, const struct command *self, int re
 		return command_fail(self, r == -EBUSY ? STATUS_STORE_BUSY : STATUS_STORE, &err);
 	s->fs.store = store;
 	r = fs_new(&s->fs, &fs, &err);
+	if (r < 0)
+		explain_others(s, &err);
 	if (r == 0)
 		r = daemon_watch_signals(stop_serving, fs, &err);
 	if (r == 0) {
@@ -269,13 +359,19 @@ static int go(struct settings_of_mount *s, const struct command *self)
 static int run(const struct command *self, int argc, char **argv)
 {
 	struct settings_of_mount s = { 0 };
-	int status = parse(&s, self, argc, argv);
+	struct err err;
+	int status;
 
+	if (owners_new(&s.fs.owners, &err) < 0)
+		return command_fail(self, STATUS_FAILED, &err);
+	status = parse(&s, self, argc, argv);
 	if (status == 0)
 		status = s.help ? command_help(self) : go(&s, self);
 	buf_release(&s.store_folder);
 	buf_release(&s.agents);
 	buf_release(&s.mountpoint);
+	buf_release(&s.fuse_options);
+	owners_free(s.fs.owners);
 	return status;
 }
 
@@ -298,6 +394,10 @@ const struct command command_mount = {
 		"  --threads N        threads that answer the kernel (default two a core, at least "
 		"4)\n"
 		"  -o OPTIONS         mount options of FUSE, such as allow_other\n"
+		"  --map-user NAME=UID[:GID]\n"
+		"                     with allow_other: files of the user NAME belong to this "
+		"login\n"
+		"  --map-users=system with allow_other: user names are logins of this host\n"
 		"  -f, --foreground   stay in the foreground, log to standard error\n"
 		"  -v, --verbose      log more\n"
 		"  -h, --help         this text\n"

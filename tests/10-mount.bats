@@ -39,7 +39,7 @@ fails_with() {
 		[ ! -s "$TMP/err" ]
 	done
 	text=$("$ADKFS" mount --help)
-	for option in --agents --store --engine --durability --max-turns --threads -o -f -v; do
+	for option in --agents --store --engine --durability --max-turns --threads -o --map-user --map-users -f -v; do
 		[[ $text == *"$option"* ]]
 	done
 }
