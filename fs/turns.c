@@ -53,17 +53,23 @@ static int output_stat(const struct place *at, struct node_stat *st, struct err 
 	return 0;
 }
 
-static int status_show(const struct place *at, struct buf *out, struct err *err)
+const char *turns_word(enum turn_state state)
 {
 	static const char *const words[] = { [TURN_QUEUED] = "queued",
 					     [TURN_RUNNING] = "running",
 					     [TURN_DONE] = "done",
 					     [TURN_FAILED] = "failed" };
+
+	return words[state];
+}
+
+static int status_show(const struct place *at, struct buf *out, struct err *err)
+{
 	struct turn_info info;
 	int r = load(at, &info, err);
 
 	if (r == 0)
-		buf_printf(out, "%s\n", words[info.state]);
+		buf_printf(out, "%s\n", turns_word(info.state));
 	return r;
 }
 

@@ -5,11 +5,15 @@
 #define FS_TURNS_H
 
 #include "fs/node.h"
+#include "store/turn.h"
 
 int turns_dir_stat(const struct place *at, struct node_stat *st, struct err *err);
 int turns_dir_find(const struct place *dir, const char *name, struct place *child, struct buf *text,
 		   struct err *err);
 int turns_dir_list(const struct place *dir, uint64_t after, struct lister *l, struct err *err);
 extern const struct node_type turns_entries[];
+
+/* "queued", "running", "done" or "failed". */
+const char *turns_word(enum turn_state state);
 
 #endif

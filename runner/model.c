@@ -215,6 +215,47 @@ static const char *secret_of(const struct model_provider *provider, const struct
 	return key && strlen(key) >= KEY_MASK_MIN ? key : NULL;
 }
 
+/* A setting as people may see it. An address may hold a password in front of an '@'. */
+static json_t *show_setting(const struct model_provider *provider, const char *name)
+{
+	const char *value = settings_get(NULL, name);
+	const char *key = secret_of(provider, NULL);
+
+	if (!value)
+		return json_null();
+	if ((provider->key && !strcmp(name, provider->key)) || strchr(value, '@') ||
+	    (key && strstr(value, key)) || !name_is_utf8(span_of(value)))
+		value = KEY_MASK;
+	return json_string(value);
+}
+
+static json_t *show_option(const struct ask_option *o)
+{
+	unsigned value;
+
+	return read_option(NULL, o, &value, NULL) < 0 ? json_string("not a number")
+						      : json_integer(value);
+}
+
+json_t *model_show_settings(void)
+{
+	json_t *all = json_object();
+	const char *const *name;
+	size_t i;
+	int r = all ? 0 : -1;
+
+	for (i = 0; r == 0 && i < ARRAY_SIZE(ask_options); i++)
+		r = json_object_set_new(all, ask_options[i].setting, show_option(&ask_options[i]));
+	for (i = 0; i < ARRAY_SIZE(providers); i++) {
+		for (name = providers[i]->settings; r == 0 && name && *name; name++)
+			r = json_object_set_new(all, *name, show_setting(providers[i], *name));
+	}
+	if (r == 0)
+		return all;
+	json_decref(all);
+	return NULL;
+}
+
 /* Replace the key in a text from outside. */
 static void mask(struct buf *text, const char *key)
 {

@@ -93,6 +93,7 @@ struct model_provider {
 			struct model_reply *reply, struct err *err);
 
 	const char *key; /* the setting that holds the secret; masked wherever it comes back */
+	const char *const *settings; /* all that it reads, NULL at the end */
 	enum model_framing framing;
 	int (*encode)(const struct model_request *rq, struct http_request *out, struct err *err);
 
@@ -121,6 +122,12 @@ extern const struct model_provider model_script;
  */
 MUST_CHECK int model_find(const char *model, const struct model_provider **provider,
 			  const char **name, struct err *err);
+
+/*
+ * An object of the settings that all providers read: the value that the daemon's
+ * environment gives, null without one, a mark in place of secrets. NULL: no memory.
+ */
+json_t *model_show_settings(void);
 
 /*
  * Ask. rq->name is set by this from `model`. Text pieces go to reply->on_text

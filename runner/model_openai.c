@@ -20,6 +20,8 @@
 #define SETTING_KEY       "OPENAI_API_KEY"
 #define SETTING_BASE_URL  "OPENAI_BASE_URL"
 #define SETTING_MAX_FIELD "OPENAI_MAX_TOKENS_FIELD"
+#define SETTING_ORG       "OPENAI_ORG_ID"
+#define SETTING_PROJECT   "OPENAI_PROJECT"
 
 /* Where to ask. */
 struct endpoint {
@@ -227,8 +229,8 @@ static const struct header {
 	const char *prefix;
 } headers[] = {
 	{ SETTING_KEY, "Authorization", "Bearer " },
-	{ "OPENAI_ORG_ID", "OpenAI-Organization", "" },
-	{ "OPENAI_PROJECT", "OpenAI-Project", "" },
+	{ SETTING_ORG, "OpenAI-Organization", "" },
+	{ SETTING_PROJECT, "OpenAI-Project", "" },
 };
 
 static int put_headers(const struct settings *settings, struct http_request *out, struct err *err)
@@ -280,9 +282,13 @@ static int openai_encode(const struct model_request *rq, struct http_request *ou
 	return r == -ENOMEM ? err_nomem(err) : r;
 }
 
+static const char *const all_settings[] = { SETTING_KEY,     SETTING_BASE_URL,  SETTING_ORG,
+					    SETTING_PROJECT, SETTING_MAX_FIELD, NULL };
+
 const struct model_provider model_openai = {
 	.name = "openai",
 	.key = SETTING_KEY,
+	.settings = all_settings,
 	.framing = MODEL_SSE,
 	.encode = openai_encode,
 	.decoder_new = openai_decoder_new,

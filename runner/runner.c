@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "base/mutex.h"
 #include "runner/invocation.h"
+#include "runner/recent.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -64,6 +65,7 @@ struct runner {
 	unsigned running GUARDED_BY(lock);
 	unsigned waiting GUARDED_BY(lock);
 	bool stopping GUARDED_BY(lock);
+	struct recent recent GUARDED_BY(lock);
 };
 
 static struct conversation **slot_locked(struct runner *rn, uint64_t session) REQUIRES(rn->lock)
@@ -154,6 +156,7 @@ static void finish_turn(struct runner *rn, struct conversation *c, struct live *
 {
 	mutex_lock(&rn->lock);
 	rn->running--;
+	recent_add(&rn->recent, live->ref, live->n);
 	c->running = false;
 	c->first = live->next;
 	c->turns--;
@@ -537,6 +540,54 @@ void runner_stats(struct runner *rn, struct runner_stats *out)
 	out->tool_calls = atomic_load(&rn->tool_calls);
 }
 
+/* Turns of a conversation: the one that runs, or those that wait. */
+static void list_conversation_locked(struct runner *rn, const struct conversation *c, bool running,
+				     struct buf *out) REQUIRES(rn->lock)
+{
+	const struct live *live = c->first;
+	size_t enough = (RUNNER_LIST_MAX + rn->running + RECENT_TURNS) * sizeof(struct turn_place);
+
+	if (!running && c->running)
+		live = live->next;
+	else if (running && !c->running)
+		live = NULL;
+	for (; live && out->len < enough; live = running ? NULL : live->next) {
+		struct turn_place place = { live->ref, live->n };
+
+		buf_add(out, &place, sizeof place);
+	}
+}
+
+static void list_live_locked(struct runner *rn, bool running, struct buf *out) REQUIRES(rn->lock)
+{
+	const struct conversation *c;
+	size_t i;
+
+	for (i = 0; i < BUCKETS; i++) {
+		for (c = rn->bucket[i]; c; c = c->next)
+			list_conversation_locked(rn, c, running, out);
+	}
+}
+
+int runner_turns(struct runner *rn, runner_turn_fn *fn, void *arg, struct err *err)
+{
+	CLEANUP(buf_release) struct buf list = { 0 };
+	const struct turn_place *places;
+	size_t i;
+	int r;
+
+	mutex_lock(&rn->lock);
+	recent_list(&rn->recent, &list);
+	list_live_locked(rn, true, &list);
+	list_live_locked(rn, false, &list);
+	mutex_unlock(&rn->lock);
+	r = buf_check(&list, err);
+	places = (const struct turn_place *)(const void *)list.data;
+	for (i = 0; r == 0 && i < list.len / sizeof *places; i++)
+		r = fn(arg, places[i].session, places[i].n);
+	return r;
+}
+
 int runner_new(const struct runner_options *options, struct runner **out, struct err *err)
 {
 	struct runner *rn = calloc(1, sizeof *rn);
@@ -576,8 +627,12 @@ static int resume(struct runner *rn, const struct leftover *left, struct err *er
 
 	if (r < 0)
 		return r;
-	if (info.state == TURN_RUNNING)
+	if (info.state == TURN_RUNNING) {
+		mutex_lock(&rn->lock);
+		recent_add(&rn->recent, left->ref, left->n);
+		mutex_unlock(&rn->lock);
 		return invocation_abort(rn->options.store, left->ref, left->n, err);
+	}
 	live = live_new(left->ref, &info, err);
 	return live ? enqueue(rn, live, err) : -ENOMEM;
 }

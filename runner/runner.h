@@ -13,9 +13,10 @@
 #include "store/store.h"
 #include "store/turn.h"
 
-#define RUNNER_TURNS_MAX 256  /* turns that run at the same time */
-#define RUNNER_QUEUE_MAX 1000 /* turns of one session that wait */
-#define RUNNER_CALLS_MAX 500  /* model calls of one turn: ADK's max_llm_calls */
+#define RUNNER_TURNS_MAX 256   /* turns that run at the same time */
+#define RUNNER_QUEUE_MAX 1000  /* turns of one session that wait */
+#define RUNNER_LIST_MAX  10000 /* turns that wait, when they are listed */
+#define RUNNER_CALLS_MAX 500   /* model calls of one turn: ADK's max_llm_calls */
 
 struct runner;
 struct live;
@@ -105,6 +106,13 @@ struct runner_stats {
 	uint64_t tool_calls;
 };
 void runner_stats(struct runner *rn, struct runner_stats *out);
+
+/*
+ * Turns of all sessions: the last RECENT_TURNS that ended, oldest first, then those that
+ * run, then at most RUNNER_LIST_MAX of those that wait. Not 0 from fn ends it.
+ */
+typedef int runner_turn_fn(void *arg, struct ref session, uint64_t n);
+MUST_CHECK int runner_turns(struct runner *rn, runner_turn_fn *fn, void *arg, struct err *err);
 
 /* A turn that runs or waits, one reference; NULL: it has ended (or never was). */
 struct live *runner_live(struct runner *rn, struct ref session, uint64_t n);

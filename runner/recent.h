@@ -1,0 +1,28 @@
+/*
+ * Turns that ended lately: a ring of where they are. What they were is in the store.
+ *
+ * The runner's lock guards it.
+ */
+#ifndef RUNNER_RECENT_H
+#define RUNNER_RECENT_H
+
+#include "store/store.h"
+
+#define RECENT_TURNS 1000 /* the oldest go */
+
+struct turn_place {
+	struct ref session;
+	uint64_t n;
+};
+
+struct recent {
+	struct turn_place turns[RECENT_TURNS];
+	uint64_t count; /* of all that ever ended */
+};
+
+void recent_add(struct recent *recent, struct ref session, uint64_t n);
+
+/* Append them to a buf of struct turn_place, the oldest first. */
+void recent_list(const struct recent *recent, struct buf *out);
+
+#endif
