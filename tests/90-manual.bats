@@ -1,0 +1,44 @@
+# adkfs(5) lists the names of the mount, all of them and no others.
+load lib/mount
+
+# A session in which everything has happened that makes names.
+busy_session() {
+	session weather ann s1
+	say 'What is the weather in Lima?'
+	say 'Thanks'
+	echo 1 > state/own.json
+	echo 2 > state/user:name.json
+	echo 3 > ../../../../state/limit.json
+	mkdir artifacts/reports
+	echo a > artifacts/reports/q1.md
+	echo a > artifacts/plan.md
+	echo b > artifacts/plan.md
+	echo c > artifacts/user:letter.md
+	cd "$MNT"
+}
+
+compare() {
+	python3 "$ROOT/tests/manual.py" "$1" "$MNT"
+}
+
+@test "every name in the mount is in the manual, and the other way round" {
+	busy_session
+	compare "$ROOT/docs/adkfs.5"
+}
+
+@test "the comparison notices each name that is missing on either side" {
+	local page=$TMP/page.5 line
+
+	busy_session
+	for line in $(grep -n '^\.It Pa' "$ROOT/docs/adkfs.5" | cut -d : -f 1); do
+		sed "$line d" "$ROOT/docs/adkfs.5" > "$page"
+		if compare "$page" > "$TMP/out"; then
+			echo "line $line is not needed: $(sed -n "$line p" "$ROOT/docs/adkfs.5")"
+			return 1
+		fi
+	done
+	sed '/^\.It Pa status/ s/$/ , Pa no_such_name/' "$ROOT/docs/adkfs.5" > "$page"
+	run compare "$page"
+	same 1 "$status"
+	[[ $output == *"not in the mount: no_such_name (section A SESSION)"* ]]
+}
