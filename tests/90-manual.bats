@@ -14,7 +14,7 @@ busy_session() {
 	echo a > artifacts/plan.md
 	echo b > artifacts/plan.md
 	echo c > artifacts/user:letter.md
-	cd "$MNT"
+	cd "$MNT" || return 1
 }
 
 compare() {
@@ -27,10 +27,12 @@ compare() {
 }
 
 @test "the comparison notices each name that is missing on either side" {
-	local page=$TMP/page.5 line
+	local page=$TMP/page.5 line lines
 
 	busy_session
-	for line in $(grep -n '^\.It Pa' "$ROOT/docs/adkfs.5" | cut -d : -f 1); do
+	mapfile -t lines < <(grep -n '^\.It Pa' "$ROOT/docs/adkfs.5" | cut -d : -f 1)
+	[ ${#lines[@]} -gt 30 ]
+	for line in "${lines[@]}"; do
 		sed "$line d" "$ROOT/docs/adkfs.5" > "$page"
 		if compare "$page" > "$TMP/out"; then
 			echo "line $line is not needed: $(sed -n "$line p" "$ROOT/docs/adkfs.5")"
