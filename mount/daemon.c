@@ -4,6 +4,7 @@
 #include "mount/daemon.h"
 
 #include "base/log.h"
+#include "base/mutex.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,10 +15,12 @@
 #include <unistd.h>
 
 static struct {
-	void (*stop)(void *arg);
-	void *arg;
-	pthread_t main_thread;
-} watched; /* fixed after daemon_watch_signals() */
+	pthread_t main_thread; /* fixed after daemon_watch_signals() */
+
+	struct mutex lock; /* held while stop() runs: the one exception, nothing else takes it */
+	void (*stop)(void *arg) GUARDED_BY(lock); /* NULL: nothing to stop any more */
+	void *arg GUARDED_BY(lock);
+} watched = { .lock = MUTEX_INIT };
 
 /* The child is ready when it wrote a byte; else its exit status is ours. */
 static void wait_for_child(int fd, pid_t child)
@@ -101,7 +104,10 @@ static void *wait_for_signal(void *arg)
 	ending_signals(&set);
 	(void)sigwait(&set, &number);
 	log_info("signal %d: ending", number);
-	watched.stop(watched.arg);
+	mutex_lock(&watched.lock);
+	if (watched.stop)
+		watched.stop(watched.arg);
+	mutex_unlock(&watched.lock);
 	(void)pthread_kill(watched.main_thread, SIGUSR1);
 	return NULL;
 }
@@ -112,8 +118,10 @@ int daemon_watch_signals(void (*stop)(void *arg), void *arg, struct err *err)
 	pthread_t thread;
 	int r;
 
+	mutex_lock(&watched.lock);
 	watched.stop = stop;
 	watched.arg = arg;
+	mutex_unlock(&watched.lock);
 	watched.main_thread = pthread_self();
 	(void)sigaction(SIGUSR1, &wake, NULL);
 	r = -pthread_create(&thread, NULL, wait_for_signal, NULL);
@@ -121,4 +129,11 @@ int daemon_watch_signals(void (*stop)(void *arg), void *arg, struct err *err)
 		return err_errno(err, r, "thread");
 	(void)pthread_detach(thread);
 	return 0;
+}
+
+void daemon_ignore_signals(void)
+{
+	mutex_lock(&watched.lock);
+	watched.stop = NULL;
+	mutex_unlock(&watched.lock);
 }

@@ -22,6 +22,9 @@ void daemon_ready(int fd);
  */
 MUST_CHECK int daemon_watch_signals(void (*stop)(void *arg), void *arg, struct err *err);
 
+/* stop(arg) is not called any more, and not running, when this returns. */
+void daemon_ignore_signals(void);
+
 /* Block the signals that daemon_watch_signals() waits for, in all threads made from here on. */
 void daemon_block_signals(void);
 

@@ -320,6 +320,7 @@ static int serve(struct settings_of_mount *s, const struct command *self, int re
 	}
 	if (r < 0)
 		status = command_fail(self, STATUS_FAILED, &err);
+	daemon_ignore_signals();
 	fs_free(fs);
 	store_close(store);
 	http_exit();
