@@ -51,8 +51,8 @@ owner() {
 	owner 700 $BOB:$BOB "$USERS/bob"
 	while IFS= read -r -d '' path; do
 		same $ANN:$ANN "$(stat -c %u:%g "$path")"
-		case $(stat -c %F-%a "$path") in
-		directory-700 | regular*-400 | regular*-600 | symbolic*) ;;
+		case ${path##*/}-$(stat -c %F-%a "$path") in
+		f-regular*-644 | d-directory-755 | *directory-700 | *regular*-400 | *regular*-600 | *symbolic*) ;;
 		*) stat "$path" && return 1 ;;
 		esac
 	done < <(find "$USERS/ann" -print0)
