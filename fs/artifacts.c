@@ -620,6 +620,7 @@ static int rename_stored(const struct renaming *rn, struct artifact_info *a, con
 	r = artifact_rename(fs->store, &change, a, err);
 	if (r < 0)
 		return r;
+	draft_renamed(inode_find(&fs->inodes, node_ino(a->number, ID_OBJECT)));
 	return move_inode(rn, a->number, a->is_directory ? &artifact_directory : &artifact_file,
 			  rn->new_full, err);
 }

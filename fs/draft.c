@@ -3,7 +3,7 @@
  */
 #include "fs/draft.h"
 
-#include "base/clock.h"
+#include "fs/closing.h"
 #include "fs/handle.h"
 #include "fs/scratch.h"
 #include "store/mime.h"
@@ -19,10 +19,12 @@ struct draft {
 	atomic_uint refs;
 	struct mutex lock;
 	struct blob blob GUARDED_BY(lock);
-	atomic_bool is_taken; /* of a new artifact: by the open that made it */
-	atomic_bool is_based; /* blob is the file: what was there before was loaded, or cut off */
-	bool is_written GUARDED_BY(lock);  /* since it was saved: a close saves it */
-	bool is_cut GUARDED_BY(lock);      /* nothing but emptied: the last close saves it */
+	atomic_bool is_renamed; /* the next save is another version, of the new name */
+	atomic_bool is_taken;   /* of a new artifact: by the open that made it */
+	atomic_bool is_based;   /* blob is the file: what was there before was loaded, or cut off */
+	bool is_written GUARDED_BY(lock); /* since it was saved: a close saves it */
+	bool is_cut GUARDED_BY(lock);     /* nothing but emptied: the last close saves it */
+	atomic_bool is_closing; /* others wait for the last close; changed with the lock */
 	uint64_t version GUARDED_BY(lock); /* saved as; 0: not yet */
 	_Atomic uint64_t length;
 
@@ -254,8 +256,9 @@ static int draft_open(struct handle *h, struct err *err)
 	}
 	if (r == 0 && o->draft && handle_writes(h) && (h->flags & O_TRUNC))
 		r = cut_off(o->draft, err);
-	if (r == 0 && !o->draft)
-		r = refresh_view(h, o, err);
+	if (r == 0 && !(o->draft && atomic_load(&o->draft->is_based)))
+		r = refresh_view(h, o,
+				 err); /* it is there as long as it is open, whatever happens */
 	if (r < 0) {
 		draft_unref(o->draft);
 		blob_close(&o->view);
@@ -267,16 +270,51 @@ static int draft_open(struct handle *h, struct err *err)
 	return 0;
 }
 
+/*
+ * A close that only emptied or made the file has an effect when the last descriptor is
+ * gone, which is just about to happen: who opens it or asks for its size waits for that.
+ */
+static void start_closing_locked(struct handle *h, struct draft *d) REQUIRES(d->lock)
+{
+	if (atomic_exchange(&d->is_closing, true))
+		return;
+	closing_begin(inode_place(h->inode)->item);
+}
+
+static void stop_closing_locked(struct handle *h, struct draft *d) REQUIRES(d->lock)
+{
+	const struct place *at = inode_place(h->inode);
+
+	if (!atomic_exchange(&d->is_closing, false))
+		return;
+	closing_end(at->item);
+	park_wake(&at->fs->park, ref_number(at->ref));
+}
+
+/* The bytes that were there when the file was opened, or read last. */
+static int load_viewed(struct handle *h, struct blob *blob, struct err *err)
+{
+	struct opened *o = h->state;
+	int r = 0;
+
+	mutex_lock(&h->lock);
+	if (o->has_view && o->view.size)
+		r = blob_share(blob, 0, &o->view, 0, o->view.size, err);
+	mutex_unlock(&h->lock);
+	return r;
+}
+
 /* Start from the bytes that are there. */
 static int base_locked(struct handle *h, struct draft *d, struct err *err) REQUIRES(d->lock)
 {
 	int r;
 
+	stop_closing_locked(h, d);
 	if (atomic_load(&d->is_based))
 		return 0;
 	r = load_stored(inode_place(h->inode), &d->blob, err);
 	if (r == -ENOENT && (atomic_load(&h->inode->pending) || atomic_load(&h->inode->gone)))
-		r = 0; /* being made, or removed since */
+		r = load_viewed(h, &d->blob, err); /* being made, or removed since */
 	if (r < 0)
 		return r;
 	atomic_store(&d->is_based, true);
@@ -310,7 +348,7 @@ static ssize_t draft_write(struct handle *h, uint64_t offset, struct span data, 
 
 	mutex_lock(&d->lock);
 	r = base_locked(h, d, err);
-	if (h->flags & O_APPEND)
+	if (offset == NODE_APPEND)
 		offset = d->blob.size;
 	if (r == 0)
 		r = check_size(offset, data.len, err);
@@ -509,6 +547,8 @@ static int save_locked(struct draft *d, const struct place *at, struct ref via, 
 				   .event_session = via };
 	int r = blob_settle(&d->blob, to_disk, err);
 
+	if (atomic_exchange(&d->is_renamed, false))
+		d->version = s.version = 0;
 	if (r == 0)
 		r = find_target(at, &s, &attr, err);
 	if (r < 0)
@@ -548,6 +588,19 @@ static bool can_be_saved(struct handle *h)
 	return inode_place(h->inode)->type != &scratch_node && !atomic_load(&h->inode->gone);
 }
 
+/* Whether the last close will save it though nothing was written. */
+static bool saves_at_last_locked(struct handle *h, struct draft *d) REQUIRES(d->lock)
+{
+	const struct place *at = inode_place(h->inode);
+	struct scratch_info info;
+
+	if (d->version)
+		return false;
+	if (d->is_cut && handle_writes(h))
+		return true;
+	return at->n ? h->created : scratch_get(at->fs, at->item, &info, NULL) && info.is_new;
+}
+
 /* A close with something new in it saves; the first flush of a shell has nothing. */
 static int draft_flush(struct handle *h, struct err *err)
 {
@@ -555,11 +608,13 @@ static int draft_flush(struct handle *h, struct err *err)
 	struct draft *d = o->draft;
 	int r = 0;
 
-	if (!d || !handle_writes(h) || !can_be_saved(h))
+	if (!d || !can_be_saved(h))
 		return 0;
 	mutex_lock(&d->lock);
-	if (d->is_written)
+	if (d->is_written && handle_writes(h))
 		r = save_locked(d, inode_place(h->inode), h->via, false, wants_sync(h), err);
+	else if (saves_at_last_locked(h, d))
+		start_closing_locked(h, d);
 	mutex_unlock(&d->lock);
 	return r;
 }
@@ -568,18 +623,16 @@ static int draft_flush(struct handle *h, struct err *err)
 static int save_at_last(struct handle *h, struct draft *d, struct err *err)
 {
 	const struct place *at = inode_place(h->inode);
-	struct scratch_info info;
-	bool is_new;
 	int r = 0;
 
-	if (!can_be_saved(h) || !(handle_writes(h) || h->created))
-		return 0;
-	is_new = at->n ? h->created : scratch_get(at->fs, at->item, &info, NULL) && info.is_new;
 	mutex_lock(&d->lock);
-	if (d->is_written || ((d->is_cut || is_new) && !d->version))
+	if (atomic_load(&d->is_closing))
+		closing_hold(at->item);
+	if (can_be_saved(h) && ((d->is_written && handle_writes(h)) || saves_at_last_locked(h, d)))
 		r = save_locked(d, at, h->via, false, wants_sync(h), err);
+	stop_closing_locked(h, d);
 	mutex_unlock(&d->lock);
-	if (r < 0 && is_new)
+	if (r < 0 && h->created)
 		(void)scratch_remove(at->fs, at->item);
 	return r;
 }
@@ -597,6 +650,45 @@ static void draft_release(struct handle *h, struct err *err)
 	draft_unref(o->draft);
 	blob_close(&o->view);
 	free(o);
+}
+
+#define CLOSING_MAX 16
+
+struct closing_drafts {
+	struct draft *list[CLOSING_MAX];
+	size_t count;
+};
+
+static void collect_closing(struct handle *h, void *arg)
+{
+	struct closing_drafts *c = arg;
+	struct opened *o = h->state;
+
+	if (o->draft && atomic_load(&o->draft->is_closing) && c->count < CLOSING_MAX)
+		c->list[c->count++] = draft_ref(o->draft);
+}
+
+int draft_settle(const struct inode *inode, struct err *err)
+{
+	const struct place *at = inode_place(inode);
+	struct closing_drafts c = { .count = 0 };
+	struct ref none = { 0 };
+	size_t i;
+	int r = 0;
+
+	if (!closing_deadline(at->item))
+		return 0;
+	handle_each(inode, collect_closing, &c);
+	for (i = 0; i < c.count; i++) {
+		struct draft *d = c.list[i];
+
+		mutex_lock(&d->lock);
+		if (r == 0 && atomic_load(&d->is_closing) && !d->version)
+			r = save_locked(d, at, none, false, false, err);
+		mutex_unlock(&d->lock);
+		draft_unref(d);
+	}
+	return r;
 }
 
 struct looking {
@@ -648,6 +740,21 @@ void draft_keep_attr(const struct place *at, const struct artifact_attr *attr)
 		handle_each(at->inode, keep_attr, &l);
 }
 
+static void note_rename(struct handle *h, void *arg)
+{
+	struct opened *o = h->state;
+
+	(void)arg;
+	if (o->draft && handle_writes(h))
+		atomic_store(&o->draft->is_renamed, true);
+}
+
+void draft_renamed(const struct inode *inode)
+{
+	if (inode && atomic_load(&inode->writers))
+		handle_each(inode, note_rename, NULL);
+}
+
 static void look_for_largest(struct handle *h, void *arg)
 {
 	struct looking *l = arg;
@@ -670,6 +777,7 @@ const struct file_ops draft_ops = {
 	.open = draft_open,
 	.write = draft_write,
 	.truncate = draft_truncate,
+	.settle = draft_settle,
 	.allocate = draft_allocate,
 	.seek = draft_seek,
 	.copy = draft_copy,

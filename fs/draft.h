@@ -39,8 +39,17 @@ MUST_CHECK int draft_publish(struct draft *d, const struct place *at, struct ref
 /* A removed file that is still open: how it is shown to who has it. False: nobody has. */
 bool draft_stat_unlinked(const struct place *at, struct node_stat *st);
 
+/* An artifact has another name: what is written to it from now on is a version of that. */
+void draft_renamed(const struct inode *inode);
+
 /* The attributes of an artifact were set: drafts of it that are not saved yet keep them. */
 void draft_keep_attr(const struct place *at, const struct artifact_attr *attr);
+
+/*
+ * Save what was emptied or made and whose descriptor was closed, though others may be open:
+ * somebody is about to change it by its name.
+ */
+MUST_CHECK int draft_settle(const struct inode *inode, struct err *err);
 
 /* The largest draft of opens that read as well (and may map it). */
 uint64_t draft_largest(const struct place *at);

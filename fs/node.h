@@ -33,6 +33,7 @@ struct place {
 	struct inode *inode; /* NULL while it is only looked for */
 };
 
+#define NODE_APPEND  UINT64_MAX /* as an offset: where the file ends */
 #define NODE_MEASURE UINT64_MAX /* as a size: show the text to learn it */
 
 /* What getattr needs beyond the row. */
@@ -77,9 +78,11 @@ int lister_emit(struct lister *l, const char *name, const struct place *child, u
 struct file_ops {
 	/* Checks, and may set h->state. Called for opens that write (streams: all). */
 	int (*open)(struct handle *h, struct err *err);
-	/* Bytes taken, or an error. offset is meaningless with O_APPEND. */
+	/* Bytes taken, or an error. offset may be NODE_APPEND. */
 	ssize_t (*write)(struct handle *h, uint64_t offset, struct span data, struct err *err);
 	int (*truncate)(struct handle *h, uint64_t size, struct err *err);
+	/* Before truncate(2) by name: what earlier closes left to be done. */
+	int (*settle)(const struct inode *inode, struct err *err);
 	/* mode: of fallocate(2). */
 	int (*allocate)(struct handle *h, int mode, uint64_t offset, uint64_t len, struct err *err);
 	/* SEEK_DATA, SEEK_HOLE. -ENXIO. */

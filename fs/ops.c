@@ -144,45 +144,6 @@ static void reply_missing(fuse_req_t req, const struct place *dir, const struct 
 		(void)fuse_reply_entry(req, &e);
 }
 
-static void op_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
-{
-	struct fs *fs = fs_of(req);
-	struct inode *dir = inode_of(req, parent);
-	CLEANUP(buf_release) struct buf text = { 0 };
-	struct fuse_entry_param e;
-	struct place child = { 0 };
-	struct err err;
-	int r;
-
-	atomic_fetch_add(&fs->requests[REQUEST_LOOKUP], 1);
-	if (!dir)
-		return;
-	r = tree_find(inode_place(dir), name, &child, &text, &err);
-	if (r == 0)
-		r = make_entry(fs, &child, parent, name, NULL, &e, &err);
-	if (r == 0)
-		reply_entry(req, &e);
-	else if (r == -ENOENT)
-		reply_missing(req, inode_place(dir), &child, name);
-	else
-		(void)fuse_reply_err(req, r == -ESTALE ? ENOENT : -r);
-}
-
-static void op_forget(fuse_req_t req, fuse_ino_t ino, uint64_t lookups)
-{
-	inode_forget(&fs_of(req)->inodes, ino, lookups);
-	fuse_reply_none(req);
-}
-
-static void op_forget_multi(fuse_req_t req, size_t count, struct fuse_forget_data *forgets)
-{
-	size_t i;
-
-	for (i = 0; i < count; i++)
-		inode_forget(&fs_of(req)->inodes, forgets[i].ino, forgets[i].nlookup);
-	fuse_reply_none(req);
-}
-
 /* Whether two threads are of one process. */
 static bool same_process(pid_t a, pid_t b)
 {
@@ -222,6 +183,47 @@ static void show_draft(fuse_req_t req, const struct inode *inode, struct stat *s
 	st->st_blocks = (st->st_size + 511) / 512;
 }
 
+static void op_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
+{
+	struct fs *fs = fs_of(req);
+	struct inode *dir = inode_of(req, parent);
+	CLEANUP(buf_release) struct buf text = { 0 };
+	struct fuse_entry_param e;
+	struct place child = { 0 };
+	struct err err;
+	int r;
+
+	atomic_fetch_add(&fs->requests[REQUEST_LOOKUP], 1);
+	if (!dir)
+		return;
+	r = tree_find(inode_place(dir), name, &child, &text, &err);
+	if (r == 0)
+		r = make_entry(fs, &child, parent, name, NULL, &e, &err);
+	if (r == 0)
+		show_draft(req, inode_find(&fs->inodes, e.ino), &e.attr);
+	if (r == 0)
+		reply_entry(req, &e);
+	else if (r == -ENOENT)
+		reply_missing(req, inode_place(dir), &child, name);
+	else
+		(void)fuse_reply_err(req, r == -ESTALE ? ENOENT : -r);
+}
+
+static void op_forget(fuse_req_t req, fuse_ino_t ino, uint64_t lookups)
+{
+	inode_forget(&fs_of(req)->inodes, ino, lookups);
+	fuse_reply_none(req);
+}
+
+static void op_forget_multi(fuse_req_t req, size_t count, struct fuse_forget_data *forgets)
+{
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		inode_forget(&fs_of(req)->inodes, forgets[i].ino, forgets[i].nlookup);
+	fuse_reply_none(req);
+}
+
 static void reply_attr(fuse_req_t req, const struct inode *inode)
 {
 	struct stat st;
@@ -236,16 +238,6 @@ static void reply_attr(fuse_req_t req, const struct inode *inode)
 	(void)fuse_reply_attr(req, &st, attr_timeout(inode_place(inode)));
 }
 
-static void op_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
-{
-	struct inode *inode = inode_of(req, ino);
-
-	(void)fi;
-	atomic_fetch_add(&fs_of(req)->requests[REQUEST_OTHER], 1);
-	if (inode)
-		reply_attr(req, inode);
-}
-
 /* truncate(2) without a descriptor: an open, a truncate and a close. */
 static int truncate_alone(struct inode *inode, uint64_t size, uid_t caller, struct err *err)
 {
@@ -256,7 +248,9 @@ static int truncate_alone(struct inode *inode, uint64_t size, uid_t caller, stru
 	if (!h)
 		return err_nomem(err);
 	h->ops = ops;
-	r = ops->open ? ops->open(h, err) : 0;
+	r = ops->settle ? ops->settle(inode, err) : 0;
+	if (r == 0 && ops->open)
+		r = ops->open(h, err);
 	if (r == 0) {
 		r = ops->truncate(h, size, err);
 		if (r == 0 && ops->flush)
@@ -377,7 +371,7 @@ static void park_request(const struct waiting *model, uint64_t deadline)
 		return;
 	}
 	*w = *model;
-	w->parked = (struct parked){ .session = inode_place(w->inode)->ref.session,
+	w->parked = (struct parked){ .session = ref_number(inode_place(w->inode)->ref),
 				     .deadline = deadline,
 				     .again = waiting_again };
 	fuse_req_interrupt_func(w->req, on_interrupt, w);
@@ -462,14 +456,58 @@ static void open_now(fuse_req_t req, struct inode *inode, struct fuse_file_info 
 }
 
 /* Whether a message of the session is still being closed. */
+/* Until when an open has to wait: for a message, or for the file itself, that is being closed. */
+static uint64_t wait_until(const struct inode *inode)
+{
+	const struct place *at = inode_place(inode);
+	uint64_t message = closing_deadline(at->ref.session);
+	uint64_t file = closing_deadline(at->item);
+
+	return MAX(message, file);
+}
+
 static bool must_go_on_waiting(struct waiting *w, enum park_reason reason)
 {
-	uint64_t deadline = closing_deadline(inode_place(w->inode)->ref.session);
+	uint64_t deadline = wait_until(w->inode);
 
 	if (!deadline || (reason != PARK_MOVED && reason != PARK_TIMED_OUT))
 		return false;
 	w->parked.deadline = deadline;
 	return true;
+}
+
+static bool answer_getattr(struct waiting *w, enum park_reason reason)
+{
+	if (must_go_on_waiting(w, reason))
+		return false;
+	leave_park(w);
+	if (reason == PARK_INTERRUPTED)
+		(void)fuse_reply_err(w->req, EINTR);
+	else
+		reply_attr(w->req, w->inode);
+	return true;
+}
+
+static void op_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
+{
+	struct fs *fs = fs_of(req);
+	struct inode *inode = inode_of(req, ino);
+	uint64_t deadline;
+
+	(void)fi;
+	atomic_fetch_add(&fs->requests[REQUEST_OTHER], 1);
+	if (!inode)
+		return;
+	deadline = closing_deadline(inode_place(inode)->item);
+	if (deadline) {
+		struct waiting w = {
+			.req = req, .fs = fs, .inode = inode, .answer = answer_getattr
+		};
+
+		park_request(&w, deadline);
+		return;
+	}
+	reply_attr(req, inode);
 }
 
 static bool answer_open(struct waiting *w, enum park_reason reason)
@@ -493,7 +531,7 @@ static void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 	atomic_fetch_add(&fs->requests[REQUEST_OTHER], 1);
 	if (!inode)
 		return;
-	deadline = closing_deadline(inode_place(inode)->ref.session);
+	deadline = wait_until(inode);
 	if (deadline) {
 		struct waiting w = {
 			.req = req, .fs = fs, .inode = inode, .fi = *fi, .answer = answer_open
@@ -666,7 +704,11 @@ static void op_write(fuse_req_t req, fuse_ino_t ino, const char *data, size_t si
 
 	(void)ino;
 	atomic_fetch_add(&fs_of(req)->requests[REQUEST_WRITE], 1);
-	n = h->ops->write(h, (uint64_t)offset, (struct span){ data, size }, &err);
+	/* Pages of a mapping are written where they are. */
+	if ((fi->flags & O_APPEND) && !fi->writepage)
+		n = h->ops->write(h, NODE_APPEND, (struct span){ data, size }, &err);
+	else
+		n = h->ops->write(h, (uint64_t)offset, (struct span){ data, size }, &err);
 	if (n >= 0 && (h->flags & O_DSYNC)) {
 		int r = sync_handle(h, &err);
 
@@ -774,7 +816,7 @@ static void op_lseek(fuse_req_t req, fuse_ino_t ino, off_t offset, int whence,
 			found = (uint64_t)st.st_size;
 	}
 	if (r < 0)
-		(void)fuse_reply_err(req, -r);
+		(void)fuse_reply_err(req, r == -ENOENT ? ESTALE : -r);
 	else
 		(void)fuse_reply_lseek(req, (off_t)found);
 }

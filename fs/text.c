@@ -67,7 +67,7 @@ ssize_t text_write(struct handle *h, uint64_t offset, struct span data, struct e
 
 	mutex_lock(&h->lock);
 	r = load(h, d, err);
-	if (r == 0 && (h->flags & O_APPEND))
+	if (r == 0 && offset == NODE_APPEND)
 		offset = d->text.len;
 	if (r == 0)
 		r = put_bytes(d, offset, data, err);
