@@ -374,3 +374,124 @@ refused_write() {
 	rm state/*.json
 	same '{}' "$(cat state.json)"
 }
+
+@test "tools that write a file beside and rename it" {
+	echo '{"a": 1}' > state/x.json
+	sed -i s/1/2/ state/x.json
+	same '{"a": 2}' "$(cat state/x.json)"
+	jq .a state/x.json > state/t
+	mv state/t state/x.json
+	same 2 "$(cat state/x.json)"
+	perl -pi -e 's/2/3/' state/x.json
+	same 3 "$(cat state/x.json)"
+	same x.json "$(ls -A state)"
+	python3 - <<-'PY'
+		import os
+		with open("state/x.json.lock", "x") as f:
+		    f.write("4")
+		    f.flush()
+		    os.fsync(f.fileno())
+		os.replace("state/x.json.lock", "state/x.json")
+	PY
+	same 4 "$(cat state/x.json)"
+	same 4 "$(jq .x state.json)"
+	same 5 "$(wc -l < events.jsonl)"
+	same '{"x":4}' "$(last_delta)"
+}
+
+@test "names that are no keys are scratch: no state, no event, gone with the daemon" {
+	echo 'not JSON' > state/notes
+	echo more >> state/notes
+	echo 1 > state/.x.json.swp
+	same 'not JSON more' "$(cat state/notes | xargs)"
+	same 14 "$(stat -c %s state/notes)"
+	same '.x.json.swp notes' "$(ls -A state | xargs)"
+	mv state/notes state/other
+	same 'not JSON more' "$(cat state/other | xargs)"
+	[ ! -e state/notes ]
+	same '{}' "$(jq -c . state.json)"
+	[ ! -s events.jsonl ]
+	rm state/.x.json.swp
+	same other "$(ls -A state)"
+	daemon_restart
+	back
+	same '' "$(ls -A state)"
+}
+
+@test "a rename onto a key is refused like a write, and changes nothing" {
+	echo 1 > state/x.json
+	echo '{bad' > state/t
+	run mv state/t state/x.json
+	[ "$status" -ne 0 ]
+	same 1 "$(cat state/x.json)"
+	same '{bad' "$(cat state/t)"
+	tail -n 1 .errors | jq -e '.errno == "EBADMSG" and .name == "state/t"'
+	head -c 1100000 /dev/zero | tr '\0' 1 > state/t
+	run mv state/t state/x.json
+	[ "$status" -ne 0 ]
+	: > state/t
+	run mv state/t state/x.json
+	[ "$status" -ne 0 ]
+	same 1 "$(cat state/x.json)"
+	same 1 "$(wc -l < events.jsonl)"
+}
+
+@test "a rename of a key is a new key and a deletion" {
+	echo '[1, 2]' > state/a.json
+	mv state/a.json state/b.json
+	same '[1, 2]' "$(cat state/b.json)"
+	same b.json "$(ls state)"
+	same '{"b":[1,2]}' "$(jq -c . state.json)"
+	mv state/b.json state/b.bak
+	same '{}' "$(jq -c . state.json)"
+	same '[1, 2]' "$(cat state/b.bak)"
+	mv state/b.bak state/user:b.json
+	same '[1, 2]' "$(cat ../../state/b.json)"
+	[ -L state/user:b.json ]
+	same '{"user:b":[1,2]}' "$(last_delta)"
+	refused EPERM mv state/user:b.json state/c.json
+}
+
+@test "renames that are not allowed, and what mv does then" {
+	echo 1 > state/a.json
+	echo 2 > state/b.json
+	mv -n state/a.json state/b.json
+	same 2 "$(cat state/b.json)"
+	python3 - <<-'PY'
+		import ctypes, errno
+		libc = ctypes.CDLL(None, use_errno=True)
+		def rename(flags):
+		    r = libc.renameat2(-100, b"state/a.json", -100, b"state/b.json", flags)
+		    return r and errno.errorcode[ctypes.get_errno()]
+		assert rename(1) == "EEXIST", rename(1)
+		assert rename(2) == "EINVAL", rename(2)
+	PY
+	session echo ann s2
+	mv ../s1/state/a.json state/
+	same 1 "$(cat state/a.json)"
+	[ ! -e ../s1/state/a.json ]
+	refused EPERM mv ../s1/state ../s1/other
+}
+
+@test "editors: the old value stays until the new one is complete" {
+	command -v vim > /dev/null && command -v ed > /dev/null || skip "vim or ed is missing"
+	echo '{"a": 1}' > state/x.json
+	vim -u NONE -es -c '%s/1/2/' -c wq state/x.json
+	same '{"a": 2}' "$(cat state/x.json)"
+	printf '%s\n' ',s/2/3/' w q | ed -s state/x.json
+	same '{"a": 3}' "$(cat state/x.json)"
+	same x.json "$(ls -A state)"
+	jq -s -e 'map(.actions.stateDelta.x.a) == [1, 2, 3]' events.jsonl
+}
+
+@test "sessions do not see each other's scratch files, and it goes with them" {
+	echo mine > state/t
+	session echo ann s2
+	[ ! -e state/t ]
+	echo other > state/t
+	same mine "$(cat ../s1/state/t)"
+	rmdir ../s1
+	mkdir ../s1
+	[ ! -e ../s1/state/t ]
+	same other "$(cat state/t)"
+}

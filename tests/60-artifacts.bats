@@ -327,3 +327,307 @@ versions() {
 	same end "$(tail -c 4 artifacts/sparse | tr -d '\0')"
 	same 0 "$(head -c 100000 artifacts/sparse | tr -d '\0' | wc -c)"
 }
+
+# Bytes that the files beside the engine take on the disk.
+stored() {
+	du -s --block-size=1 "$STORE/bulk" | cut -f 1
+}
+
+@test "a change in a large artifact stores only what changed" {
+	head -c 64M /dev/urandom > "$TMP/big"
+	cp "$TMP/big" artifacts/big
+	before=$(stored)
+	for at in 1000000 33554432 67108860; do
+		printf change | dd of=artifacts/big bs=1 seek=$at conv=notrunc status=none
+		printf change | dd of="$TMP/big" bs=1 seek=$at conv=notrunc status=none
+	done
+	cmp artifacts/big "$TMP/big"
+	same "1 2 3 4" "$(versions big)"
+	[ $(($(stored) - before)) -lt 200000 ]
+	echo tail >> artifacts/big
+	echo tail >> "$TMP/big"
+	cmp artifacts/big "$TMP/big"
+	truncate -s 40M artifacts/big
+	truncate -s 40M "$TMP/big"
+	cmp artifacts/big "$TMP/big"
+	[ $(($(stored) - before)) -lt 300000 ]
+	rm artifacts/.versions/big/1
+	cmp artifacts/big "$TMP/big"
+	daemon_restart
+	back
+	cmp artifacts/big "$TMP/big"
+	rm artifacts/big
+	eventually 10 eval '[ "$(find "$STORE/bulk" -type f | wc -l)" = 0 ]'
+}
+
+@test "many small changes: the old versions stay, the files stay few" {
+	head -c 300000 /dev/urandom > "$TMP/v0"
+	cp "$TMP/v0" artifacts/f
+	python3 - "$TMP" <<-'PY'
+		import os, random, sys
+		random.seed(7)
+		data = bytearray(open("artifacts/f", "rb").read())
+		for n in range(2, 202):
+		    at = random.randrange(len(data) - 100)
+		    piece = random.randbytes(random.randrange(1, 100))
+		    data[at:at + len(piece)] = piece
+		    fd = os.open("artifacts/f", os.O_RDWR)
+		    os.pwrite(fd, piece, at)
+		    os.close(fd)
+		    if n % 50 == 0:
+		        open(f"{sys.argv[1]}/v{n}", "wb").write(data)
+		assert open("artifacts/f", "rb").read() == data
+	PY
+	for n in 50 100 150 200; do
+		cmp "$TMP/v$n" artifacts/.versions/f/$n
+	done
+	cmp "$TMP/v0" artifacts/.versions/f/1
+	for n in $(seq 1 2 199); do
+		rm artifacts/.versions/f/$n
+	done
+	for n in 50 100 150 200; do
+		cmp "$TMP/v$n" artifacts/.versions/f/$n
+	done
+}
+
+@test "a copy within the mount shares the bytes" {
+	head -c 32M /dev/urandom > "$TMP/big"
+	cp "$TMP/big" artifacts/a
+	before=$(stored)
+	cp artifacts/a artifacts/b
+	cp artifacts/a ../../artifacts/c
+	session echo ann s2
+	cp ../s1/artifacts/a artifacts/d
+	[ $(($(stored) - before)) -lt 1000000 ]
+	rm ../s1/artifacts/a
+	cmp "$TMP/big" ../s1/artifacts/b
+	cmp "$TMP/big" artifacts/user:c
+	cmp "$TMP/big" artifacts/d
+	printf x | dd of=artifacts/d bs=1 conv=notrunc status=none
+	cmp "$TMP/big" artifacts/user:c
+	daemon_restart
+	back
+	cmp "$TMP/big" artifacts/user:c
+}
+
+@test "mmap: what is written through a shared mapping is the version" {
+	head -c 20000 /dev/zero > artifacts/m
+	python3 - <<-'PY'
+		import mmap, os
+		with open("artifacts/m", "r+b") as f:
+		    m = mmap.mmap(f.fileno(), 0)
+		    m[5000:5005] = b"hello"
+		    m.flush()
+		    assert os.pread(f.fileno(), 5, 5000) == b"hello"
+		    os.pwrite(f.fileno(), b"HELLO", 15000)
+		    assert m[15000:15005] == b"HELLO"
+		    m[19995:20000] = b"tail!"
+		    m.close()
+		data = open("artifacts/m", "rb").read()
+		assert data[5000:5005] + data[15000:15005] + data[19995:] == b"helloHELLOtail!", data
+		with open("artifacts/new", "w+b") as f:
+		    f.truncate(10000)
+		    m = mmap.mmap(f.fileno(), 0)
+		    m[9000:9003] = b"new"
+		    m.close()
+		assert open("artifacts/new", "rb").read() == bytes(9000) + b"new" + bytes(997)
+		with open("artifacts/new", "rb") as f:
+		    m = mmap.mmap(f.fileno(), 0, mmap.MAP_PRIVATE, mmap.PROT_READ | mmap.PROT_WRITE)
+		    m[0:3] = b"own"
+		    assert m[9000:9003] == b"new"
+		    m.close()
+		assert open("artifacts/new", "rb").read(3) == bytes(3)
+	PY
+	same "1 2" "$(versions m)"
+	same 1 "$(versions new)"
+}
+
+@test "scratch files: a name with a dot, and its rename that publishes" {
+	echo one > artifacts/a.txt
+	echo two > artifacts/.a.txt.tmp
+	same '.a.txt.tmp a.txt' "$(ls -A artifacts | xargs)"
+	same 1 "$(wc -l < events.jsonl)"
+	[ ! -e artifacts/.versions/.a.txt.tmp ]
+	inode=$(stat -c %i artifacts/.a.txt.tmp)
+	mv artifacts/.a.txt.tmp artifacts/a.txt
+	same two "$(cat artifacts/a.txt)"
+	same "$inode" "$(stat -c %i artifacts/a.txt)"
+	same "1 2" "$(versions a.txt)"
+	same one "$(cat artifacts/.versions/a.txt/1)"
+	jq -s -e 'last.actions.artifactDelta == {"a.txt": 2}' events.jsonl
+	echo three > artifacts/.t
+	mv artifacts/.t artifacts/user:u.txt
+	[ -L artifacts/user:u.txt ]
+	same three "$(cat ../../artifacts/u.txt)"
+	echo gone > artifacts/.g
+	mv artifacts/a.txt artifacts/.b
+	same two "$(cat artifacts/.b)"
+	[ ! -e artifacts/.versions/a.txt ]
+	daemon_restart
+	back
+	same 'user:u.txt' "$(ls -A artifacts)"
+	eventually 10 eval '[ "$(find "$STORE/bulk" -type f | wc -l)" = 1 ]'
+}
+
+@test "rename: a new version of the new name, the old one goes" {
+	echo a1 > artifacts/a
+	echo a2 > artifacts/a
+	echo b1 > artifacts/b
+	mv artifacts/a artifacts/b
+	same a2 "$(cat artifacts/b)"
+	same b1 "$(cat artifacts/.versions/b/1)"
+	same "1 2" "$(versions b)"
+	[ ! -e artifacts/a ]
+	[ ! -e artifacts/.versions/a ]
+	jq -s -e 'last.actions.artifactDelta == {"b": 2}' events.jsonl
+	echo again > artifacts/a
+	same 3 "$(versions a)"
+	mkdir artifacts/d
+	mv artifacts/b artifacts/d/c.png
+	same a2 "$(cat artifacts/d/c.png)"
+	same '"d/c.png"' "$(jq -c 'select(.actions.artifactDelta["d/c.png"]) | .actions.artifactDelta | keys[0]' events.jsonl)"
+	same image/png "$(jq -r .mimeType artifacts/.versions/d/c.png/1.json)"
+	# A directory that holds something is copied by mv, name by name.
+	mv artifacts/d artifacts/e
+	same a2 "$(cat artifacts/e/c.png)"
+	[ ! -e artifacts/d ]
+	mkdir artifacts/empty
+	mv artifacts/empty artifacts/moved
+	[ -d artifacts/moved ]
+	[ ! -e artifacts/empty ]
+	refused EPERM mv artifacts/.versions/e artifacts/x
+	daemon_restart
+	back
+	same a2 "$(cat artifacts/e/c.png)"
+}
+
+@test "an open file keeps its bytes when its name goes or becomes another" {
+	echo one > artifacts/a
+	echo two > artifacts/b
+	python3 - <<-'PY'
+		import os
+		a = open("artifacts/a", "r+")
+		os.rename("artifacts/a", "artifacts/c")
+		assert a.read() == "one\n"
+		a.write("more\n")
+		a.close()
+		assert open("artifacts/c").read() == "one\nmore\n"
+		b = open("artifacts/b", "r+")
+		os.unlink("artifacts/b")
+		assert os.fstat(b.fileno()).st_nlink == 0
+		assert b.read() == "two\n"
+		b.write("lost")
+		b.flush()
+		b.seek(0)
+		assert b.read() == "two\nlost"
+		b.close()
+		assert not os.path.exists("artifacts/b")
+	PY
+	same "1 2" "$(versions c)"
+}
+
+@test "a version of a given number, once" {
+	echo one > artifacts/a
+	echo ten > artifacts/.versions/a/10
+	same ten "$(cat artifacts/a)"
+	echo five > artifacts/.versions/a/5
+	same ten "$(cat artifacts/a)"
+	same five "$(cat artifacts/.versions/a/5)"
+	same "1 5 10" "$(versions a)"
+	jq -s -e 'last.actions.artifactDelta == {"a": 5}' events.jsonl
+	refused EACCES bash -c 'echo x > artifacts/.versions/a/5'
+	rm artifacts/.versions/a/5
+	refused EEXIST bash -c 'echo x > artifacts/.versions/a/5'
+	refused EINVAL touch artifacts/.versions/a/x
+	refused EINVAL touch artifacts/.versions/a/07
+	echo next > artifacts/a
+	same "1 10 11" "$(versions a)"
+}
+
+@test "what is known about a version can be set" {
+	echo one > artifacts/a
+	echo '{"mimeType": "text/x-one", "customMetadata": {"by": ["me", 1.50]}}' > artifacts/.versions/a/1.json
+	jq -e '.mimeType == "text/x-one" and .customMetadata == {"by": ["me", 1.5]} and .size == 4' \
+		artifacts/.versions/a/1.json
+	same "$(stat -c %s artifacts/.versions/a/1.json)" "$(wc -c < artifacts/.versions/a/1.json)"
+	refused EINVAL bash -c 'echo "{bad" > artifacts/.versions/a/1.json'
+	run bash -c 'echo "{\"nonsense\": 1}" | dd of=artifacts/.versions/a/1.json conv=notrunc'
+	[ "$status" -ne 0 ]
+	run bash -c 'echo "{\"mimeType\": 1}" | dd of=artifacts/.versions/a/1.json'
+	[ "$status" -ne 0 ]
+	# What was read can be written back, changed.
+	jq '.customMetadata.more = true' artifacts/.versions/a/1.json > "$TMP/j"
+	cp "$TMP/j" artifacts/.versions/a/1.json
+	daemon_restart
+	back
+	jq -e '.mimeType == "text/x-one" and .customMetadata.more' artifacts/.versions/a/1.json
+	echo two > artifacts/a
+	jq -e '.customMetadata == {} and (.mimeType | startswith("text/plain"))' artifacts/.versions/a/2.json
+}
+
+@test "modes and times of artifacts are kept" {
+	(umask 022 && echo '#!/bin/sh' > artifacts/run)
+	same 644 "$(stat -c %a artifacts/run)"
+	chmod 755 artifacts/run
+	touch -d '2001-02-03 04:05:06.789 UTC' artifacts/run
+	mkdir artifacts/d
+	touch -d '1999-01-01 UTC' artifacts/d
+	chmod 750 artifacts/d
+	for try in 1 2; do
+		same '755 2001-02-03 04:05:06.789000000' "$(TZ=UTC stat -c '%a %y' artifacts/run | cut -c 1-33)"
+		same '750 1999-01-01' "$(TZ=UTC stat -c '%a %y' artifacts/d | cut -c 1-14)"
+		daemon_restart
+		back
+	done
+	echo more >> artifacts/run
+	same 755 "$(stat -c %a artifacts/run)"
+	[ "$(stat -c %Y artifacts/run)" -gt 1700000000 ]
+	echo x > artifacts/d/x
+	[ "$(stat -c %Y artifacts/d)" -gt 1700000000 ]
+	cp -p artifacts/run "$TMP/copy"
+	echo other > "$TMP/copy"
+	touch -d '2002-02-02 UTC' "$TMP/copy" artifacts/run
+	cat artifacts/run > /dev/null
+	cp -p "$TMP/copy" artifacts/run # the same time as before, the same size or not
+	same other "$(cat artifacts/run)"
+	same '2002-02-02' "$(TZ=UTC stat -c %y artifacts/run | cut -c 1-10)"
+}
+
+@test "rsync -a and tar into artifacts, and nothing to do the second time" {
+	command -v rsync > /dev/null || skip "rsync is missing"
+	mkdir -p "$TMP/tree/a/b"
+	seq 1000 > "$TMP/tree/a/x"
+	seq 2000 > "$TMP/tree/a/b/y"
+	touch -d '2001-01-01 UTC' "$TMP"/tree/a/x "$TMP"/tree/a
+	rsync -a "$TMP/tree/" artifacts/
+	diff -r "$TMP/tree" artifacts
+	n=$(wc -l < events.jsonl)
+	same '' "$(rsync -ai "$TMP/tree/" artifacts/ | grep -v '^\.d' || :)"
+	same "$n" "$(wc -l < events.jsonl)"
+	echo changed >> "$TMP/tree/a/x"
+	rsync -a "$TMP/tree/" artifacts/
+	diff -r "$TMP/tree" artifacts
+	same "1 2" "$(versions a/x)"
+	tar -C "$TMP/tree" -cf "$TMP/t.tar" .
+	mkdir artifacts/t
+	tar -C artifacts/t -xf "$TMP/t.tar"
+	diff -r "$TMP/tree" artifacts/t
+}
+
+@test "holes: fallocate, SEEK_HOLE, and no bytes for them" {
+	truncate -s 1G artifacts/sparse
+	printf x | dd of=artifacts/sparse bs=1 seek=500000000 conv=notrunc status=none
+	[ "$(stored)" -lt 200000 ]
+	python3 - <<-'PY'
+		import os
+		fd = os.open("artifacts/sparse", os.O_RDWR)
+		assert os.lseek(fd, 0, os.SEEK_DATA) == 500000000
+		assert os.lseek(fd, 0, os.SEEK_HOLE) == 0
+		assert os.lseek(fd, 500000000, os.SEEK_HOLE) == 500000001
+		os.posix_fallocate(fd, 0, 2**30 + 5)
+		assert os.fstat(fd).st_size == 2**30 + 5
+		os.close(fd)
+	PY
+	fallocate -p -o 499999000 -l 4096 artifacts/sparse
+	same 0 "$(dd if=artifacts/sparse bs=1 skip=500000000 count=1 status=none | tr -d '\0' | wc -c)"
+}
