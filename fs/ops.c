@@ -33,6 +33,9 @@
 #define CONGESTION      48
 #define WRITE_MAX       (1u << 20)
 
+/* The kernel maps files that it keeps no bytes of; set by op_init(). */
+static bool maps_direct;
+
 static struct fs *fs_of(fuse_req_t req)
 {
 	return fuse_req_userdata(req);
@@ -393,12 +396,18 @@ static void set_file_flags(const struct handle *h, struct fuse_file_info *fi)
 		fi->direct_io = 1;
 		fi->nonseekable = handle_writes(h); /* who reads may seek: wc(1) does */
 	} else if (handle_writes(h)) {
-		/* What is stored may differ from what was written, and others do not see it yet. */
-		fi->direct_io = 1;
-	} else if ((flags & NODE_DIRECT) || atomic_load(&h->inode->writers)) {
-		fi->direct_io = 1; /* the kernel's pages may be those of a draft that is mapped */
+		/*
+		 * What is stored may differ from what was written, and others do not see it yet.
+		 * But what may be mapped has to be, also by kernels that map pages only.
+		 */
+		fi->direct_io = maps_direct || !h->ops->draft_size ||
+				(h->flags & O_ACCMODE) != O_RDWR;
 	} else {
-		fi->keep_cache = !(flags & NODE_VOLATILE);
+		/* The kernel's pages may be those of a draft that is mapped. */
+		bool shared = (flags & NODE_DIRECT) || atomic_load(&h->inode->writers);
+
+		fi->direct_io = shared;
+		fi->keep_cache = !shared && !(flags & NODE_VOLATILE);
 	}
 	fi->noflush = !handle_writes(h);
 }
@@ -1189,7 +1198,6 @@ static void op_statfs(fuse_req_t req, fuse_ino_t ino)
 }
 
 static uint32_t init_extra; /* set by op_init(), before the reply goes out */
-static bool maps_direct;    /* the kernel maps files that it keeps no bytes of */
 static atomic_bool init_sent;
 
 static void op_init(void *userdata, struct fuse_conn_info *conn)
