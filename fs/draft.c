@@ -26,6 +26,7 @@ struct draft {
 	bool is_cut GUARDED_BY(lock);     /* nothing but emptied: the last close saves it */
 	atomic_bool is_closing; /* others wait for the last close; changed with the lock */
 	uint64_t version GUARDED_BY(lock); /* saved as; 0: not yet */
+	uint64_t version_number GUARDED_BY(lock);
 	_Atomic uint64_t length;
 
 	struct mutex attr_lock;
@@ -127,12 +128,16 @@ static int load_stored(const struct place *at, struct blob *blob, struct err *er
 
 	if (at->n)
 		return artifact_blob(at->fs->store, at->parent, at->n, blob, NULL, err);
-	/* The latest may be deleted in between: then there is another. */
+	/* It may be saved, or the latest version deleted, in between. */
 	for (tries = 0; tries < 3 && r == -ENOENT; tries++) {
+		bool pending = at->inode && atomic_load(&at->inode->pending);
+
 		r = artifact_stat(at->fs->store, at->parent, at->item, &info, err);
-		if (r < 0)
+		if (r < 0 && !pending)
 			return r;
-		r = artifact_blob(at->fs->store, info.history, info.latest, blob, NULL, err);
+		if (r == 0)
+			r = artifact_blob(at->fs->store, info.history, info.latest, blob, NULL,
+					  err);
 	}
 	return r;
 }
@@ -525,6 +530,11 @@ static int find_target(const struct place *at, struct artifact_save *s, struct a
 	return artifact_resolve(at->fs->store, at->ref, at->name, &s->parent, &info, err);
 }
 
+static bool is_gone(const struct place *at)
+{
+	return at->inode && atomic_load(&at->inode->gone);
+}
+
 /* replaces: the name becomes the file at->item, whatever it was. */
 static int save_locked(struct draft *d, const struct place *at, struct ref via, bool replaces,
 		       bool to_disk, struct err *err) REQUIRES(d->lock)
@@ -534,6 +544,7 @@ static int save_locked(struct draft *d, const struct place *at, struct ref via, 
 	struct artifact_attr attr = { 0 };
 	struct artifact_info info;
 	char mime[128];
+	bool is_new;
 	struct artifact_save s = { .scope = at->ref,
 				   .parent = at->parent,
 				   .name = slash ? slash + 1 : at->name,
@@ -544,11 +555,14 @@ static int save_locked(struct draft *d, const struct place *at, struct ref via, 
 				   .number = at->item,
 				   .replaces = replaces,
 				   .version = d->version,
+				   .version_number = d->version_number,
 				   .event_session = via };
 	int r = blob_settle(&d->blob, to_disk, err);
 
 	if (atomic_exchange(&d->is_renamed, false))
-		d->version = s.version = 0;
+		d->version = s.version = d->version_number = s.version_number = 0;
+	is_new = scratch_get(at->fs, at->item, NULL, NULL);
+	s.must_be_there = !is_new && !at->n && !replaces;
 	if (r == 0)
 		r = find_target(at, &s, &attr, err);
 	if (r < 0)
@@ -562,12 +576,15 @@ static int save_locked(struct draft *d, const struct place *at, struct ref via, 
 	}
 	guess_type_locked(d, s.name, mime, sizeof mime);
 	r = artifact_publish(at->fs->store, &s, &info, err);
-	if (r < 0)
-		return r;
+	if (r < 0) /* removed while it was open: nothing is to be saved */
+		return r == -ESTALE && is_gone(at) ? 0 : r;
 	blob_seal(&d->blob);
-	d->version = d->version ? d->version : info.saved;
+	d->version = info.saved;
+	d->version_number = info.saved_number;
 	d->is_written = d->is_cut = false;
 	(void)scratch_remove(at->fs, at->item);
+	if (is_new && is_gone(at)) /* in between */
+		(void)!artifact_remove(at->fs->store, at->ref, s.parent, s.name, NULL);
 	return 0;
 }
 
@@ -703,6 +720,8 @@ static void look_at_size(struct handle *h, void *arg)
 	struct looking *l = arg;
 	struct opened *o = h->state;
 
+	if (l->found) /* by the open that came last */
+		return;
 	l->found = true;
 	if (!draft_size(h, &l->st->size))
 		l->st->size = atomic_load(&o->view_size);

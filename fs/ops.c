@@ -168,8 +168,10 @@ static void look_for_draft(struct handle *h, void *arg)
 {
 	struct asking *a = arg;
 
-	if (h->ops && h->ops->draft_size && handle_writes(h) && same_process(a->pid, h->pid))
-		a->found |= h->ops->draft_size(h, &a->size);
+	/* Of several, the one that was opened last. */
+	if (!a->found && h->ops && h->ops->draft_size && handle_writes(h) &&
+	    same_process(a->pid, h->pid))
+		a->found = h->ops->draft_size(h, &a->size);
 }
 
 /* To who writes it, a file has the size that it will have. */
@@ -409,7 +411,7 @@ static void set_file_flags(const struct handle *h, struct fuse_file_info *fi)
 		fi->direct_io = shared;
 		fi->keep_cache = !shared && !(flags & NODE_VOLATILE);
 	}
-	fi->noflush = !handle_writes(h);
+	fi->noflush = !handle_writes(h) && !h->created;
 }
 
 static int open_handle(fuse_req_t req, struct inode *inode, int flags, struct handle **out,

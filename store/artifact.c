@@ -406,6 +406,8 @@ static int put_version(struct store_tx *tx, struct request *rq, struct scope_inf
 	if (r == 0)
 		r = item_claim(tx, rq->parent, save->name, save->full_name, rq->new_number, a);
 	is_new = r == 0;
+	if (r >= 0 && save->must_be_there && (is_new || a->number != rq->new_number))
+		return err_set(tx->err, -ESTALE, "'%s' was removed", save->full_name);
 	if (r == 1 && save->replaces && a->number != rq->new_number)
 		r = replace_item(tx, rq, a);
 	if (r < 0)
@@ -497,6 +499,8 @@ static int extend(struct store_tx *tx, struct request *rq)
 		r = version_load(tx, a->history, save->version, v, &meta);
 	if (r == 0)
 		r = version_map(tx, a->history, v, &old);
+	if (r == 0 && v->number != save->version_number) /* the same number of another artifact */
+		r = -ENOENT;
 	if (r < 0)
 		return r == -ENOENT ? err_set(tx->err, -ESTALE, "the version was removed") : r;
 	v->size = save->blob->size;
@@ -562,6 +566,7 @@ int artifact_publish(struct store *st, const struct artifact_save *save, struct 
 	if (r == 0 && out) {
 		*out = rq.info;
 		out->saved = rq.version.n;
+		out->saved_number = rq.version.number;
 	}
 	buf_release(&rq.dead);
 	return r;

@@ -40,6 +40,7 @@ struct artifact_info {
 	uint64_t latest;         /* version; 0 for a directory, or when there is none to be seen */
 	uint64_t highest;        /* ever given */
 	uint64_t saved;          /* version that artifact_publish() made */
+	uint64_t saved_number;   /* of its object */
 	uint64_t tombstone;      /* version that hides the name; its older ones can be read */
 	uint64_t size;           /* of the latest version */
 	uint64_t versions_stamp; /* ns; of the list of versions */
@@ -70,9 +71,10 @@ struct artifact_save {
 	const char *mime;
 	const struct artifact_attr *attr; /* NULL: none */
 	uint64_t number;         /* for the artifact if it is new, of store_new_number(); 0: any */
+	bool must_be_there;      /* as `number`, else -ESTALE */
 	bool replaces;           /* the name gets `number` also if it is there */
 	uint64_t n;              /* this version; 0: the next one */
-	uint64_t version_number; /* of its object; 0: any */
+	uint64_t version_number; /* of its object; 0: any; with `version` the one it has */
 	uint64_t version; /* not 0: this version, saved by the same open before, has other bytes
 			   * now */
 

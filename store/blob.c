@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -13,11 +14,38 @@
 #define KEEP_BYTES (64ull << 20) /* a bulk that has more of the blob is not copied */
 #define FEW_BULKS  (BLOB_BULKS_MAX / 4)
 
+/* A bulk that is open for reading, by a blob and by reads that are under way. */
+struct blob_file {
+	atomic_uint refs;
+	uint64_t bulk;
+	int fd;
+};
+
 struct blob_part {
-	int fd; /* of its own; -1: zeros */
+	struct blob_file *file; /* a reference; NULL: zeros */
 	uint64_t at;
 	size_t len;
 };
+
+static struct blob_file *file_new(uint64_t bulk, int fd)
+{
+	struct blob_file *f = calloc(1, sizeof *f);
+
+	if (!f)
+		return NULL;
+	atomic_init(&f->refs, 1);
+	f->bulk = bulk;
+	f->fd = fd;
+	return f;
+}
+
+static void file_unref(struct blob_file *f)
+{
+	if (!f || atomic_fetch_sub(&f->refs, 1) != 1)
+		return;
+	(void)close(f->fd);
+	free(f);
+}
 
 void blob_init(struct blob *b, struct store *st)
 {
@@ -68,9 +96,8 @@ static void close_files(struct blob *b)
 	size_t i;
 
 	for (i = 0; i < BLOB_FILES; i++) {
-		if (b->files[i].bulk)
-			(void)close(b->files[i].fd);
-		b->files[i].bulk = 0;
+		file_unref(b->files[i]);
+		b->files[i] = NULL;
 	}
 }
 
@@ -109,48 +136,64 @@ int blob_load(struct blob *b, const struct extents *map, uint64_t size, struct e
 	return r;
 }
 
-/* A descriptor of a bulk, which stays the blob's. */
-static int file_of(struct blob *b, uint64_t bulk, struct err *err)
+/* The one that writes go to: its descriptor may be closed before a read is through. */
+static int own_file(struct blob *b, struct blob_file **out, struct err *err)
 {
-	struct blob_file *f;
+	int r = bulk_drain(&b->own);
+	int fd;
+
+	if (r < 0)
+		return err_errno(err, r, "the file cannot be written");
+	fd = fcntl(b->own.fd, F_DUPFD_CLOEXEC, 0);
+	if (fd < 0)
+		return err_errno(err, -errno, "the file cannot be read");
+	*out = file_new(b->own_number, fd);
+	if (!*out)
+		(void)close(fd);
+	return *out ? 0 : err_nomem(err);
+}
+
+/* A bulk of a blob, opened if it is not. One reference. */
+static int file_of(struct blob *b, uint64_t bulk, struct blob_file **out, struct err *err)
+{
+	struct blob_file **slot;
 	size_t i;
 	int fd;
 
-	if (b->own.fd >= 0 && bulk == b->own_number) {
-		int r = bulk_drain(&b->own);
-
-		return r < 0 ? err_errno(err, r, "the file cannot be written") : b->own.fd;
+	if (b->own.fd >= 0 && bulk == b->own_number)
+		return own_file(b, out, err);
+	for (i = 0; i < BLOB_FILES && !(b->files[i] && b->files[i]->bulk == bulk); i++)
+		;
+	slot = &b->files[i < BLOB_FILES ? i : b->next_file];
+	if (i == BLOB_FILES) {
+		fd = bulk_open(b->st, bulk, err);
+		if (fd < 0)
+			return fd;
+		file_unref(*slot);
+		*slot = file_new(bulk, fd);
+		b->next_file = (b->next_file + 1) % BLOB_FILES;
+		if (!*slot) {
+			(void)close(fd);
+			return err_nomem(err);
+		}
 	}
-	for (i = 0; i < BLOB_FILES; i++) {
-		if (b->files[i].bulk == bulk)
-			return b->files[i].fd;
-	}
-	fd = bulk_open(b->st, bulk, err);
-	if (fd < 0)
-		return fd;
-	f = &b->files[b->next_file];
-	b->next_file = (b->next_file + 1) % BLOB_FILES;
-	if (f->bulk)
-		(void)close(f->fd);
-	*f = (struct blob_file){ bulk, fd };
-	return fd;
+	atomic_fetch_add(&(*slot)->refs, 1);
+	*out = *slot;
+	return 0;
 }
 
 static int add_part(struct blob *b, struct blob_plan *plan, const struct extent *e, uint64_t offset,
 		    size_t len, struct err *err)
 {
-	struct blob_part part = { .fd = -1, .len = len };
-	int fd;
+	struct blob_part part = { .len = len };
+	int r;
 
 	if (!buf_reserve(&plan->parts, sizeof part))
 		return err_nomem(err);
 	if (e) {
-		fd = file_of(b, e->bulk, err);
-		if (fd < 0)
-			return fd;
-		part.fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-		if (part.fd < 0)
-			return err_errno(err, -errno, "the file cannot be read");
+		r = file_of(b, e->bulk, &part.file, err);
+		if (r < 0)
+			return r;
 		part.at = e->at + (offset - e->start);
 	}
 	buf_add(&plan->parts, &part, sizeof part);
@@ -165,8 +208,7 @@ static void plan_release(struct blob_plan *plan)
 		struct blob_part part;
 
 		memcpy(&part, plan->parts.data + i, sizeof part);
-		if (part.fd >= 0)
-			(void)close(part.fd);
+		file_unref(part.file);
 	}
 	buf_release(&plan->parts);
 }
@@ -198,8 +240,9 @@ static int read_part(const struct blob_part *part, char *to, struct err *err)
 {
 	size_t done = 0;
 
-	while (part->fd >= 0 && done < part->len) {
-		ssize_t n = pread(part->fd, to + done, part->len - done, (off_t)(part->at + done));
+	while (part->file && done < part->len) {
+		ssize_t n = pread(part->file->fd, to + done, part->len - done,
+				  (off_t)(part->at + done));
 
 		if (n < 0)
 			return err_errno(err, -errno, "the file cannot be read");

@@ -17,6 +17,8 @@
 #define BLOB_EXTENTS_MAX 16384 /* of a version; more are joined by copying what is between */
 #define BLOB_BULKS_MAX   64
 
+struct blob_file;
+
 struct blob {
 	struct store *st;
 	struct extents map;
@@ -26,10 +28,7 @@ struct blob {
 	uint64_t sealed;    /* of own: what lies before may be shared and does not change */
 	bool own_is_public; /* a version refers to it */
 	struct buf pinned;  /* numbers */
-	struct blob_file {
-		uint64_t bulk;
-		int fd;
-	} files[BLOB_FILES]; /* bulk 0: free */
+	struct blob_file *files[BLOB_FILES]; /* NULL: free */
 	unsigned next_file;
 };
 
