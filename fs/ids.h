@@ -32,6 +32,7 @@ enum node_id {
 	ID_CALL_RESPONSE = 3,
 	ID_CALL_STDERR = 4,
 	ID_CALL_DURATION = 5,
+	ID_CALL_LAST = 5,
 
 	/* of a scope */
 	ID_MEMBERS = 16, /* apps, users, sessions */

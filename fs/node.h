@@ -27,7 +27,7 @@ struct place {
 	const struct node_type *type;
 	struct ref ref;      /* the scope it is in */
 	uint64_t item;       /* number of the object, when it is not the scope itself */
-	uint64_t parent;     /* artifacts: number of the directory */
+	uint64_t parent;     /* artifacts: number of the directory; calls: place in the turn */
 	uint64_t n;          /* of a turn or version */
 	const char *name;    /* key, or ADK file name */
 	struct inode *inode; /* NULL while it is only looked for */
@@ -153,6 +153,7 @@ extern const struct node_type app_dir;
 extern const struct node_type user_dir;
 extern const struct node_type session_dir;
 extern const struct node_type turn_dir;
+extern const struct node_type call_dir;
 
 /* The inode number: 8 bits say which row of the object. */
 static inline uint64_t node_ino(uint64_t object, unsigned id)

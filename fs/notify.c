@@ -362,6 +362,17 @@ static void turn_changed(struct fs *fs, const struct change *c)
 		notify_name(fs, dir, "latest");
 }
 
+/* A call began or ended; the turn's own change goes with it. */
+static void call_changed(struct fs *fs, const struct change *c)
+{
+	unsigned id;
+
+	for (id = ID_OBJECT; id <= ID_CALL_LAST; id++)
+		notify_attributes(fs, node_ino(c->item, id));
+	if (c->kind == CHANGE_CALL_ADDED)
+		notify_name(fs, node_ino(c->parent, ID_TURN_CALLS), c->name);
+}
+
 static void scope_changed(struct fs *fs, const struct change *c)
 {
 	struct ref up = ref_parent(c->ref);
@@ -418,6 +429,10 @@ void notify_change(void *arg, const struct change *c)
 	case CHANGE_TURN:
 		turn_changed(fs, c);
 		park_wake(&fs->park, c->ref.session);
+		break;
+	case CHANGE_CALL_ADDED:
+	case CHANGE_CALL:
+		call_changed(fs, c);
 		break;
 	}
 }

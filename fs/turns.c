@@ -3,6 +3,7 @@
  */
 #include "fs/turns.h"
 
+#include "fs/calls.h"
 #include "fs/handle.h"
 #include "fs/ids.h"
 #include "fs/stream.h"
@@ -186,6 +187,13 @@ static const struct node_type turn_entries[] = {
 	  .help = "who answered",
 	  .stat = part_stat,
 	  .show = agent_show_name },
+	{ .name = "calls",
+	  .id = ID_TURN_CALLS,
+	  .mode = S_IFDIR | 0700,
+	  .help = "one directory a call of a tool",
+	  .stat = calls_dir_stat,
+	  .list = calls_dir_list,
+	  .find = calls_dir_find },
 	{ 0 },
 };
 

@@ -14,6 +14,7 @@
 #include "runner/model.h"
 #include "runner/tool.h"
 #include "store/artifact.h"
+#include "store/call.h"
 #include "store/state.h"
 
 #include <errno.h>
@@ -28,9 +29,11 @@ struct invocation {
 	struct live *live;
 	struct agent *agent;
 	struct turn_info info;
-	unsigned calls;       /* of the model */
-	const char *code;     /* errorCode of a failure; NULL: MODEL_ERROR */
-	uint64_t answer_from; /* where the running answer began in the live output */
+	unsigned calls;           /* of the model */
+	const char *code;         /* errorCode of a failure; NULL: MODEL_ERROR */
+	uint64_t answer_from;     /* where the running answer began in the live output */
+	struct call_report asked; /* the latest model call; started 0: it was told of */
+	uint64_t asked_at;        /* monotonic */
 };
 
 static int fail(struct invocation *in, const char *code, struct err *err, const char *text)
@@ -71,16 +74,26 @@ static void show_event(struct invocation *in, const struct event *e)
 	tell_progress(in);
 }
 
-/* Commit an event of the turn, then show it. */
-static int commit_event(struct invocation *in, struct event *e, struct err *err)
+/* Commit an event of the turn with what there is to report of calls, then show it. */
+static int commit_event(struct invocation *in, struct event *e, const struct call_report *reports,
+			size_t n, struct err *err)
 {
 	int r = event_check(e, err);
 
 	if (r == 0)
-		r = turn_append(in->host->store, in->live->ref, in->live->n, e, 1, &in->info, err);
+		r = turn_report(in->host->store, in->live->ref, in->live->n, e, 1, reports, n,
+				&in->info, err);
 	if (r == 0)
 		show_event(in, e);
 	return r;
+}
+
+/* Reports of calls that no event tells of. */
+static int commit_reports(struct invocation *in, const struct call_report *reports, size_t n,
+			  struct err *err)
+{
+	return turn_report(in->host->store, in->live->ref, in->live->n, NULL, 0, reports, n,
+			   &in->info, err);
 }
 
 /* A piece of text as it comes: live only. */
@@ -93,6 +106,8 @@ static void on_text(void *arg, struct span text, bool thought)
 
 	if (!text.len)
 		return;
+	if (!in->asked.first_nsec)
+		in->asked.first_nsec = clock_monotonic() - in->asked_at;
 	clock_new_id(id, "");
 	buf_text(&json, "{\"parts\":[{\"text\":");
 	json_quote(&json, text);
@@ -249,6 +264,23 @@ static struct model_tool *model_tools(const struct agent *agent)
 	return tools;
 }
 
+/* Ask, and note how long it took. */
+static int ask_model(struct invocation *in, struct model_request *rq, struct model_reply *reply,
+		     struct err *err)
+{
+	int r;
+
+	in->asked = (struct call_report){ .kind = CALL_MODEL,
+					  .model = in->agent->model,
+					  .agent = in->agent->name,
+					  .started = clock_now() };
+	in->asked_at = clock_monotonic();
+	r = model_ask(in->agent->model, rq, &in->live->cancel, reply, err);
+	in->asked.nsec = clock_monotonic() - in->asked_at;
+	in->asked.usage = buf_span(&reply->usage);
+	return r;
+}
+
 /* Ask the model with all that it should see. */
 static int ask(struct invocation *in, struct model_reply *reply, struct err *err)
 {
@@ -282,7 +314,7 @@ static int ask(struct invocation *in, struct model_reply *reply, struct err *err
 	rq.tool_count = in->agent->tool_count;
 	atomic_fetch_add(in->host->model_calls, 1);
 	in->answer_from = live_size(in->live, LIVE_OUTPUT);
-	r = model_ask(in->agent->model, &rq, &in->live->cancel, reply, err);
+	r = ask_model(in, &rq, reply, err);
 	free(tools);
 	return r;
 }
@@ -355,6 +387,7 @@ static void set_if(struct event *e, enum event_member which, const char *text)
 static int commit_reply(struct invocation *in, struct model_reply *reply, struct err *err)
 {
 	CLEANUP(event_release) struct event e = { 0 };
+	int r;
 
 	head_of_event(in, &e);
 	set_if(&e, EVENT_MODEL_VERSION, reply->model_version);
@@ -369,7 +402,10 @@ static int commit_reply(struct invocation *in, struct model_reply *reply, struct
 		if (!reply->error_code)
 			save_output_key(in, reply->content, &e);
 	}
-	return commit_event(in, &e, err);
+	r = commit_event(in, &e, &in->asked, 1, err);
+	if (r == 0)
+		in->asked.started = 0;
+	return r;
 }
 
 static int add_variable(struct buf *list, struct span value, const char *name)
@@ -429,10 +465,26 @@ static int build_environment(struct invocation *in, struct buf *list, struct err
 	return r < 0 ? r : buf_check(list, err);
 }
 
+/* What programs did besides answering. */
+static struct call_report *report_tools(const struct tool_call *calls, size_t n)
+{
+	struct call_report *reports = calloc(n, sizeof *reports);
+	size_t i;
+
+	for (i = 0; reports && i < n; i++) {
+		reports[i].kind = CALL_TOOL;
+		reports[i].id = calls[i].id;
+		reports[i].nsec = calls[i].nsec;
+		reports[i].stderr_text = buf_span(&calls[i].stderr_text);
+	}
+	return reports;
+}
+
 /* One event with the answers to all calls, in their order. */
 static int commit_answers(struct invocation *in, const struct tool_call *calls, size_t n,
-			  struct err *err)
+			  const struct call_report *reports, struct err *err)
 {
+	size_t report_count = reports ? n : 0;
 	CLEANUP(content_free_p) struct content *content = content_new("user");
 	CLEANUP(event_release) struct event e = { 0 };
 	size_t i;
@@ -448,10 +500,20 @@ static int commit_answers(struct invocation *in, const struct tool_call *calls, 
 	if (r < 0)
 		return err_nomem(err);
 	if (!content->count)
-		return 0;
+		return commit_reports(in, reports, report_count, err);
 	head_of_event(in, &e);
 	event_set_content(&e, content);
-	return commit_event(in, &e, err);
+	return commit_event(in, &e, reports, report_count, err);
+}
+
+static int commit_calls(struct invocation *in, const struct tool_call *calls, size_t n,
+			struct err *err)
+{
+	struct call_report *reports = report_tools(calls, n);
+	int r = reports ? commit_answers(in, calls, n, reports, err) : err_nomem(err);
+
+	free(reports);
+	return r;
 }
 
 /* The turn ends between call and answer: the log gets an answer all the same. */
@@ -463,7 +525,8 @@ static void close_calls(struct invocation *in, struct tool_call *calls, size_t n
 		buf_clear(&calls[i].response);
 		buf_text(&calls[i].response, "{\"error\":\"the turn ended before the tool did\"}");
 	}
-	(void)!commit_answers(in, calls, n, NULL); /* the turn fails already, for a better reason */
+	(void)!commit_answers(in, calls, n, NULL,
+			      NULL); /* the turn fails already, for a better reason */
 }
 
 /* Run what the model called. 1: the agent pauses, nothing more to ask. */
@@ -493,7 +556,7 @@ static int run_calls(struct invocation *in, const struct content *content, struc
 		r = tool_run_all(in->agent, (char *const *)(void *)env.data, calls, n,
 				 &in->live->cancel, err);
 	if (r == 0)
-		r = commit_answers(in, calls, n, err);
+		r = commit_calls(in, calls, n, err);
 	else
 		close_calls(in, calls, n);
 	for (i = 0; i < n; i++) {
@@ -502,6 +565,15 @@ static int run_calls(struct invocation *in, const struct content *content, struc
 	}
 	free(calls);
 	return r < 0 ? r : pauses;
+}
+
+/* A model call of which no event tells. */
+static int tell_asked(struct invocation *in, struct err *err)
+{
+	int r = in->asked.started ? commit_reports(in, &in->asked, 1, err) : 0;
+
+	in->asked.started = 0;
+	return r;
 }
 
 /* One step. 1: the turn is done. */
@@ -516,7 +588,7 @@ static int step(struct invocation *in, struct model_reply *reply, struct err *er
 		return r;
 	said = reply->content && reply->content->count;
 	if (!said && !reply->error_code)
-		return 1;
+		return tell_asked(in, err) < 0 ? err->code : 1;
 	if (!said)
 		return fail(in, reply->error_code, err,
 			    reply->error_message ? reply->error_message : reply->error_code);
@@ -574,6 +646,7 @@ static void finish_failed(struct invocation *in, const struct model_reply *reply
 		text = atomic_load(&live->stopping) ? "the daemon was stopped"
 						    : "the turn was cancelled";
 	failure_event(in, reply, why->code, text, &e);
+	(void)!tell_asked(in, NULL); /* the turn fails in any case */
 	r = turn_end(st, live->ref, live->n, TURN_FAILED, text, &e, &in->info, &err);
 	if (r == 0)
 		show_event(in, &e);

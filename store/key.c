@@ -44,6 +44,14 @@ struct key key_2(enum key_space space, uint64_t a, uint64_t b)
 	return k;
 }
 
+struct key key_3(enum key_space space, uint64_t a, uint64_t b, uint64_t c)
+{
+	struct key k = key_2(space, a, b);
+
+	put_number(&k, c);
+	return k;
+}
+
 struct key key_dir(enum key_space space, uint64_t parent, enum key_kind kind)
 {
 	struct key k = key_1(space, parent);

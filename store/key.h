@@ -14,6 +14,8 @@
  *   e session id              -> record: start, length of that event's line
  *   t session n               -> record of turn n
  *   q session n               -> record: app, user; turn n has not ended
+ *   c session n sequence      -> record of a call in turn n, of a model or a tool
+ *   d session n sequence      -> what the call's program wrote to standard error
  *   m message piece           -> piece of a message that was closed, not submitted;
  *                                piece 0 is a record: app, user, session
  *   v artifact n              -> record of version n
@@ -45,6 +47,8 @@ enum key_space {
 	KEY_EVENT = 'e',
 	KEY_TURN = 't',
 	KEY_QUEUE = 'q',
+	KEY_CALL = 'c',
+	KEY_CALL_STDERR = 'd',
 	KEY_MESSAGE = 'm',
 	KEY_VERSION = 'v',
 	KEY_MAP = 'x',
@@ -77,6 +81,8 @@ static inline struct span key_span(const struct key *k)
 struct key key_1(enum key_space space, uint64_t a);
 /* space + two numbers. */
 struct key key_2(enum key_space space, uint64_t a, uint64_t b);
+/* space + three numbers. */
+struct key key_3(enum key_space space, uint64_t a, uint64_t b, uint64_t c);
 /* space + parent + kind, + name or + item. */
 struct key key_dir(enum key_space space, uint64_t parent, enum key_kind kind);
 struct key key_name(uint64_t parent, enum key_kind kind, struct span name);

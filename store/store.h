@@ -48,6 +48,8 @@ enum change_kind {
 	CHANGE_VERSION_REMOVED,
 	CHANGE_TURN_ADDED, /* ref: the session; item: the turn's object; turn_or_version */
 	CHANGE_TURN,
+	CHANGE_CALL_ADDED, /* ref: the session; parent: the turn's object; item, name: the call's */
+	CHANGE_CALL,
 };
 
 struct change {

@@ -2,13 +2,15 @@
  * Turns: see turn.h.
  *
  * Rows: KEY_TURN session n -> record: number, state, created, started, ended,
- * stamp, first, last, bytes, input_size, output_size, invocation, agent, error.
+ * stamp, first, last, bytes, input_size, output_size, invocation, agent, error,
+ * calls.
  * KEY_QUEUE session n -> record: app, user; there while the turn has not ended.
  * KEY_MESSAGE message piece -> bytes; piece 0 is the record app, user, session.
  */
 #include "store/turn.h"
 
 #include "base/clock.h"
+#include "store/call.h"
 #include "store/key.h"
 
 #include <errno.h>
@@ -31,6 +33,7 @@ static void encode(const struct turn_info *t, struct buf *out)
 	record_text(out, span_of(t->invocation));
 	record_text(out, span_of(t->agent));
 	record_text(out, span_of(t->error));
+	record_number(out, t->calls);
 }
 
 static int decode(struct span record, uint64_t n, struct turn_info *t)
@@ -52,6 +55,7 @@ static int decode(struct span record, uint64_t n, struct turn_info *t)
 	record_take_field(&r, t->invocation, sizeof t->invocation);
 	record_take_field(&r, t->agent, sizeof t->agent);
 	record_take_field(&r, t->error, sizeof t->error);
+	t->calls = record_take_number(&r);
 	return r.bad ? -EIO : 0;
 }
 
@@ -83,33 +87,42 @@ static int save(struct session_tx *s, struct turn_info *t, enum change_kind kind
 	return buf_check(&record, s->tx->err);
 }
 
-static int content_of(struct span event_content, struct content **out)
+/* NULL when the event has none. */
+static int content_of(const struct event *e, struct content **out)
 {
-	return content_from_json(event_content, out, NULL);
+	struct span json = event_json(e, EVENT_CONTENT);
+
+	return json.len ? content_from_stored(json, out) : 0;
 }
 
 static int event_input(const struct event *e, struct buf *out)
 {
 	CLEANUP(content_free_p) struct content *content = NULL;
-	struct span json = event_json(e, EVENT_CONTENT);
-	int r = json.len ? content_of(json, &content) : 0;
+	int r = content_of(e, &content);
 
 	if (content)
 		content_text(content, out);
 	return r < 0 ? r : buf_check(out, NULL);
 }
 
-int turn_event_output(const struct event *e, struct buf *out)
+static int answer_text(const struct event *e, const struct content *content, struct buf *out)
 {
 	size_t from = out->len;
-	int r;
 
-	if (span_is(event_json(e, EVENT_AUTHOR), "\"user\""))
+	if (!content || span_is(event_json(e, EVENT_AUTHOR), "\"user\""))
 		return 0;
-	r = event_input(e, out);
-	if (r == 0 && out->len > from && out->data[out->len - 1] != '\n')
+	content_text(content, out);
+	if (out->len > from && out->data[out->len - 1] != '\n')
 		buf_char(out, '\n');
-	return r < 0 ? r : buf_check(out, NULL);
+	return buf_check(out, NULL);
+}
+
+int turn_event_output(const struct event *e, struct buf *out)
+{
+	CLEANUP(content_free_p) struct content *content = NULL;
+	int r = content_of(e, &content);
+
+	return r < 0 ? r : answer_text(e, content, out);
 }
 
 struct request {
@@ -119,6 +132,8 @@ struct request {
 	uint64_t number;
 	struct event *events;
 	size_t count;
+	const struct call_report *reports;
+	size_t report_count;
 	int (*change)(struct request *rq, struct turn_info *t);
 	const char *agent;
 	enum turn_state state;
@@ -126,25 +141,55 @@ struct request {
 	struct turn_info info;
 };
 
-/* Add events and count them to the turn. */
+/* What is reported, before the event that tells of it. len: of that, a line. */
+static int add_reports(struct calls_tx *c, const struct request *rq, size_t len)
+{
+	struct call_line line = { .at = c->s->start, .len = len ? len - 1 : 0 };
+	size_t i;
+	int r = 0;
+
+	for (i = 0; r == 0 && i < rq->report_count; i++)
+		r = calls_add_report(c, &rq->reports[i], &line);
+	return r;
+}
+
+/* Count the event that was added last, and what it calls and answers. */
+static int count_event(struct calls_tx *c, const struct event *e, size_t at)
+{
+	CLEANUP(content_free_p) struct content *content = NULL;
+	CLEANUP(buf_release) struct buf text = { 0 };
+	const struct session_tx *s = c->s;
+	size_t len = s->lines.len - at;
+	int r = content_of(e, &content);
+
+	if (r == 0)
+		r = answer_text(e, content, &text);
+	if (r == 0 && content)
+		r = calls_add_event(c, e, content,
+				    (struct call_line){ .at = s->start + at, .len = len - 1 });
+	c->t->bytes += len;
+	c->t->last = s->start + s->lines.len;
+	c->t->output_size += text.len;
+	return r;
+}
+
+/* Add events and count them to the turn, with what is reported of calls. */
 static int add_events(struct session_tx *s, struct request *rq, struct turn_info *t)
 {
+	CLEANUP(calls_release) struct calls_tx c = { .s = s, .t = t };
 	size_t i;
+	int r = rq->count ? 0 : add_reports(&c, rq, 0);
 
-	for (i = 0; i < rq->count; i++) {
-		CLEANUP(buf_release) struct buf text = { 0 };
-		size_t before = s->lines.len;
-		int r = session_add(s, &rq->events[i]);
+	for (i = 0; r == 0 && i < rq->count; i++) {
+		size_t at = s->lines.len;
 
-		if (r == 0 && s->lines.len > before) /* partial events are not stored */
-			r = turn_event_output(&rq->events[i], &text);
-		if (r < 0)
-			return r;
-		t->bytes += s->lines.len - before;
-		t->last = s->start + s->lines.len;
-		t->output_size += text.len;
+		r = session_add(s, &rq->events[i]);
+		if (r == 0 && i == 0)
+			r = add_reports(&c, rq, s->lines.len);
+		if (r == 0 && s->lines.len > at) /* partial events are not stored */
+			r = count_event(&c, &rq->events[i], at);
 	}
-	return 0;
+	return r;
 }
 
 static void drop_message(struct store_tx *tx, uint64_t message)
@@ -261,6 +306,20 @@ int turn_append(struct store *st, struct ref session, uint64_t n, struct event *
 		size_t count, struct turn_info *out, struct err *err)
 {
 	struct request rq = { .ref = session, .n = n, .events = events, .count = count };
+
+	return update(st, &rq, out, err);
+}
+
+int turn_report(struct store *st, struct ref session, uint64_t n, struct event *events,
+		size_t count, const struct call_report *reports, size_t report_count,
+		struct turn_info *out, struct err *err)
+{
+	struct request rq = { .ref = session,
+			      .n = n,
+			      .events = events,
+			      .count = count,
+			      .reports = reports,
+			      .report_count = report_count };
 
 	return update(st, &rq, out, err);
 }

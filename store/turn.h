@@ -26,6 +26,7 @@ struct turn_info {
 	uint64_t bytes; /* and are so many bytes */
 	uint64_t input_size;
 	uint64_t output_size;
+	uint64_t calls; /* of models and tools so far */
 	char invocation[64];
 	char agent[256];
 	char error[256]; /* why it failed */
@@ -46,6 +47,15 @@ MUST_CHECK int turn_start(struct store *st, struct ref session, uint64_t n, cons
 /* Append events of the turn. As session_append. */
 MUST_CHECK int turn_append(struct store *st, struct ref session, uint64_t n, struct event *events,
 			   size_t count, struct turn_info *out, struct err *err);
+
+/*
+ * As turn_append, with reports of calls (call.h) in the same transaction: of
+ * the model whose answer the first event is, of tools. count may be 0.
+ */
+struct call_report;
+MUST_CHECK int turn_report(struct store *st, struct ref session, uint64_t n, struct event *events,
+			   size_t count, const struct call_report *reports, size_t report_count,
+			   struct turn_info *out, struct err *err);
 
 /* End it: the last event (or NULL), state and reason, as one transaction. */
 MUST_CHECK int turn_end(struct store *st, struct ref session, uint64_t n, enum turn_state state,
