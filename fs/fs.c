@@ -103,6 +103,7 @@ int fs_new(const struct fs_options *options, struct fs **out, struct err *err)
 	fs->threads = options->threads ? options->threads : usual_threads();
 	errors_init(&fs->errors);
 	scratch_init(&fs->scratch);
+	views_init(&fs->views);
 	mutex_init(&fs->handles_lock);
 	fs->mountpoint = strdup(options->mountpoint);
 	fs->agents = options->agents ? strdup(options->agents) : NULL;
@@ -154,6 +155,7 @@ void fs_free(struct fs *fs)
 	inodes_release(&fs->inodes);
 	errors_release(&fs->errors);
 	scratch_release(&fs->scratch);
+	views_release(&fs->views);
 	mutex_release(&fs->handles_lock);
 	free(fs->mountpoint);
 	free(fs->agents);

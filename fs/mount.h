@@ -12,6 +12,7 @@
 #include "fs/owners.h"
 #include "fs/park.h"
 #include "fs/scratch.h"
+#include "fs/views.h"
 
 struct fuse_session;
 
@@ -40,6 +41,7 @@ struct fs {
 	struct notify notify;
 	struct park park;
 	struct errors errors;
+	struct views views;
 };
 
 enum request_kind { REQUEST_LOOKUP, REQUEST_READ, REQUEST_WRITE, REQUEST_OTHER };

@@ -67,6 +67,7 @@ enum node_flag {
 	NODE_DIRECT = 16,     /* the kernel keeps none of its bytes */
 	NODE_PUBLIC = 32,     /* above the users: others may read it, if they may enter the mount */
 	NODE_JOINABLE = 64,   /* others pass it, and make what the map of owners gives them */
+	NODE_LAZY = 128,      /* its size costs: listings and lookups do not tell it */
 };
 
 /* A directory being listed. emit() returns 1 when the reply is full. */

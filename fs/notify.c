@@ -242,6 +242,16 @@ static bool state_file_name(const char *prefix, const char *key, char *out, size
 	return snprintf(out, size, "%.*s.json", (int)name.len, name.data) < (int)size;
 }
 
+/* What is rendered from the log and the turns. */
+static void views_changed(struct fs *fs, uint64_t session)
+{
+	static const unsigned ids[] = { ID_TRANSCRIPT_MD, ID_TRANSCRIPT_HTML, ID_TRACE, ID_USAGE };
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(ids); i++)
+		notify_attributes(fs, node_ino(session, ids[i]));
+}
+
 /* Everything of other sessions that shows a key of an app or a user. */
 static void notify_showing(struct fs *fs, const struct change *c, bool added)
 {
@@ -349,6 +359,7 @@ static void turn_changed(struct fs *fs, const struct change *c)
 	unsigned id;
 	size_t i;
 
+	views_changed(fs, session);
 	for (i = 0; i < ARRAY_SIZE(of_session); i++)
 		notify_attributes(fs, node_ino(session, of_session[i]));
 	for (id = ID_OBJECT; id <= ID_TURN_LAST; id++)
@@ -393,6 +404,7 @@ static void log_changed(struct fs *fs, const struct change *c)
 
 	notify_attributes(fs, node_ino(session, ID_EVENTS));
 	notify_attributes(fs, node_ino(session, ID_SESSION_JSON));
+	views_changed(fs, session);
 	notify_soon(fs, node_ino(session, ID_OBJECT));
 }
 

@@ -106,22 +106,27 @@ static double name_timeout(const struct place *at)
 	return tree_is_fleeting(at) ? FLEETING : FOR_EVER;
 }
 
-/* Enter a place and describe it. Counts a lookup on success. */
+/*
+ * Enter a place and describe it. Counts a lookup on success. What is lazy is
+ * described by attributes that are over at once, so that whoever needs them asks.
+ */
 static int make_entry(struct fs *fs, const struct place *at, uint64_t parent, const char *name,
 		      const struct node_stat *known, struct fuse_entry_param *e, struct err *err)
 {
 	struct inode *inode = inode_enter(&fs->inodes, at, parent, name);
+	const struct node_stat unasked = { .mtime = fs->mounted };
+	bool is_lazy = at->type->flags & NODE_LAZY;
 	int r;
 
 	if (!inode)
 		return err_nomem(err);
 	*e = (struct fuse_entry_param){ .ino = inode->ino };
-	r = tree_stat(inode_place(inode), known, &e->attr, err);
+	r = tree_stat(inode_place(inode), is_lazy ? &unasked : known, &e->attr, err);
 	if (r < 0) {
 		inode_forget(&fs->inodes, inode->ino, 1);
 		return r;
 	}
-	e->attr_timeout = attr_timeout(inode_place(inode));
+	e->attr_timeout = is_lazy ? 0 : attr_timeout(inode_place(inode));
 	e->entry_timeout = name_timeout(at);
 	return 0;
 }
@@ -880,8 +885,12 @@ int lister_emit(struct lister *l, const char *name, const struct place *child, u
 		n = fuse_add_direntry_plus(l->req, NULL, 0, name, NULL, 0);
 		if (n > l->size - l->used)
 			return 1;
-		if (make_entry(l->fs, child, l->dir, name, st, &e, &err) < 0)
+		if (child->type->flags & NODE_LAZY) { /* without a number the kernel looks it up */
+			e.attr.st_ino = inode_number(child);
+			e.attr.st_mode = child->type->mode;
+		} else if (make_entry(l->fs, child, l->dir, name, st, &e, &err) < 0) {
 			return 0; /* it went away while it was listed */
+		}
 		l->used += fuse_add_direntry_plus(l->req, l->data + l->used, l->size - l->used,
 						  name, &e, (off_t)cookie);
 		return 0;

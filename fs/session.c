@@ -13,6 +13,7 @@
 #include "fs/state.h"
 #include "fs/stream.h"
 #include "fs/turns.h"
+#include "fs/views.h"
 #include "store/model.h"
 #include "store/state.h"
 #include "store/turn.h"
@@ -213,6 +214,38 @@ static const struct node_type session_entries[] = {
 	  .stat = turns_dir_stat,
 	  .list = turns_dir_list,
 	  .find = turns_dir_find },
+	{ .name = "transcript.md",
+	  .id = ID_TRANSCRIPT_MD,
+	  .mode = S_IFREG | 0400,
+	  .flags = NODE_LAZY,
+	  .help = "the conversation, to read",
+	  .stat = view_stat,
+	  .show = transcript_md_show,
+	  .read = view_read },
+	{ .name = "transcript.html",
+	  .id = ID_TRANSCRIPT_HTML,
+	  .mode = S_IFREG | 0400,
+	  .flags = NODE_LAZY,
+	  .help = "the same, for a browser",
+	  .stat = view_stat,
+	  .show = transcript_html_show,
+	  .read = view_read },
+	{ .name = "trace.json",
+	  .id = ID_TRACE,
+	  .mode = S_IFREG | 0400,
+	  .flags = NODE_LAZY,
+	  .help = "when turns, models and tools ran, for chrome://tracing and Perfetto",
+	  .stat = view_stat,
+	  .show = trace_show,
+	  .read = view_read },
+	{ .name = "usage.json",
+	  .id = ID_USAGE,
+	  .mode = S_IFREG | 0400,
+	  .flags = NODE_LAZY,
+	  .help = "tokens, by model and by turn",
+	  .stat = view_stat,
+	  .show = usage_show,
+	  .read = view_read },
 	ERRORS_ROW,
 	{ 0 },
 };

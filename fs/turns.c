@@ -8,6 +8,7 @@
 #include "fs/ids.h"
 #include "fs/stream.h"
 #include "fs/tree.h"
+#include "fs/views.h"
 #include "store/turn.h"
 
 #include <errno.h>
@@ -187,6 +188,12 @@ static const struct node_type turn_entries[] = {
 	  .help = "who answered",
 	  .stat = part_stat,
 	  .show = agent_show_name },
+	{ .name = "usage.json",
+	  .id = ID_TURN_USAGE,
+	  .mode = S_IFREG | 0400,
+	  .help = "tokens, by model",
+	  .stat = part_stat,
+	  .show = usage_turn_show },
 	{ .name = "calls",
 	  .id = ID_TURN_CALLS,
 	  .mode = S_IFDIR | 0700,

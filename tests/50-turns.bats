@@ -19,7 +19,7 @@ parked() {
 	say hi
 	same "1 latest" "$(ls turns | xargs)"
 	same 1 "$(readlink turns/latest)"
-	same "agent calls error events.jsonl input invocation_id output status stream.jsonl" \
+	same "agent calls error events.jsonl input invocation_id output status stream.jsonl usage.json" \
 		"$(ls turns/1 | xargs)"
 	same hi "$(cat turns/1/input)"
 	same 'you said hi' "$(cat turns/1/output)"
