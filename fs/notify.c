@@ -191,7 +191,8 @@ static bool enqueue(struct notify *n, struct notify_item *item, bool only_behind
 		queued = true;
 	}
 	mutex_unlock(&n->lock);
-	cond_wake_one(&n->wake);
+	if (queued)
+		cond_wake_one(&n->wake);
 	return queued;
 }
 
