@@ -54,6 +54,16 @@ void conflict_release(struct conflict_set *set)
 	buf_release(&set->writes);
 }
 
+void conflict_clear(struct conflict_set *set)
+{
+	struct buf stripes = set->stripes;
+	struct buf writes = set->writes;
+
+	buf_clear(&stripes);
+	buf_clear(&writes);
+	*set = (struct conflict_set){ .stripes = stripes, .writes = writes };
+}
+
 static void note_stripe(struct conflict_set *set, uint64_t h, unsigned flag)
 {
 	uint16_t stripe = (uint16_t)(h % CONFLICT_STRIPES | flag);

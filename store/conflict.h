@@ -46,6 +46,9 @@ void conflict_table_release(struct conflict_table *table);
 void conflict_begin(struct conflict_table *table, struct conflict_set *set);
 void conflict_release(struct conflict_set *set);
 
+/* As new, with the memory it has. */
+void conflict_clear(struct conflict_set *set);
+
 /* The key was read from the snapshot. */
 void conflict_note_read(struct conflict_set *set, struct span key);
 

@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <rocksdb/c.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #define BLOCK_CACHE_BYTES  (24u << 20)
@@ -16,6 +17,8 @@
 #define BLOCK_BYTES        (16u << 10)
 #define BLOOM_BITS         10
 #define OPEN_FILES_MAX     256
+#define SPARE_TXNS         8
+#define SPARE_BYTES        (64u << 10) /* a transaction that wrote more is not kept */
 
 struct engine {
 	/* fixed after open */
@@ -26,12 +29,16 @@ struct engine {
 	rocksdb_writeoptions_t *write_sync;
 
 	struct conflict_table conflicts;
+
+	/* Ended ones with their memory, for the next to begin; who takes one puts NULL there. */
+	_Atomic(struct txn *) spare[SPARE_TXNS];
 };
 
 struct txn {
 	struct engine *eng;
 	const rocksdb_snapshot_t *snapshot; /* taken at the first read */
 	rocksdb_readoptions_t *read;
+	rocksdb_writebatch_t *batch; /* empty but in commit */
 	struct conflict_set set;
 	enum durability durability;
 	struct err *err; /* of the commit */
@@ -73,8 +80,24 @@ static rocksdb_options_t *make_options(rocksdb_cache_t *cache)
 	return o;
 }
 
+static void free_txn(struct txn *tx)
+{
+	if (tx->read)
+		rocksdb_readoptions_destroy(tx->read);
+	if (tx->batch)
+		rocksdb_writebatch_destroy(tx->batch);
+	conflict_release(&tx->set);
+	free(tx);
+}
+
 static void close_engine(struct engine *eng)
 {
+	size_t i;
+
+	for (i = 0; i < SPARE_TXNS; i++) {
+		if (eng->spare[i])
+			free_txn(eng->spare[i]);
+	}
 	if (eng->db)
 		rocksdb_close(eng->db);
 	rocksdb_options_destroy(eng->options);
@@ -117,11 +140,40 @@ static void stop_counting(void)
 	stopped = true;
 }
 
+static struct txn *take_spare(struct engine *eng)
+{
+	struct txn *tx = NULL;
+	size_t i;
+
+	for (i = 0; !tx && i < SPARE_TXNS; i++) {
+		if (atomic_load_explicit(&eng->spare[i], memory_order_relaxed))
+			tx = atomic_exchange(&eng->spare[i], NULL);
+	}
+	return tx;
+}
+
+static bool keep_spare(struct engine *eng, struct txn *tx)
+{
+	size_t i;
+
+	if (tx->set.writes.cap > SPARE_BYTES || tx->set.stripes.cap > SPARE_BYTES)
+		return false;
+	for (i = 0; i < SPARE_TXNS; i++) {
+		struct txn *none = NULL;
+
+		if (atomic_compare_exchange_strong(&eng->spare[i], &none, tx))
+			return true;
+	}
+	return false;
+}
+
 static int begin(struct engine *eng, struct txn **out)
 {
-	struct txn *tx = calloc(1, sizeof *tx);
+	struct txn *tx = take_spare(eng);
 
 	stop_counting();
+	if (!tx)
+		tx = calloc(1, sizeof *tx);
 	if (!tx)
 		return -ENOMEM;
 	tx->eng = eng;
@@ -131,12 +183,12 @@ static int begin(struct engine *eng, struct txn **out)
 
 static void end(struct txn *tx)
 {
-	if (tx->read)
-		rocksdb_readoptions_destroy(tx->read);
 	if (tx->snapshot)
 		rocksdb_release_snapshot(tx->eng->db, tx->snapshot);
-	conflict_release(&tx->set);
-	free(tx);
+	tx->snapshot = NULL;
+	conflict_clear(&tx->set);
+	if (!keep_spare(tx->eng, tx))
+		free_txn(tx);
 }
 
 static void need_snapshot(struct txn *tx)
@@ -145,7 +197,8 @@ static void need_snapshot(struct txn *tx)
 		return;
 	conflict_begin(&tx->eng->conflicts, &tx->set);
 	tx->snapshot = rocksdb_create_snapshot(tx->eng->db);
-	tx->read = rocksdb_readoptions_create();
+	if (!tx->read)
+		tx->read = rocksdb_readoptions_create();
 	rocksdb_readoptions_set_snapshot(tx->read, tx->snapshot);
 }
 
@@ -232,14 +285,15 @@ static void add_to_batch(void *arg, enum write_kind kind, struct span key, struc
 static int apply(void *arg)
 {
 	struct txn *tx = arg;
-	rocksdb_writebatch_t *batch = rocksdb_writebatch_create();
 	char *text = NULL;
 
-	conflict_each_write(&tx->set, add_to_batch, batch);
+	if (!tx->batch)
+		tx->batch = rocksdb_writebatch_create();
+	conflict_each_write(&tx->set, add_to_batch, tx->batch);
 	rocksdb_write(tx->eng->db,
 		      tx->durability == DURABILITY_DISK ? tx->eng->write_sync : tx->eng->write,
-		      batch, &text);
-	rocksdb_writebatch_destroy(batch);
+		      tx->batch, &text);
+	rocksdb_writebatch_clear(tx->batch);
 	return text ? fail(tx->err, text) : 0;
 }
 

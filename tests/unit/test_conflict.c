@@ -201,6 +201,27 @@ static void test_out_of_memory(void **state UNUSED)
 	write_key(SPAN("a"));
 }
 
+/* What is cleared remembers nothing: no write, no range, no failure, no read that could lose. */
+static void test_clear(void **state UNUSED)
+{
+	struct conflict_set set = { 0 };
+	struct conflict_set other = { 0 };
+	struct span value;
+
+	conflict_begin(&table, &set);
+	conflict_note_read(&set, SPAN("read"));
+	conflict_note_write(&set, WRITE_PUT, SPAN("k"), SPAN("one"));
+	conflict_note_write(&set, WRITE_DELETE_RANGE, SPAN("a"), SPAN("z"));
+	set.writes.failed = true;
+	conflict_clear(&set);
+	assert_int_equal(conflict_own(&set, SPAN("k"), &value), 0);
+	assert_int_equal(conflict_own(&set, SPAN("b"), &value), 0);
+	conflict_note_write(&other, WRITE_PUT, SPAN("read"), SPAN("later"));
+	assert_int_equal(finish(&other), 0);
+	conflict_note_write(&set, WRITE_PUT, SPAN("k"), SPAN("two"));
+	assert_int_equal(finish(&set), 0);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -208,7 +229,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_own_writes),  TEST(test_many_own_writes),    TEST(test_order_of_writes),
 		TEST(test_who_loses),   TEST(test_own_key_is_no_race), TEST(test_failed_write),
-		TEST(test_only_ranges), TEST(test_out_of_memory),
+		TEST(test_only_ranges), TEST(test_out_of_memory),      TEST(test_clear),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
