@@ -1,14 +1,14 @@
 /*
  * bench: what a user's operations cost, side by side with the floor.
  *
- *	bench [-q] [-k RUNS] [-r ROW,ROW] [-n NAME] FLOOR PATH
+ *	bench [-q] [-k RUNS] [-r ROW,ROW] [-n NAME] [-s STORE] FLOOR PATH
  *	bench -l
  *
  * FLOOR and PATH hold the tree of tree.h, made by bench_fill: a mount of
  * floor_server and one of adkfs, or any directory. Each row is measured on
  * one, then on the other, RUNS times; the medians are compared. -q does a
- * tenth of everything, -n names the second side in the heading. The table of
- * rows is at the end.
+ * tenth of everything, -n names the second side in the heading, -s is where it
+ * keeps its bytes. The table of rows is at the end.
  */
 #include "base/cc.h"
 #include "tests/bench/measure.h"
@@ -17,8 +17,10 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <limits.h>
 #include <linux/magic.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
@@ -32,7 +34,10 @@ enum {
 	BLOCK = 1 << 20,        /* of a copy */
 	CAT_BLOCK = 128 << 10,  /* what cat(1) reads at once */
 	CLOCK_EVERY = 64,       /* operations between two looks at the clock */
-	SETTLE_US = 300 * 1000, /* for the FORGETs after names were dropped */
+	SETTLE_US = 300 * 1000, /* for the FORGETs after names were dropped, ... */
+	SETTLE_EACH_US = 3,     /* ... and for each of them */
+	CHANGE = 4096,          /* in the middle of an artifact */
+	MORE_MAX = 3,
 };
 
 /* How much of each thing is done in one run. */
@@ -43,13 +48,20 @@ struct size {
 	off_t artifact;
 };
 
-/* One run. The rates of its first and last tenth are NAN where there is no such thing. */
+/* One run: the number of its row, and those of the lines below it. NAN: there is none. */
 struct sample {
-	double value, first, last;
+	double value, more[MORE_MAX];
 };
 
 typedef int measure_fn(const struct size *size, const char *root, struct sample *out);
 typedef int once_fn(const char *path);
+
+/* What is reported below a row. */
+struct line {
+	const char *title;
+	enum unit unit;
+	struct target target;
+};
 
 struct row {
 	const char *name;
@@ -57,9 +69,15 @@ struct row {
 	enum unit unit;
 	struct target target;
 	measure_fn *measure;
+	struct line more[MORE_MAX];
+	bool apart; /* on a tree of its own: only when it is named */
 };
 
 static char block[BLOCK];
+static struct {
+	const char *root;
+	const char *folder;
+} store; /* where what is written below root ends; NULL: nobody knows */
 
 static void close_p(int *fd)
 {
@@ -194,12 +212,89 @@ static int append_measure(const struct size *size, const char *root, struct samp
 		return -errno;
 
 	start = seconds_now();
-	r = events_append(fd, 0, tenth, &out->first);
+	r = events_append(fd, 0, tenth, &out->more[0]);
 	if (r == 0)
 		r = events_append(fd, tenth, all - tenth, &middle);
 	if (r == 0)
-		r = events_append(fd, all - tenth, all, &out->last);
+		r = events_append(fd, all - tenth, all, &out->more[1]);
 	out->value = all / (seconds_now() - start);
+	out->more[2] = out->more[1] / out->more[0];
+	return r;
+}
+
+/* One that appends, beside others. */
+struct appender {
+	pthread_t thread;
+	pthread_barrier_t *start;
+	const char *root;
+	unsigned number, appends;
+	int result;
+};
+
+static int appender_open(const struct appender *a, int *fd)
+{
+	char session[NAME_MAX], log[NAME_MAX], path[PATH_MAX];
+	int r;
+
+	snprintf(session, sizeof(session), TREE_CROWD_MEMBER, a->number);
+	snprintf(log, sizeof(log), TREE_CROWD_EVENTS, a->number);
+	r = session_renew(a->root, session, log);
+	if (r < 0)
+		return r;
+	path_of(path, a->root, log);
+	*fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
+	return *fd < 0 ? -errno : 0;
+}
+
+static void *appender_run(void *arg)
+{
+	struct appender *a = arg;
+	CLEANUP(close_p) int fd = -1;
+	double rate;
+
+	a->result = appender_open(a, &fd);
+	pthread_barrier_wait(a->start);
+	if (a->result == 0)
+		a->result = events_append(fd, 0, a->appends, &rate);
+	return NULL;
+}
+
+/* So many at once, each to its own session. Sets the events per second of all. */
+static int crowd_append(const char *root, unsigned count, unsigned appends, double *rate)
+{
+	struct appender crowd[CROWD];
+	pthread_barrier_t go;
+	double start;
+	int r = 0;
+
+	pthread_barrier_init(&go, NULL, count + 1);
+	for (unsigned i = 0; i < count; i++) {
+		crowd[i] = (struct appender){
+			.start = &go, .root = root, .number = i, .appends = appends
+		};
+		if (pthread_create(&crowd[i].thread, NULL, appender_run, &crowd[i]))
+			abort(); /* the others wait for it */
+	}
+	pthread_barrier_wait(&go);
+	start = seconds_now();
+	for (unsigned i = 0; i < count; i++) {
+		pthread_join(crowd[i].thread, NULL);
+		r = crowd[i].result < 0 ? crowd[i].result : r;
+	}
+	*rate = count * appends / (seconds_now() - start);
+	pthread_barrier_destroy(&go);
+	return r;
+}
+
+/* 32 at once, and how many times that is what one does alone. */
+static int crowd_measure(const struct size *size, const char *root, struct sample *out)
+{
+	double alone;
+	int r = crowd_append(root, 1, size->appends / 4, &alone);
+
+	if (r == 0)
+		r = crowd_append(root, CROWD, size->appends * 2 / CROWD, &out->value);
+	out->more[0] = out->value / alone;
 	return r;
 }
 
@@ -285,7 +380,7 @@ static int log_warm_measure(const struct size *size, const char *root, struct sa
  * Forget all names of a mount, and listings with them. A remount drops the
  * names that nobody uses; it changes nothing else, and needs root.
  */
-static int names_cool(const char *root)
+static int names_cool(const char *root, unsigned names)
 {
 	struct statvfs st;
 	struct statfs fs;
@@ -296,18 +391,34 @@ static int names_cool(const char *root)
 		return 0;
 	if (mount(NULL, root, NULL, MS_REMOUNT | (st.f_flag & (MS_NOSUID | MS_NODEV)), NULL))
 		return -errno;
-	usleep(SETTLE_US);
+	usleep(SETTLE_US + SETTLE_EACH_US * names);
 	return 0;
 }
 
-/* What `ls -l` asks: every name, and lstat of each. Sets the seconds it took. */
-static int list(const char *root, struct sample *out)
+static int name_skip(DIR *dir, const char *name)
+{
+	(void)dir;
+	(void)name;
+	return 0;
+}
+
+static int name_lstat(DIR *dir, const char *name)
+{
+	struct stat st;
+
+	return fstatat(dirfd(dir), name, &st, AT_SYMLINK_NOFOLLOW) ? -errno : 0;
+}
+
+/*
+ * Every name, and what each() does with it: nothing, as `ls -f`, or lstat, as
+ * `ls -l` and find(1). Sets the seconds it took, and how many there are.
+ */
+static int list(const char *root, int (*each)(DIR *dir, const char *name), unsigned *count,
+		struct sample *out)
 {
 	double start = seconds_now();
 	char path[PATH_MAX];
-	unsigned count = 0;
 	struct dirent *e;
-	struct stat st;
 	int r = 0;
 	DIR *dir;
 
@@ -315,29 +426,43 @@ static int list(const char *root, struct sample *out)
 	dir = opendir(path);
 	if (!dir)
 		return -errno;
+	*count = 0;
 	while (r == 0 && (e = readdir(dir))) {
-		r = fstatat(dirfd(dir), e->d_name, &st, AT_SYMLINK_NOFOLLOW) ? -errno : 0;
-		count++;
+		r = each(dir, e->d_name);
+		++*count;
 	}
 	closedir(dir);
 	out->value = seconds_now() - start;
-	return r == 0 && count < 3 ? -ENODATA : r;
+	return r == 0 && *count < 3 ? -ENODATA : r;
+}
+
+static int list_cold(const char *root, int (*each)(DIR *dir, const char *name), struct sample *out)
+{
+	static unsigned count; /* of the last time: so many names are to be forgotten */
+	int r = names_cool(root, count);
+
+	return r < 0 ? r : list(root, each, &count, out);
 }
 
 static int list_cold_measure(const struct size *size, const char *root, struct sample *out)
 {
-	int r = names_cool(root);
-
 	(void)size;
-	return r < 0 ? r : list(root, out);
+	return list_cold(root, name_lstat, out);
+}
+
+static int names_cold_measure(const struct size *size, const char *root, struct sample *out)
+{
+	(void)size;
+	return list_cold(root, name_skip, out);
 }
 
 static int list_warm_measure(const struct size *size, const char *root, struct sample *out)
 {
-	int r = list(root, out);
+	unsigned count;
+	int r = list(root, name_lstat, &count, out);
 
 	(void)size;
-	return r < 0 ? r : list(root, out);
+	return r < 0 ? r : list(root, name_lstat, &count, out);
 }
 
 /* Bytes that do not compress. */
@@ -389,6 +514,59 @@ static int copy_out_measure(const struct size *size, const char *root, struct sa
 	return r < 0 ? r : read_all(root, TREE_ARTIFACT, BLOCK, file_cool, out);
 }
 
+static long long blocks;
+
+static int blocks_add(const char *path, const struct stat *st, int type, struct FTW *at)
+{
+	(void)path;
+	(void)type;
+	(void)at;
+	blocks += st->st_blocks;
+	return 0;
+}
+
+/* What du(1) says of the store in which root is kept; NAN: nobody knows where that is. */
+static double stored_bytes(const char *root)
+{
+	if (root != store.root || !store.folder)
+		return NAN;
+	blocks = 0;
+	if (nftw(store.folder, blocks_add, 64, FTW_PHYS))
+		return NAN;
+	return (double)blocks * 512;
+}
+
+/* Some bytes in the middle of a large artifact: open, pwrite, close. */
+static int change_measure(const struct size *size, const char *root, struct sample *out)
+{
+	static unsigned changes;
+	char path[PATH_MAX];
+	double before, start;
+	struct stat st;
+	int fd, r = 0;
+
+	path_of(path, root, TREE_ARTIFACT);
+	if (stat(path, &st) || st.st_size < size->artifact)
+		r = copy_in_measure(size, root, out);
+	if (r < 0)
+		return r;
+	block_fill();
+	memset(block, (int)++changes, 64); /* not what is there */
+	before = stored_bytes(root);
+	start = seconds_now();
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	if (pwrite(fd, block, CHANGE, size->artifact / 2 + changes * CHANGE) != CHANGE)
+		r = -EIO;
+	if (close(fd) && r == 0)
+		r = -errno;
+	out->value = seconds_now() - start;
+	if (!isnan(before))
+		out->more[0] = MAX(stored_bytes(root) - before, 0);
+	return r;
+}
+
 /* From the close of a message to the end of its answer. */
 static int turn_once(const char *input, const char *output, double *took)
 {
@@ -435,37 +613,88 @@ static int turn_measure(const struct size *size, const char *root, struct sample
 }
 
 static const struct row rows[] = {
-	{ "stat", "stat of a hot file", UNIT_RATE, { TARGET_TIMES, 1.2 }, stat_measure },
-	{ "open",
-	  "open, read, close a state file",
-	  UNIT_RATE,
-	  { TARGET_SHARE, 0.6 },
-	  state_read_measure },
-	{ "overwrite",
-	  "overwrite a state file",
-	  UNIT_RATE,
-	  { TARGET_SHARE, 0.6 },
-	  overwrite_measure },
-	{ "append", "append an event", UNIT_RATE, { TARGET_SHARE, 0.35 }, append_measure },
-	{ "log-cold", "read the log, cold", UNIT_BYTES, { TARGET_SHARE, 0.25 }, log_cold_measure },
-	{ "log-warm", "read the log, warm", UNIT_BYTES, { TARGET_SHARE, 0.9 }, log_warm_measure },
-	{ "list-cold",
-	  "list and lstat of many, cold",
-	  UNIT_SECONDS,
-	  { TARGET_TIMES, 1.5 },
-	  list_cold_measure },
-	{ "list-warm",
-	  "list and lstat of many, warm",
-	  UNIT_SECONDS,
-	  { TARGET_TIMES, 1.5 },
-	  list_warm_measure },
-	{ "copy-in", "copy an artifact in", UNIT_BYTES, { TARGET_SHARE, 0.4 }, copy_in_measure },
-	{ "copy-out", "read it back, cold", UNIT_BYTES, { TARGET_SHARE, 0.4 }, copy_out_measure },
-	{ "turn",
-	  "a turn of the script model",
-	  UNIT_SECONDS,
-	  { TARGET_ADDED, 0.001 },
-	  turn_measure },
+	{ .name = "stat",
+	  .title = "stat of a hot file",
+	  .unit = UNIT_RATE,
+	  .target = { TARGET_TIMES, 1.2 },
+	  .measure = stat_measure },
+	{ .name = "open",
+	  .title = "open, read, close a state file",
+	  .unit = UNIT_RATE,
+	  .target = { TARGET_SHARE, 0.8 },
+	  .measure = state_read_measure },
+	{ .name = "overwrite",
+	  .title = "overwrite a state file",
+	  .unit = UNIT_RATE,
+	  .target = { TARGET_SHARE, 0.8 },
+	  .measure = overwrite_measure },
+	{ .name = "append",
+	  .title = "append an event",
+	  .unit = UNIT_RATE,
+	  .target = { TARGET_SHARE, 0.5 },
+	  .measure = append_measure,
+	  .more = { { "  its first 10 %", UNIT_RATE, { TARGET_NONE, 0 } },
+		    { "  its last 10 %", UNIT_RATE, { TARGET_NONE, 0 } },
+		    { "  last / first", UNIT_PART, { TARGET_ABOVE, 0.9 } } } },
+	{ .name = "append-32",
+	  .title = "append in 32 sessions at once",
+	  .unit = UNIT_RATE,
+	  .target = { TARGET_NONE, 0 },
+	  .measure = crowd_measure,
+	  .more = { { "  all / one alone", UNIT_PART, { TARGET_ABOVE, 1.2 } } } },
+	{ .name = "log-cold",
+	  .title = "read the log, cold",
+	  .unit = UNIT_BYTES,
+	  .target = { TARGET_SHARE, 0.6 },
+	  .measure = log_cold_measure },
+	{ .name = "log-warm",
+	  .title = "read the log, warm",
+	  .unit = UNIT_BYTES,
+	  .target = { TARGET_SHARE, 0.9 },
+	  .measure = log_warm_measure },
+	{ .name = "list-cold",
+	  .title = "list and lstat of many, cold",
+	  .unit = UNIT_SECONDS,
+	  .target = { TARGET_TIMES, 1.2 },
+	  .measure = list_cold_measure },
+	{ .name = "list-warm",
+	  .title = "list and lstat of many, warm",
+	  .unit = UNIT_SECONDS,
+	  .target = { TARGET_TIMES, 1.2 },
+	  .measure = list_warm_measure },
+	{ .name = "copy-in",
+	  .title = "copy an artifact in",
+	  .unit = UNIT_BYTES,
+	  .target = { TARGET_SHARE, 0.7 },
+	  .measure = copy_in_measure },
+	{ .name = "copy-out",
+	  .title = "read it back, cold",
+	  .unit = UNIT_BYTES,
+	  .target = { TARGET_SHARE, 0.7 },
+	  .measure = copy_out_measure },
+	{ .name = "artifact-change",
+	  .title = "change 4 KiB of an artifact",
+	  .unit = UNIT_SECONDS,
+	  .target = { TARGET_ADDED, 0.01 },
+	  .measure = change_measure,
+	  .more = { { "  bytes stored for it", UNIT_MEMORY, { TARGET_BELOW, 2e6 } } } },
+	{ .name = "turn",
+	  .title = "a turn of the script model",
+	  .unit = UNIT_SECONDS,
+	  .target = { TARGET_ADDED, 0.001 },
+	  .measure = turn_measure },
+	{ .name = "million",
+	  .title = "list a million, cold",
+	  .unit = UNIT_SECONDS,
+	  .target = { TARGET_TIMES, 1.2 },
+	  .measure = names_cold_measure,
+	  .apart = true },
+	{ .name = "million-walk",
+	  .title = "list and lstat of a million",
+	  .unit = UNIT_SECONDS,
+	  .target = { TARGET_TIMES, 1.2 },
+	  .measure = list_cold_measure,
+	  .apart = true },
 };
 
 static const struct size size_full = {
@@ -492,7 +721,7 @@ struct options {
 
 /* What the runs of one row gave on one side. */
 struct column {
-	double value[RUNS_MAX], first[RUNS_MAX], last[RUNS_MAX];
+	double value[RUNS_MAX], more[MORE_MAX][RUNS_MAX];
 	unsigned count;
 };
 
@@ -500,18 +729,21 @@ static bool row_chosen(const struct row *row, const char *only)
 {
 	size_t len = strlen(row->name);
 
+	if (!only)
+		return !row->apart;
+
 	for (const char *at = only; at; at = strchr(at, ',')) {
 		at += *at == ',';
 		if (strcspn(at, ",") == len && !strncmp(at, row->name, len))
 			return true;
 	}
-	return !only;
+	return false;
 }
 
 /* One run of one side; a failure is told and leaves no value. */
 static void run_once(const struct row *row, const struct options *o, int side, struct column *c)
 {
-	struct sample s = { .value = NAN, .first = NAN, .last = NAN };
+	struct sample s = { .value = NAN, .more = { NAN, NAN, NAN } };
 	int r = row->measure(o->size, o->side[side], &s);
 
 	if (r < 0) {
@@ -519,23 +751,9 @@ static void run_once(const struct row *row, const struct options *o, int side, s
 		return;
 	}
 	c->value[c->count] = s.value;
-	c->first[c->count] = s.first;
-	c->last[c->count] = s.last;
+	for (int i = 0; i < MORE_MAX; i++)
+		c->more[i][c->count] = s.more[i];
 	c->count++;
-}
-
-static void report_tenths(struct column *c, enum unit unit)
-{
-	static const struct target none = { TARGET_NONE, 0 }, flat = { TARGET_ABOVE, 0.9 };
-	double first[2], last[2];
-
-	for (int i = 0; i < 2; i++) {
-		first[i] = median(c[i].first, c[i].count);
-		last[i] = median(c[i].last, c[i].count);
-	}
-	report_row("  its first 10 %", unit, none, first[1], first[0]);
-	report_row("  its last 10 %", unit, none, last[1], last[0]);
-	report_row("  last / first", UNIT_PART, flat, last[1] / first[1], last[0] / first[0]);
 }
 
 static void row_run(const struct row *row, const struct options *o)
@@ -549,20 +767,21 @@ static void row_run(const struct row *row, const struct options *o)
 
 	report_row(row->title, row->unit, row->target, median(c[1].value, c[1].count),
 		   median(c[0].value, c[0].count));
-	if (c[1].count && !isnan(c[1].first[0]))
-		report_tenths(c, row->unit);
+	for (int i = 0; i < MORE_MAX && row->more[i].title; i++)
+		report_row(row->more[i].title, row->more[i].unit, row->more[i].target,
+			   median(c[1].more[i], c[1].count), median(c[0].more[i], c[0].count));
 }
 
 static int rows_list(void)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-		printf("%-12s %s\n", rows[i].name, rows[i].title);
+		printf("%-16s %s\n", rows[i].name, rows[i].title);
 	return 0;
 }
 
 static int usage(void)
 {
-	fprintf(stderr, "usage: bench [-q] [-k RUNS] [-r ROW,ROW] [-n NAME] FLOOR PATH\n"
+	fprintf(stderr, "usage: bench [-q] [-k RUNS] [-r ROW,ROW] [-n NAME] [-s STORE] FLOOR PATH\n"
 			"       bench -l\n");
 	return 2;
 }
@@ -577,6 +796,8 @@ static bool option_read(struct options *o, int c)
 		o->only = optarg;
 	else if (c == 'n')
 		o->name = optarg;
+	else if (c == 's')
+		store.folder = optarg;
 	return c != '?' && o->runs > 0 && o->runs <= RUNS_MAX;
 }
 
@@ -585,7 +806,7 @@ int main(int argc, char **argv)
 	struct options o = { .size = &size_full, .runs = RUNS, .name = "adkfs" };
 	int c;
 
-	while ((c = getopt(argc, argv, "lqk:r:n:")) != -1) {
+	while ((c = getopt(argc, argv, "lqk:r:n:s:")) != -1) {
 		if (c == 'l')
 			return rows_list();
 		if (!option_read(&o, c))
@@ -595,6 +816,7 @@ int main(int argc, char **argv)
 		return usage();
 	o.side[0] = argv[optind];
 	o.side[1] = argv[optind + 1];
+	store.root = o.side[1];
 
 	report_line("row", o.name, "floor", "ratio", "target", "");
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)

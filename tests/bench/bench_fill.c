@@ -5,8 +5,10 @@
  *	bench_fill ROOT many N		a directory of N sessions
  *	bench_fill ROOT log BYTES	a session with a log of that size
  *	bench_fill ROOT events N	N events, a thousand a session
+ *	bench_fill STORE store N	as many, but into a store that nobody has mounted
  */
 #include "base/cc.h"
+#include "store/scope.h"
 #include "tests/bench/tree.h"
 
 #include <errno.h>
@@ -21,6 +23,11 @@ enum {
 	PIECE = 256 << 10, /* of one write(2) to a log */
 	EVENTS_EACH = 1000,
 };
+
+static void free_text(char **text)
+{
+	free(*text);
+}
 
 static int dir_make(const char *path)
 {
@@ -80,11 +87,16 @@ static int state_make(const char *root)
 static int tree_make(const char *root, long long unused)
 {
 	static const char *const files[] = { TREE_STATE, TREE_ARTIFACT, TREE_EVENTS, TREE_INPUT };
-	int r = 0;
+	char session[PATH_MAX];
+	int r = dirs_make(root, TREE_PARKED);
 
 	(void)unused;
 	for (size_t i = 0; i < ARRAY_SIZE(files) && r == 0; i++)
 		r = parent_make(root, files[i]);
+	for (unsigned i = 0; i < CROWD && r == 0; i++) {
+		snprintf(session, sizeof(session), TREE_CROWD_MEMBER, i);
+		r = dirs_make(root, session);
+	}
 	return r < 0 ? r : state_make(root);
 }
 
@@ -97,6 +109,50 @@ static int many_make(const char *root, long long count)
 		snprintf(path, sizeof(path), "%s/" TREE_MANY "/" TREE_MEMBER, root, (unsigned)i);
 		r = dir_make(path);
 	}
+	return r;
+}
+
+/* The scopes of a path of mount names, "apps/a/users/u/...", made if they are missing. */
+static int scopes_make(struct store *st, const char *path, struct ref *ref, struct err *err)
+{
+	CLEANUP(free_text) char *copy = strdup(path);
+	char *rest = copy;
+	char *word;
+	int r = copy ? 0 : -ENOMEM;
+
+	*ref = (struct ref){ 0 };
+	while (r == 0 && (word = strsep(&rest, "/"))) {
+		const char *id = strsep(&rest, "/");
+		struct ref child;
+
+		if (!id)
+			break; /* the directory of members */
+		r = scope_find(st, *ref, id, &child, NULL, err);
+		if (r == -ENOENT)
+			r = scope_create(st, *ref, id, &child, NULL, err);
+		*ref = child;
+	}
+	return r;
+}
+
+/* Through a mount it would take minutes. */
+static int store_fill(const char *folder, long long count)
+{
+	struct store_options options = { .folder = folder };
+	struct err err = { 0 };
+	struct store *st;
+	struct ref user;
+	char id[32];
+	int r = store_open(&options, &st, &err);
+
+	if (r < 0)
+		return r;
+	r = scopes_make(st, TREE_MANY, &user, &err);
+	for (long long i = 0; i < count && r == 0; i++) {
+		snprintf(id, sizeof(id), TREE_MEMBER, (unsigned)i);
+		r = scope_create(st, user, id, NULL, NULL, &err);
+	}
+	store_close(st);
 	return r;
 }
 
@@ -181,10 +237,8 @@ static const struct job {
 	const char *name;
 	int (*make)(const char *root, long long amount);
 } jobs[] = {
-	{ "tree", tree_make },
-	{ "many", many_make },
-	{ "log", log_make },
-	{ "events", events_make },
+	{ "tree", tree_make },     { "many", many_make },   { "log", log_make },
+	{ "events", events_make }, { "store", store_fill },
 };
 
 int main(int argc, char **argv)
@@ -200,6 +254,7 @@ int main(int argc, char **argv)
 				strerror(-r));
 		return r < 0;
 	}
-	fprintf(stderr, "usage: bench_fill ROOT tree | many N | log BYTES | events N\n");
+	fprintf(stderr, "usage: bench_fill ROOT tree | many N | log BYTES | events N\n"
+			"       bench_fill STORE store N\n");
 	return 2;
 }

@@ -50,24 +50,6 @@ static unsigned children(pid_t parent, pid_t pids[CHILDREN_MAX])
 	return n;
 }
 
-/* VmRSS in bytes; 0 when it is gone. */
-static double resident(pid_t pid)
-{
-	char line[256];
-	long kib = 0;
-	FILE *f;
-
-	snprintf(line, sizeof(line), "/proc/%d/status", pid);
-	f = fopen(line, "re");
-	if (!f)
-		return 0;
-	while (fgets(line, sizeof(line), f))
-		if (sscanf(line, "VmRSS: %ld", &kib) == 1)
-			break;
-	fclose(f);
-	return (double)kib * 1024;
-}
-
 /* Of the largest process below this one: a daemon may have others that start or watch it. */
 static double resident_below(pid_t parent)
 {
@@ -76,7 +58,7 @@ static double resident_below(pid_t parent)
 	double bytes = 0;
 
 	for (unsigned i = 0; i < n; i++) {
-		bytes = MAX(bytes, resident(pids[i]));
+		bytes = MAX(bytes, resident_memory(pids[i]));
 		bytes = MAX(bytes, resident_below(pids[i]));
 	}
 	return bytes;

@@ -30,7 +30,7 @@
 #include <unistd.h>
 
 enum {
-	NODES_MAX = 64,
+	NODES_MAX = 128,
 	NAME_LEN = 32,
 	THREADS = 10,
 	MEMBER_INO = 1 << 20, /* the inode of member 0 */
@@ -416,6 +416,8 @@ static void file_make(const char *path, off_t size, enum cache cache)
 /* The caches are those of adkfs, name by name. */
 static void tree_make(void)
 {
+	char path[PATH_MAX];
+
 	clock_gettime(CLOCK_REALTIME, &started);
 	memset(pattern, 'x', sizeof(pattern));
 	nodes[0].mode = S_IFDIR | 0700;
@@ -425,6 +427,10 @@ static void tree_make(void)
 	file_make(TREE_STATE, VALUE_SIZE, CACHE_READERS);
 	file_make(TREE_ARTIFACT, artifact_bytes, CACHE_ALWAYS);
 	file_make(TREE_EVENTS, 0, CACHE_READERS);
+	for (unsigned i = 0; i < CROWD; i++) {
+		snprintf(path, sizeof(path), TREE_CROWD_EVENTS, i);
+		file_make(path, 0, CACHE_READERS);
+	}
 	file_make(TREE_LOG, log_bytes, CACHE_READERS);
 	file_make(TREE_INPUT, 0, CACHE_NEVER);
 	file_make(TREE_OUTPUT, 16, CACHE_NEVER);

@@ -48,6 +48,24 @@ static inline double seconds_now(void)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
+/* VmRSS of a process in bytes; 0 when it is gone. */
+static inline double resident_memory(int pid)
+{
+	char line[256];
+	long kib = 0;
+	FILE *f;
+
+	snprintf(line, sizeof(line), "/proc/%d/status", pid);
+	f = fopen(line, "re");
+	if (!f)
+		return 0;
+	while (fgets(line, sizeof(line), f))
+		if (sscanf(line, "VmRSS: %ld", &kib) == 1)
+			break;
+	fclose(f);
+	return (double)kib * 1024;
+}
+
 static inline int double_compare(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
@@ -72,6 +90,10 @@ static inline void value_print(char out[16], enum unit unit, double v)
 		snprintf(out, 16, "%.1f k/s", v / 1e3);
 	else if (unit == UNIT_BYTES)
 		snprintf(out, 16, "%.0f MB/s", v / 1e6);
+	else if (unit == UNIT_MEMORY && v < 10e3)
+		snprintf(out, 16, "%.0f B", v);
+	else if (unit == UNIT_MEMORY && v < 1e6)
+		snprintf(out, 16, "%.1f kB", v / 1e3);
 	else if (unit == UNIT_MEMORY)
 		snprintf(out, 16, "%.1f MB", v / 1e6);
 	else if (unit == UNIT_PART)

@@ -22,12 +22,22 @@
 #define TREE_TURN     TREE_USERS "/turn/sessions/s"
 #define TREE_INPUT    TREE_TURN "/input"
 #define TREE_OUTPUT   TREE_TURN "/output"
+#define TREE_PARKED   TREE_USERS "/parked/sessions/s"
 #define TREE_BIG      TREE_USERS "/log/sessions/s"
 #define TREE_LOG      TREE_BIG "/events.jsonl"
 
 /* The directory of many sessions, and the name of the n-th. */
 #define TREE_MANY   TREE_USERS "/u/sessions"
 #define TREE_MEMBER "s%06u"
+
+/* Sessions that grow side by side: the path of the n-th, and of its log. */
+#define TREE_CROWD        TREE_USERS "/crowd/sessions"
+#define TREE_CROWD_MEMBER TREE_CROWD "/s%02u"
+#define TREE_CROWD_EVENTS TREE_CROWD_MEMBER "/events.jsonl"
+#define CROWD             32
+
+/* The message whose turn takes some seconds: see the script that tests/bench/run writes. */
+#define TREE_PARK_MESSAGE "park\n"
 
 /* A state value: 64 bytes of JSON with its newline. */
 #define TREE_VALUE "\"sixty-four bytes of JSON, as a user would keep them as a topic\"\n"
