@@ -8,4 +8,8 @@
 
 extern const struct file_ops input_ops;
 
+/* For files that are only written: to read one is to find nothing, to cut it does nothing. */
+int input_follow(struct handle *h, uint64_t offset, size_t size, struct buf *out, struct err *err);
+int input_truncate(struct handle *h, uint64_t size, struct err *err);
+
 #endif

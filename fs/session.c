@@ -6,6 +6,7 @@
  */
 #include "base/jsontext.h"
 #include "fs/artifacts.h"
+#include "fs/ctl.h"
 #include "fs/events.h"
 #include "fs/handle.h"
 #include "fs/input.h"
@@ -246,6 +247,13 @@ static const struct node_type session_entries[] = {
 	  .stat = view_stat,
 	  .show = usage_show,
 	  .read = view_read },
+	{ .name = "ctl",
+	  .id = ID_CTL,
+	  .mode = S_IFREG | 0600,
+	  .flags = NODE_STREAM,
+	  .help = "write a verb: cancel",
+	  .stat = input_stat,
+	  .file = &ctl_ops },
 	ERRORS_ROW,
 	{ 0 },
 };

@@ -338,6 +338,17 @@ struct live *runner_live(struct runner *rn, struct ref session, uint64_t n)
 	return live;
 }
 
+void runner_cancel(struct runner *rn, struct ref session)
+{
+	struct conversation *c;
+
+	mutex_lock(&rn->lock);
+	c = *slot_locked(rn, session.session);
+	if (c && c->first)
+		cancel_fire(&c->first->cancel);
+	mutex_unlock(&rn->lock);
+}
+
 void runner_forget(struct runner *rn, struct ref session)
 {
 	struct conversation *c;

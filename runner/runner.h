@@ -75,6 +75,13 @@ MUST_CHECK int runner_check(struct runner *rn, struct ref session, const char *a
 MUST_CHECK int runner_submit(struct runner *rn, struct ref session, uint64_t staged,
 			     const struct content *message, struct err *err);
 
+/*
+ * End the turn of a session that runs or is about to: it fails as CANCELLED
+ * with what was said so far. Those behind it go on. Without one nothing
+ * happens. Does not wait for its end. Any thread.
+ */
+void runner_cancel(struct runner *rn, struct ref session);
+
 /* End what runs and waits in a session that goes away. */
 void runner_forget(struct runner *rn, struct ref session);
 
