@@ -10,6 +10,7 @@
 #include "fs/handle.h"
 #include "fs/input.h"
 #include "runner/runner.h"
+#include "store/rewind.h"
 
 #include <errno.h>
 
@@ -30,6 +31,11 @@ static int ctl_cancel(struct handle *h, const struct command *c, struct err *err
 	return 0;
 }
 
+static int ctl_rewind(struct handle *h, const struct command *c, struct err *err)
+{
+	return session_rewind(h->at.fs->store, h->at.ref, c->words[1], err);
+}
+
 /* Keep in the order of the manual page. */
 static const struct ctl_verb {
 	const char *name;
@@ -39,6 +45,7 @@ static const struct ctl_verb {
 	int (*run)(struct handle *h, const struct command *c, struct err *err);
 } verbs[] = {
 	{ "cancel", "", 0, 0, ctl_cancel },
+	{ "rewind", " <invocation-id>", 1, 1, ctl_rewind },
 };
 
 static int unknown_verb(struct span name, struct err *err)

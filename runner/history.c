@@ -3,6 +3,8 @@
  */
 #include "runner/history.h"
 
+#include "store/rewind.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
@@ -25,6 +27,8 @@ struct builder {
 	uint64_t n;
 	struct buf names;   /* of struct turn_name */
 	struct buf entries; /* of struct entry */
+	struct rewound rewound;
+	uint64_t at;        /* of the line that comes */
 	uint64_t last_turn; /* of the line before */
 	size_t hint;        /* in names: where the last one was found */
 };
@@ -146,6 +150,7 @@ struct line {
 	struct span content;
 	struct span author;
 	struct span invocation;
+	uint64_t at; /* in the log */
 };
 
 static int pick_member(void *arg, struct span key, struct span value)
@@ -173,6 +178,8 @@ static int add_event(struct builder *b, const struct line *line)
 		r = json_unquote(line->author, &author);
 	if (r < 0 || !buf_cstr(&author))
 		return -ENOMEM;
+	if (rewound_hides(&b->rewound, buf_span(&invocation), line->at))
+		return 0;
 	entry.turn = turn_of(b, buf_span(&invocation));
 	if (!entry.turn)
 		entry.turn = b->last_turn;
@@ -199,10 +206,12 @@ static int add_event(struct builder *b, const struct line *line)
 
 static int take_line(void *arg, struct span text)
 {
-	struct line line = { 0 };
+	struct builder *b = arg;
+	struct line line = { .at = b->at };
 	int r = json_each(text, pick_member, &line);
 
-	return r < 0 ? r : add_event(arg, &line);
+	b->at += text.len + 1;
+	return r < 0 ? r : add_event(b, &line);
 }
 
 static int by_turn(const void *a, const void *b)
@@ -344,6 +353,8 @@ int history_build(struct store *st, struct ref session, const struct agent *agen
 	int r = scope_stat(st, session, &info, err);
 
 	if (r == 0)
+		r = rewound_load(&b.rewound, st, session, &info, err);
+	if (r == 0)
 		r = turn_list(st, session, 0, note_turn, &b, err);
 	if (r == 0)
 		r = session_lines(st, session, 0, info.log_size, take_line, &b, err);
@@ -358,6 +369,7 @@ int history_build(struct store *st, struct ref session, const struct agent *agen
 		content_free(list[i].content);
 	buf_release(&b.entries);
 	buf_release(&b.names);
+	rewound_release(&b.rewound);
 	if (r < 0 && err && !err->code)
 		return err_set(err, r, "the history of the session cannot be read");
 	return r;

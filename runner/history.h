@@ -14,7 +14,8 @@ struct history {
 
 /*
  * The contents for this agent in turn n: events in the order of their turns,
- * messages of later turns left out, each call followed by its responses.
+ * messages of later turns and what was rewound left out, each call followed
+ * by its responses.
  */
 MUST_CHECK int history_build(struct store *st, struct ref session, const struct agent *agent,
 			     uint64_t n, struct history *out, struct err *err);

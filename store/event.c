@@ -253,22 +253,21 @@ int event_check(const struct event *e, struct err *err)
 	return buf_check(&e->text, err);
 }
 
-static struct span deleted_list(const struct event *e)
+static struct span deleted_list(struct span metadata)
 {
 	struct span list = { "", 0 };
-	struct span custom = event_json(e, EVENT_CUSTOM_METADATA);
 
-	if (custom.len && json_member(custom, "adkfs.deleted", &list) < 0)
+	if (metadata.len && json_member(metadata, "adkfs.deleted", &list) < 0)
 		list.len = 0;
 	return list;
 }
 
 typedef int deleted_fn(void *arg, struct span key);
 
-static int each_deleted(const struct event *e, deleted_fn *fn, void *arg, struct err *err)
+static int each_deleted(struct span metadata, deleted_fn *fn, void *arg, struct err *err)
 {
 	CLEANUP(buf_release) struct buf key = { 0 };
-	struct span list = deleted_list(e);
+	struct span list = deleted_list(metadata);
 	struct json_scan s = json_scan_of(list, 4, err);
 	bool first = true;
 	int r;
@@ -292,9 +291,14 @@ static int same_key(void *arg, struct span key)
 	return span_equal(key, *(struct span *)arg);
 }
 
+bool event_metadata_deletes(struct span metadata, struct span key)
+{
+	return each_deleted(metadata, same_key, &key, NULL) == 1;
+}
+
 bool event_deletes(const struct event *e, struct span key)
 {
-	return each_deleted(e, same_key, &key, NULL) == 1;
+	return event_metadata_deletes(event_json(e, EVENT_CUSTOM_METADATA), key);
 }
 
 void event_delete_state(struct event *e, const char *key)
@@ -413,7 +417,7 @@ static int check_event(struct event *e, struct err *err)
 
 	if (author.len <= 2)
 		return err_set(err, -EINVAL, "event: 'author' is missing");
-	r = each_deleted(e, deleted_is_null, &c, err);
+	r = each_deleted(event_json(e, EVENT_CUSTOM_METADATA), deleted_is_null, &c, err);
 	if (r == 0)
 		r = check_state(&c);
 	buf_release(&c.kept);

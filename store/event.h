@@ -118,6 +118,9 @@ MUST_CHECK int event_check(const struct event *e, struct err *err);
 /* Whether customMetadata["adkfs.deleted"] lists the state key. */
 bool event_deletes(const struct event *e, struct span key);
 
+/* The same, asked of the text of customMetadata; empty: there is none. */
+bool event_metadata_deletes(struct span metadata, struct span key);
+
 /* Mark the state key as deleted: null in stateDelta, and listed in adkfs.deleted. */
 void event_delete_state(struct event *e, const char *key);
 

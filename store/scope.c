@@ -4,8 +4,8 @@
  * Rows: KEY_NAME parent kind id -> number, KEY_ITEM parent kind number ->
  * record: id, created, updated, stamp, members_stamp, state_stamp,
  * state_names_stamp, artifacts_stamp, turns_stamp, turn_stamp, log_stamp,
- * log_size, sealed, events, turns, members. The root has such a record too,
- * under parent 0.
+ * log_size, sealed, events, turns, members, rewinds. The root has such a
+ * record too, under parent 0.
  */
 #include "store/scope.h"
 
@@ -59,6 +59,7 @@ static void encode(const struct scope_info *info, struct buf *out)
 	record_number(out, info->events);
 	record_number(out, info->turns);
 	record_number(out, info->members);
+	record_number(out, info->rewinds);
 }
 
 static int decode(struct span record, uint64_t number, struct scope_info *info)
@@ -82,6 +83,7 @@ static int decode(struct span record, uint64_t number, struct scope_info *info)
 	info->events = record_take_number(&r);
 	info->turns = record_take_number(&r);
 	info->members = record_take_number(&r);
+	info->rewinds = record_take_number(&r);
 	return r.bad ? -EIO : 0;
 }
 

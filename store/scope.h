@@ -25,6 +25,7 @@ struct scope_info {
 	uint64_t events;
 	uint64_t turns;   /* number of the latest turn */
 	uint64_t members; /* apps and users: how many users or sessions */
+	uint64_t rewinds; /* events in the log that undo others */
 };
 
 /*

@@ -168,6 +168,7 @@ int session_add(struct session_tx *s, struct event *e)
 		return r;
 	s->session.updated = event_time(e);
 	s->session.events++;
+	s->session.rewinds += event_action(e, ACTION_REWIND).len > 0;
 	return put_event_row(s, e, s->start + from, s->lines.len - from);
 }
 

@@ -134,3 +134,59 @@ begin() {
 	jq -e -s '.[2].content.parts[0].functionResponse.response.error
 		and .[3].errorCode == "CANCELLED" and length == 4' events.jsonl
 }
+
+# The invocation id of turn N.
+invocation() {
+	cat "turns/$1/invocation_id"
+}
+
+@test "rewind takes state back and leaves the lines" {
+	session
+	echo '{"a": 1, "user:u": 1}' > state.json
+	say one
+	echo 2 > state/a.json
+	echo true > state/new.json
+	say two
+	rm state/a.json
+	echo 2 > state/user:u.json
+	cp events.jsonl "$TMP/before"
+	echo "rewind $(invocation 2)" > ctl
+	same '{"a":2,"new":true,"user:u":2}' "$(cat state.json)"
+	same 2 "$(cat state/a.json)"
+	echo "rewind $(invocation 1)" > ctl
+	same '{"a":1,"user:u":2}' "$(cat state.json)"
+	[ ! -e state/new.json ]
+	same 'a.json user:u.json' "$(ls state | sort | xargs)"
+	cmp "$TMP/before" <(head -c "$(stat -c %s "$TMP/before")" events.jsonl)
+	tail -n 1 events.jsonl | jq -e --arg id "$(invocation 1)" '.author == "user"
+		and .actions.rewindBeforeInvocationId == $id and .actions.stateDelta == {a: 1, new: null}
+		and .customMetadata["adkfs.deleted"] == ["new"] and (.invocationId | startswith("e-"))'
+	same 'you said two' "$(cat turns/2/output)"
+}
+
+@test "what is not there cannot be rewound, nor while a turn runs" {
+	session slow
+	refused EINVAL bash -c 'echo rewind > ctl'
+	refused ENOENT bash -c 'echo rewind e-1 > ctl'
+	say hi
+	begin
+	refused EBUSY bash -c 'echo "rewind $(cat turns/1/invocation_id)" > ctl'
+	tail -n 1 .errors | jq -e '.errno == "EBUSY" and (.error | contains("turn 2"))'
+	echo cancel > ctl
+	timeout 10 cat wait
+	echo "rewind $(invocation 1)" > ctl
+	refused ENOENT bash -c 'echo "rewind $(cat turns/1/invocation_id)" > ctl'
+	refused ENOENT bash -c 'echo "rewind $(cat turns/2/invocation_id)" > ctl'
+}
+
+@test "a rewind is still one after a restart" {
+	session
+	say one
+	say two
+	echo "rewind $(invocation 2)" > ctl
+	daemon_kill
+	daemon_start
+	back
+	refused ENOENT bash -c 'echo "rewind $(cat turns/2/invocation_id)" > ctl'
+	echo "rewind $(invocation 1)" > ctl
+}

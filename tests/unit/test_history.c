@@ -328,6 +328,62 @@ static void test_percent(void **state UNUSED)
 	expect(1, USER(TEXT("hi")) USER(TEXT("For context:") "," TEXT("[100%s] said: 50%n")));
 }
 
+/* An event that undoes what is behind an invocation. */
+static void rewind_before(const char *invocation)
+{
+	CLEANUP(buf_release) struct buf line = { 0 };
+	CLEANUP(event_release) struct event e = { 0 };
+
+	buf_printf(&line, "{\"author\":\"user\",\"actions\":{\"rewindBeforeInvocationId\":\"%s\"}}",
+		   invocation);
+	OK(event_from_json(buf_span(&line), &e, &err));
+	OK(session_append(st, session, &e, 1, &err));
+}
+
+/* What was undone is not seen, wherever its lines stand; a rewind counts what is left. */
+static void test_rewound(void **state UNUSED)
+{
+	submit("e-1", "one?");
+	say_text("e-1", "me", "one");
+	say_text("x", "cron", "between");
+	submit("e-2", "two?");
+	say_text("e-2", "me", "two");
+	say_text("x", "user", "aside");
+	rewind_before("e-2");
+	say_text("e-2", "me", "late");
+	say_text("x", "user", "after");
+	submit("e-3", "three?");
+	expect(3, USER(TEXT("one?")) MODEL(TEXT("one"))
+			  USER(TEXT("For context:") "," TEXT("[cron] said: between"))
+				  USER(TEXT("after")) USER(TEXT("three?")));
+	/* Nothing that is left has these. */
+	rewind_before("e-2");
+	rewind_before("e-9");
+	rewind_before("");
+	expect(3, USER(TEXT("one?")) MODEL(TEXT("one"))
+			  USER(TEXT("For context:") "," TEXT("[cron] said: between"))
+				  USER(TEXT("after")) USER(TEXT("three?")));
+	rewind_before("e-1");
+	submit("e-4", "four?");
+	expect(4, USER(TEXT("four?")));
+}
+
+/* Lines that were taken over from elsewhere belong to no turn. */
+static void test_rewound_without_turns(void **state UNUSED)
+{
+	say_text("g-1", "user", "one?");
+	say_text("g-1", "me", "one");
+	say_text("g-2", "user", "two?");
+	say_text("g-2", "me", "two");
+	rewind_before("g-2");
+	say_text("g-3", "user", "three?");
+	submit("e-1", "hi");
+	expect(1, USER(TEXT("one?")) MODEL(TEXT("one")) USER(TEXT("three?")) USER(TEXT("hi")));
+	rewind_before("g-1");
+	submit("e-2", "again");
+	expect(2, USER(TEXT("again")));
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -347,6 +403,8 @@ int main(void)
 		TEST(test_other_agents),
 		TEST(test_no_history),
 		TEST(test_percent),
+		TEST(test_rewound),
+		TEST(test_rewound_without_turns),
 	};
 	const char *const *name;
 	int failed = 0;
