@@ -8,8 +8,11 @@
 #include "fs/ctl.h"
 
 #include "fs/handle.h"
+#include "fs/ids.h"
 #include "fs/input.h"
+#include "fs/scopes.h"
 #include "runner/runner.h"
+#include "store/fork.h"
 #include "store/rewind.h"
 
 #include <errno.h>
@@ -36,6 +39,48 @@ static int ctl_rewind(struct handle *h, const struct command *c, struct err *err
 	return session_rewind(h->at.fs->store, h->at.ref, c->words[1], err);
 }
 
+/*
+ * A word that is a file name, in which a blank is written as %20 here: no file
+ * name spells it so.
+ */
+static int take_name(struct span word, struct buf *name, struct err *err)
+{
+	static const struct {
+		const char *code;
+		char blank;
+	} blanks[] = { { "%20", ' ' }, { "%09", '\t' }, { "%0A", '\n' }, { "%0D", '\r' } };
+	size_t at = 0;
+
+	while (at < word.len) {
+		size_t i = 0;
+
+		while (i < ARRAY_SIZE(blanks) &&
+		       (word.len - at < 3 || memcmp(word.data + at, blanks[i].code, 3) != 0))
+			i++;
+		buf_char(name, i < ARRAY_SIZE(blanks) ? blanks[i].blank : word.data[at]);
+		at += i < ARRAY_SIZE(blanks) ? 3 : 1;
+	}
+	return buf_cstr(name) ? 0 : err_nomem(err);
+}
+
+static int ctl_fork(struct handle *h, const struct command *c, struct err *err)
+{
+	struct span event = c->count > 2 ? c->words[2] : SPAN("");
+	CLEANUP(buf_release) struct buf name = { 0 };
+	CLEANUP(buf_release) struct buf id = { 0 };
+	int r = take_name(c->words[1], &name, err);
+
+	if (r == 0 && memchr(name.data, 0, name.len))
+		r = err_set(err, -EINVAL, "a name cannot hold a NUL");
+	if (r == 0)
+		r = scopes_id(name.data, &id, err);
+	if (r == 0)
+		r = session_fork(h->at.fs->store, h->at.ref, id.data, event, NULL, err);
+	if (r == 0) /* it may be known to be missing */
+		notify_name(h->at.fs, node_ino(h->at.ref.user, ID_MEMBERS), name.data);
+	return r;
+}
+
 /* Keep in the order of the manual page. */
 static const struct ctl_verb {
 	const char *name;
@@ -46,6 +91,7 @@ static const struct ctl_verb {
 } verbs[] = {
 	{ "cancel", "", 0, 0, ctl_cancel },
 	{ "rewind", " <invocation-id>", 1, 1, ctl_rewind },
+	{ "fork", " <new-session> [<event-id>]", 1, 2, ctl_fork },
 };
 
 static int unknown_verb(struct span name, struct err *err)

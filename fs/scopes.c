@@ -92,7 +92,7 @@ int scopes_find(const struct place *dir, const char *name, struct place *child, 
 	return r;
 }
 
-static int decode_id(const char *name, struct buf *id, struct err *err)
+int scopes_id(const char *name, struct buf *id, struct err *err)
 {
 	int r = name_decode(span_of(name), NAME_PLAIN, id, err);
 
@@ -105,7 +105,7 @@ int scopes_make(const struct place *dir, const char *name, const struct node_new
 		struct err *err)
 {
 	CLEANUP(buf_release) struct buf id = { 0 };
-	int r = decode_id(name, &id, err);
+	int r = scopes_id(name, &id, err);
 
 	(void)by; /* what a scope shows has no mode of its own */
 	return r < 0 ? r : scope_create(dir->fs->store, dir->ref, id.data, NULL, NULL, err);
@@ -115,7 +115,7 @@ int scopes_remove(const struct place *dir, const char *name, struct err *err)
 {
 	CLEANUP(buf_release) struct buf id = { 0 };
 	struct ref ref;
-	int r = decode_id(name, &id, err);
+	int r = scopes_id(name, &id, err);
 
 	if (r == 0)
 		r = scope_find(dir->fs->store, dir->ref, id.data, &ref, NULL, err);

@@ -16,6 +16,9 @@ int scopes_make(const struct place *dir, const char *name, const struct node_new
 		struct err *err);
 int scopes_remove(const struct place *dir, const char *name, struct err *err);
 
+/* The id of a file name, with a NUL behind it. -EINVAL, -ENAMETOOLONG. */
+MUST_CHECK int scopes_id(const char *name, struct buf *id, struct err *err);
+
 /* The directory of a scope itself. */
 int scope_dir_stat(const struct place *at, struct node_stat *st, struct err *err);
 

@@ -94,6 +94,15 @@ struct key key_after(struct key prefix)
 	return prefix;
 }
 
+struct key key_next(struct span key)
+{
+	struct key k = { 0 };
+
+	put_bytes(&k, key.data, key.len);
+	put_bytes(&k, "", 1);
+	return k;
+}
+
 static uint64_t number_at(struct span key, size_t at)
 {
 	uint64_t value = 0;
@@ -117,6 +126,11 @@ uint64_t key_first_number(struct span key)
 struct span key_name_of(struct span key)
 {
 	return span_sub(key, 10, key.len);
+}
+
+struct span key_event_id(struct span key)
+{
+	return span_sub(key, 9, key.len);
 }
 
 void record_number(struct buf *out, uint64_t value)

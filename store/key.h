@@ -22,6 +22,7 @@
  *   x artifact n              -> extents of version n, where its bytes are not one whole bulk
  *   b bulk                    -> record: how many versions refer to it, if more than one
  *   p bulk                    -> nothing: bulk bytes that no version refers to
+ *   f session                 -> nothing: rows of a fork that is no session yet
  *
  * kind is one byte, enum key_kind. A record is a list of varints (7 bits a
  * byte, least first, high bit: more) and texts (a varint length, then bytes);
@@ -54,6 +55,7 @@ enum key_space {
 	KEY_MAP = 'x',
 	KEY_REF = 'b',
 	KEY_PENDING = 'p',
+	KEY_FORK = 'f',
 };
 
 enum key_kind {
@@ -95,12 +97,17 @@ struct key key_space(enum key_space space);
 /* The first key behind all that start with this prefix. */
 struct key key_after(struct key prefix);
 
+/* The first key behind this one. */
+struct key key_next(struct span key);
+
 /* The last 8 bytes of a key as a number. */
 uint64_t key_last_number(struct span key);
 /* The 8 bytes behind the space. */
 uint64_t key_first_number(struct span key);
 /* The name in a KEY_NAME key. */
 struct span key_name_of(struct span key);
+/* The id in a KEY_EVENT key. */
+struct span key_event_id(struct span key);
 
 /* Records. */
 void record_number(struct buf *out, uint64_t value);

@@ -121,50 +121,55 @@ struct request {
 	struct scope_info info;
 };
 
-static int tell(struct store_tx *tx, enum change_kind kind, const struct request *rq)
+static int tell(struct store_tx *tx, enum change_kind kind, struct ref ref, const char *id)
 {
-	struct change *change = store_changed(tx, kind, rq->ref);
+	struct change *change = store_changed(tx, kind, ref);
 
 	if (!change)
 		return err_nomem(tx->err);
-	(void)snprintf(change->name, sizeof change->name, "%s", rq->info.id);
+	(void)snprintf(change->name, sizeof change->name, "%s", id);
 	return 0;
 }
 
-static int create(struct store_tx *tx, void *arg)
+int scope_publish(struct store_tx *tx, struct ref ref, const struct scope_info *info)
 {
-	struct request *rq = arg;
 	CLEANUP(buf_release) struct buf value = { 0 };
+	struct ref up = ref_parent(ref);
 	struct scope_info parent;
-	uint64_t number = number_of(rq->ref);
-	enum key_kind kind = kind_of(rq->ref);
-	struct key name = key_name(number_of(rq->parent), kind, span_of(rq->id));
-	struct key numbered;
-	int r = scope_load(tx, rq->parent, &parent);
+	enum key_kind kind = kind_of(ref);
+	struct key name = key_name(number_of(up), kind, span_of(info->id));
+	struct key numbered = key_1(KEY_META_COUNTER, info->number);
+	int r = scope_load(tx, up, &parent);
 
 	if (r < 0)
 		return r;
 	r = store_get(tx, &name, &value);
 	if (r == 0)
 		return err_set(tx->err, -EEXIST, "there is a %s '%s' already", word_for(kind),
-			       rq->id);
+			       info->id);
 	if (r != -ENOENT)
 		return r;
-	rq->info = (struct scope_info){ .number = number, .created = clock_now() };
+	parent.members_stamp = info->stamp;
+	parent.stamp = info->stamp;
+	parent.members++;
+	store_put(tx, &name, span_sub(key_span(&numbered), 1, numbered.len));
+	scope_save(tx, ref, info);
+	scope_save(tx, up, &parent);
+	return tell(tx, CHANGE_SCOPE_ADDED, ref, info->id);
+}
+
+static int create(struct store_tx *tx, void *arg)
+{
+	struct request *rq = arg;
+
+	rq->info = (struct scope_info){ .number = number_of(rq->ref), .created = clock_now() };
 	(void)snprintf(rq->info.id, sizeof rq->info.id, "%s", rq->id);
 	rq->info.updated = rq->info.created;
 	rq->info.stamp = clock_stamp();
-	parent.members_stamp = rq->info.stamp;
-	parent.stamp = rq->info.stamp;
-	parent.members++;
-	numbered = key_1(KEY_META_COUNTER, number);
-	store_put(tx, &name, span_sub(key_span(&numbered), 1, numbered.len));
-	scope_save(tx, rq->ref, &rq->info);
-	scope_save(tx, rq->parent, &parent);
-	return tell(tx, CHANGE_SCOPE_ADDED, rq);
+	return scope_publish(tx, rq->ref, &rq->info);
 }
 
-static int check_id(const char *id, struct err *err)
+int scope_check_id(const char *id, struct err *err)
 {
 	CLEANUP(buf_release) struct buf name = { 0 };
 
@@ -176,7 +181,7 @@ int scope_create(struct store *st, struct ref parent, const char *id, struct ref
 {
 	struct request rq = { .parent = parent, .id = id };
 	uint64_t number;
-	int r = check_id(id, err);
+	int r = scope_check_id(id, err);
 
 	if (r < 0)
 		return r;
@@ -282,7 +287,7 @@ int scope_list(struct store *st, struct ref parent, uint64_t after, scope_fn *fn
 }
 
 /* All rows of one object, in every space that holds rows of it. */
-static void delete_rows(struct store_tx *tx, uint64_t number)
+void scope_delete_rows(struct store_tx *tx, uint64_t number)
 {
 	static const enum key_space spaces[] = { KEY_NAME,    KEY_ITEM,  KEY_LOG,
 						 KEY_SEGMENT, KEY_EVENT, KEY_TURN,
@@ -327,12 +332,12 @@ static int remove_scope(struct store_tx *tx, void *arg)
 	store_delete(tx, &key);
 	key = record_key(rq->ref);
 	store_delete(tx, &key);
-	delete_rows(tx, number_of(rq->ref));
+	scope_delete_rows(tx, number_of(rq->ref));
 	parent.members--;
 	parent.members_stamp = clock_stamp();
 	parent.stamp = parent.members_stamp;
 	scope_save(tx, up, &parent);
-	return tell(tx, CHANGE_SCOPE_REMOVED, rq);
+	return tell(tx, CHANGE_SCOPE_REMOVED, rq->ref, rq->info.id);
 }
 
 int scope_remove(struct store *st, struct ref ref, struct err *err)

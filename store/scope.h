@@ -61,6 +61,18 @@ MUST_CHECK int scope_list(struct store *st, struct ref parent, uint64_t after, s
  */
 MUST_CHECK int scope_remove(struct store *st, struct ref ref, struct err *err);
 
+/* Whether an id can be one: -EINVAL, -ENAMETOOLONG. */
+MUST_CHECK int scope_check_id(const char *id, struct err *err);
+
+/*
+ * Inside a transaction: a new scope gets its name, info->id, and its record.
+ * -EEXIST; -ENOENT the parent is gone.
+ */
+MUST_CHECK int scope_publish(struct store_tx *tx, struct ref ref, const struct scope_info *info);
+
+/* Inside a transaction: the rows that lie under a scope's number, but its artifacts. */
+void scope_delete_rows(struct store_tx *tx, uint64_t number);
+
 /* Inside a transaction. scope_load: -ENOENT with a text. */
 MUST_CHECK int scope_load(struct store_tx *tx, struct ref ref, struct scope_info *info);
 void scope_save(struct store_tx *tx, struct ref ref, const struct scope_info *info);

@@ -335,8 +335,8 @@ int session_lines(struct store *st, struct ref ref, uint64_t from, uint64_t to, 
 	return r;
 }
 
-/* The end of the last whole line in text, which is at most a segment. */
-static size_t segment_length(struct span text)
+/* Up to the end of a line, unless the first one is longer than a segment is to be. */
+size_t session_segment_length(struct span text)
 {
 	const char *last = memrchr(text.data, '\n', MIN(text.len, LOG_SEGMENT_BYTES));
 
@@ -371,7 +371,7 @@ static int fold(struct store_tx *tx, void *arg)
 	r = read_bytes(tx, ref, &rd);
 	if (r < 0)
 		return r;
-	n = segment_length(buf_span(&text));
+	n = session_segment_length(buf_span(&text));
 	key = key_2(KEY_SEGMENT, ref.session, session.sealed + n);
 	store_put(tx, &key, span_sub(buf_span(&text), 0, n));
 	session.sealed += n;

@@ -67,6 +67,9 @@ typedef int line_fn(void *arg, struct span line);
 MUST_CHECK int session_lines(struct store *st, struct ref ref, uint64_t from, uint64_t to,
 			     line_fn *fn, void *arg, struct err *err);
 
+/* How much of text, which is lines of the log, goes into one segment. */
+size_t session_segment_length(struct span text);
+
 /* Fold what is behind the tail of the log into segments. */
 MUST_CHECK int session_fold(struct store *st, struct ref ref, struct err *err);
 

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/mutex.h"
 #include "store/bulk.h"
+#include "store/fork.h"
 #include "store/key.h"
 #include "store/session.h"
 
@@ -352,6 +353,8 @@ static int start(struct store *st, struct err *err)
 		bulk_clear(st);
 	if (r == 0)
 		r = bulk_recover(st, err);
+	if (r == 0)
+		r = fork_recover(st, err);
 	if (r < 0)
 		return r;
 	r = -pthread_create(&st->folder_thread, NULL, fold_logs, st);

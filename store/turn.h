@@ -75,6 +75,14 @@ typedef int turn_fn(void *arg, const struct turn_info *info);
 MUST_CHECK int turn_list(struct store *st, struct ref session, uint64_t after, turn_fn *fn,
 			 void *arg, struct err *err);
 
+/*
+ * Copy the turns that begin before offset `cut` to a session that is being
+ * made, whose log has the same lines up to there. One that had not ended by
+ * then ends there: it failed. *turns is the number of the last one.
+ */
+MUST_CHECK int turn_fork(struct store *st, struct ref from, struct ref to, uint64_t cut,
+			 uint64_t *turns, struct err *err);
+
 /* Append the text of the message; the text of the answer; the lines of the turn. */
 MUST_CHECK int turn_input(struct store *st, struct ref session, const struct turn_info *info,
 			  struct buf *out, struct err *err);

@@ -190,3 +190,207 @@ invocation() {
 	refused ENOENT bash -c 'echo "rewind $(cat turns/2/invocation_id)" > ctl'
 	echo "rewind $(invocation 1)" > ctl
 }
+
+# same_session A B: what two sessions show of their past is equal.
+same_session() {
+	local file
+
+	cmp "$1/events.jsonl" "$2/events.jsonl"
+	same "$(cat "$1/state.json")" "$(cat "$2/state.json")"
+	same "$(jq .lastUpdateTime "$1/session.json")" "$(jq .lastUpdateTime "$2/session.json")"
+	same "$(ls "$1/turns")" "$(ls "$2/turns")"
+	for file in "$1"/turns/[0-9]*/*; do
+		same "$(cat "$file")" "$(cat "$2${file#"$1"}")"
+	done
+}
+
+@test "fork copies the session, and both go on by themselves" {
+	session
+	echo '{"a": {"b": [1.50]}, "user:u": 1}' > state.json
+	say one
+	echo 2 > state/x.json
+	say two
+	[ ! -e ../s2 ]
+	echo 'fork s2' > ctl
+	[ -e ../s2 ]
+	same 's1 s2' "$(ls .. | xargs)"
+	same_session . ../s2
+	same 2 "$(readlink ../s2/turns/latest)"
+	sizes_are_true ../s2
+	cp events.jsonl "$TMP/before"
+	cd ../s2
+	say three
+	echo 3 > state/x.json
+	same 'you said three' "$(cat turns/3/output)"
+	same 2 "$(cat ../s1/state/x.json)"
+	cmp ../s1/events.jsonl "$TMP/before"
+	same 1 "$(cat state/user:u.json)"
+	# The log of the copy is one like any other.
+	refused EEXIST bash -c 'head -n 1 events.jsonl >> events.jsonl'
+	echo "rewind $(invocation 2)" > ctl
+	same '{"a":{"b":[1.50]},"x":2,"user:u":1}' "$(cat state.json)"
+	rmdir ../s1
+	same 'you said one' "$(cat turns/1/output)"
+}
+
+@test "fork at an event" {
+	session
+	echo '{"a": 1, "b": 1}' > state.json
+	say one
+	echo 2 > state/a.json
+	rm state/b.json
+	say two
+	for n in $(seq "$(wc -l < events.jsonl)"); do
+		echo "fork at-$n $(sed -n "${n}p" events.jsonl | jq -r .id)" > ctl
+		cmp <(head -n "$n" events.jsonl) "../at-$n/events.jsonl"
+		same "$(sed -n "${n}p" events.jsonl | jq .timestamp)" \
+			"$(jq .lastUpdateTime "../at-$n/session.json")"
+		sizes_are_true "../at-$n"
+	done
+	same '{"a":1,"b":1}' "$(cat ../at-3/state.json)"
+	same '{"a":2,"b":1}' "$(cat ../at-4/state.json)"
+	same '{"a":2}' "$(cat ../at-5/state.json)"
+	same '' "$(ls ../at-1/turns)"
+	# The cut goes through a turn: it ends there.
+	same failed "$(cat ../at-2/turns/1/status)"
+	same 'failed 1' "$(cat ../at-2/status)"
+	[[ $(cat ../at-2/turns/1/error) == *forked* ]]
+	same one "$(cat ../at-2/turns/1/input)"
+	refused EIO cat ../at-2/output
+	same done "$(cat ../at-3/turns/1/status)"
+	same 'you said one' "$(cat ../at-3/turns/1/output)"
+	cd ../at-2
+	say again
+	same 'you said again' "$(cat output)"
+}
+
+@test "what cannot be forked" {
+	session
+	say hi
+	mkdir ../there
+	refused EINVAL bash -c 'echo fork > ctl'
+	refused EINVAL bash -c 'echo fork a b c > ctl'
+	refused EEXIST bash -c 'echo fork there > ctl'
+	refused EEXIST bash -c 'echo fork s1 > ctl'
+	refused ENOENT bash -c 'echo fork new no-such-event > ctl'
+	refused EINVAL bash -c 'echo fork .. > ctl'
+	refused EINVAL bash -c 'echo fork a/b > ctl'
+	refused EINVAL bash -c 'echo fork 100% > ctl'
+	refused EINVAL bash -c "printf 'fork \xff\n' > ctl"
+	refused EINVAL bash -c "echo fork a%00b > ctl"
+	refused ENAMETOOLONG bash -c 'echo "fork $(printf %300s | tr " " x)" > ctl'
+	same 's1 there' "$(ls .. | xargs)"
+	# An empty session can.
+	cd ../there
+	echo fork 'a%2Fb' > ctl
+	echo fork 'two%20words' > ctl
+	same 'a/b' "$(jq -r .id '../a%2Fb/session.json')"
+	same 'two words' "$(jq -r .id '../two words/session.json')"
+	[ ! -s '../two words/events.jsonl' ]
+	printf 'fork x\nfork y\nfork x\nfork z\n' > "$TMP/lines"
+	refused EEXIST bash -c "cat '$TMP/lines' > ctl"
+	same 'x y' "$(ls -d ../? | xargs -n 1 basename | xargs)"
+}
+
+@test "a session that runs can be forked" {
+	session slow
+	begin
+	echo queued > input
+	echo fork copy > ctl
+	same 'running 1' "$(cat status)"
+	cmp events.jsonl ../copy/events.jsonl
+	same 'failed 2' "$(cat ../copy/status)"
+	same 'failed failed' "$(cat ../copy/turns/[12]/status | xargs)"
+	same queued "$(cat ../copy/turns/2/input)"
+	same 'failed 2' "$(timeout 10 cat ../copy/wait)"
+	echo cancel > ctl
+	timeout 30 cat wait
+	cd ../copy
+	say 4
+	same 'one two three 4' "$(cat output)"
+	same done "$(cat ../s1/turns/2/status)"
+}
+
+@test "a large log is copied without being held in memory" {
+	session
+	python3 - <<-'PY'
+		import json
+		with open("events.jsonl", "ab", buffering=0) as f:
+		    for block in range(40):
+		        lines = []
+		        for i in range(1000):
+		            n = block * 1000 + i
+		            lines.append(json.dumps({"author": "cron", "id": f"id-{n}", "content":
+		                {"role": "user", "parts": [{"text": "x" * 1000}]},
+		                "actions": {"stateDelta": {f"k{n % 7}": n}}}))
+		        data = ("\n".join(lines) + "\n").encode()
+		        assert f.write(data) == len(data)
+		    f.write(json.dumps({"author": "cron", "content": {"role": "user", "parts":
+		        [{"text": "y" * (3 << 20)}]}}).encode() + b"\n")
+	PY
+	say hi
+	before=$(awk '/^VmHWM/ {print $2}' "/proc/$DAEMON/status")
+	echo fork copy > ctl
+	after=$(awk '/^VmHWM/ {print $2}' "/proc/$DAEMON/status")
+	cmp events.jsonl ../copy/events.jsonl
+	same_session . ../copy
+	[ $((after - before)) -lt 150000 ] || {
+		echo "from $before kB to $after kB"
+		false
+	}
+	echo 'fork half id-20000' > ctl
+	same 20001 "$(wc -l < ../half/events.jsonl)"
+	cmp <(head -n 20001 events.jsonl) ../half/events.jsonl
+	same 20000 "$(cat ../half/state/k1.json)"
+}
+
+@test "forks that are killed are whole or not there" {
+	session
+	python3 - <<-'PY'
+		import json
+		line = json.dumps({"author": "cron", "content": {"role": "user", "parts": [{"text": "x" * 5000}]},
+		    "actions": {"stateDelta": {"k": "v" * 1000}}}) + "\n"
+		with open("events.jsonl", "ab", buffering=0) as f:
+		    for i in range(20):
+		        f.write((line * 100).encode())
+	PY
+	say hi
+	cp events.jsonl "$TMP/events"
+	for round in 1 2 3 4; do
+		background bash -c "n=0; while echo fork r$round-\$((n++)) > ctl; do echo \$n > '$TMP/done$round'; done 2> /dev/null"
+		eventually 30 test -s "$TMP/done$round"
+		# Somewhere in the next one, a little later each time.
+		python3 -c "import time; time.sleep(0.01 * $round)"
+		daemon_kill
+		wait "$PID" || :
+		daemon_start
+		back
+		seen=0
+		for copy in ../r"$round"-*; do
+			cmp "$copy/events.jsonl" "$TMP/events"
+			same 'you said hi' "$(cat "$copy/turns/latest/output")"
+			same "$(cat state.json)" "$(cat "$copy/state.json")"
+			seen=$((seen + 1))
+		done
+		[ "$seen" -ge "$(cat "$TMP/done$round")" ]
+	done
+	BACKGROUND=()
+	# Names of those that did not come to be are free.
+	echo "fork r1-$seen-again" > ctl
+}
+
+@test "many forks at once" {
+	session
+	say hi
+	for n in 1 2 3 4; do
+		background bash -c "for i in {1..10}; do echo fork f-\$i > ctl 2> /dev/null && echo \$i; done > '$TMP/made$n'; :"
+	done
+	wait "${BACKGROUND[@]}"
+	BACKGROUND=()
+	# Each name was made once.
+	same "$(seq 10)" "$(cat "$TMP"/made? | sort -n)"
+	same 11 "$(ls .. | wc -l)"
+	for n in {1..10}; do
+		cmp events.jsonl "../f-$n/events.jsonl"
+	done
+}
