@@ -8,6 +8,7 @@
 #include "store/fork.h"
 
 #include "base/clock.h"
+#include "store/artifact.h"
 #include "store/key.h"
 #include "store/replay.h"
 #include "store/state.h"
@@ -253,6 +254,15 @@ static int drop_rows(struct store_tx *tx, void *arg)
 	return 0;
 }
 
+/* Which version of an artifact the lines named last. */
+static uint64_t latest_of(void *arg, const char *full_name)
+{
+	const struct fork *f = arg;
+	const struct replay_item *item = replay_find(&f->left.artifacts, span_of(full_name));
+
+	return item ? item->version : 0;
+}
+
 static int publish(struct store_tx *tx, void *arg)
 {
 	struct fork *f = arg;
@@ -266,8 +276,10 @@ static int publish(struct store_tx *tx, void *arg)
 	store_delete(tx, &marker);
 	info.stamp = clock_stamp();
 	info.log_stamp = info.turns_stamp = info.turn_stamp = info.stamp;
+	info.artifacts_stamp = info.stamp;
 	info.rewinds = from.rewinds; /* perhaps too many: they are looked for */
-	return scope_publish(tx, f->to, &info);
+	r = artifact_fork(tx, f->from, f->to, latest_of, f);
+	return r < 0 ? r : scope_publish(tx, f->to, &info);
 }
 
 static int copy_all(struct fork *f)

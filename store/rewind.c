@@ -348,6 +348,26 @@ static int restore_state(struct rewind *rewind)
 	return r < 0 ? r : replay_each(&rewind->left.keys, restore_missing, rewind);
 }
 
+/* An artifact that was changed by what is undone: its old bytes again, or away with it. */
+static int restore_artifact(void *arg, struct replay_item *item)
+{
+	struct rewind *rewind = arg;
+	const struct replay_item *left = replay_find(&rewind->left.artifacts,
+						     (struct span){ item->name, item->len });
+	CLEANUP(buf_release) struct buf number = { 0 };
+	uint64_t n = left ? left->version : 0;
+	uint64_t made;
+	int r = artifact_restore(&rewind->s, item->name, n, &made);
+
+	if (r == -ENOENT && n) /* the old bytes are gone */
+		r = artifact_restore(&rewind->s, item->name, 0, &made);
+	if (r < 0)
+		return r == -ENOENT ? 0 : r; /* it was deleted since */
+	buf_printf(&number, "%llu", (unsigned long long)made);
+	add_member(&rewind->artifacts, (struct span){ item->name, item->len }, buf_span(&number));
+	return buf_check(&number, rewind->err);
+}
+
 static void fill_event(struct rewind *rewind, struct event *e)
 {
 	CLEANUP(buf_release) struct buf target = { 0 };
@@ -429,6 +449,8 @@ static int rewind_session(struct store_tx *tx, void *arg)
 		r = look_back(&rewind);
 	if (r == 0)
 		r = restore_state(&rewind);
+	if (r == 0)
+		r = replay_each(&rewind.lost.artifacts, restore_artifact, &rewind);
 	if (r < 0)
 		return r;
 	fill_event(&rewind, &e);

@@ -394,3 +394,57 @@ same_session() {
 		cmp events.jsonl "../f-$n/events.jsonl"
 	done
 }
+
+@test "artifacts go back with a rewind" {
+	session
+	mkdir artifacts/reports
+	echo old > artifacts/a.txt
+	echo one > artifacts/reports/b.txt
+	say one
+	echo newer > artifacts/a.txt
+	echo newest > artifacts/a.txt
+	echo new > artifacts/new.txt
+	echo two > artifacts/gone.txt
+	rm artifacts/gone.txt
+	echo "rewind $(invocation 1)" > ctl
+	same old "$(cat artifacts/a.txt)"
+	same one "$(cat artifacts/reports/b.txt)"
+	[ ! -e artifacts/new.txt ]
+	same 'a.txt reports' "$(ls artifacts | xargs)"
+	same newest "$(cat artifacts/.versions/a.txt/3)"
+	tail -n 1 events.jsonl | jq -e '.actions.artifactDelta == {"a.txt": 4, "new.txt": 2}'
+	echo again > artifacts/new.txt
+	same 'again' "$(cat artifacts/new.txt)"
+	tail -n 1 events.jsonl | jq -e '.actions.artifactDelta == {"new.txt": 3}'
+	sizes_are_true .
+}
+
+@test "artifacts come along with a fork in the versions that they had" {
+	session
+	mkdir artifacts/reports
+	echo 1 > artifacts/a.txt
+	echo 22 > artifacts/a.txt
+	echo b > artifacts/reports/b.txt
+	cut=$(tail -n 1 events.jsonl | jq -r .id)
+	echo 333 > artifacts/a.txt
+	echo late > artifacts/late.txt
+	echo "fork copy $cut" > ctl
+	echo 'fork all' > ctl
+	same 22 "$(cat ../copy/artifacts/a.txt)"
+	same '1 1.json 2 2.json' "$(ls ../copy/artifacts/.versions/a.txt | xargs)"
+	same b "$(cat ../copy/artifacts/reports/b.txt)"
+	[ ! -e ../copy/artifacts/late.txt ]
+	same 333 "$(cat ../all/artifacts/a.txt)"
+	same late "$(cat ../all/artifacts/late.txt)"
+	# From here on each has its own.
+	echo other > ../copy/artifacts/a.txt
+	same 333 "$(cat artifacts/a.txt)"
+	same 3 "$(tail -n 1 ../copy/events.jsonl | jq '.actions.artifactDelta["a.txt"]')"
+	cd ..
+	rmdir s1
+	same 1 "$(cat copy/artifacts/.versions/a.txt/1)"
+	daemon_restart
+	cd "$(dirname "$S")"
+	same other "$(cat copy/artifacts/a.txt)"
+	same 333 "$(cat all/artifacts/a.txt)"
+}
