@@ -1,5 +1,5 @@
 /*
- * input: see input.h.
+ * input and input.json: see input.h.
  *
  * A write adds to the message and is refused if it breaks it; the flush of a
  * close puts what is new on disk; the release of the last descriptor submits
@@ -11,12 +11,17 @@
 #include "fs/closing.h"
 #include "fs/handle.h"
 #include "runner/runner.h"
+#include "store/turn.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
+#define CHECK_BYTES (1u << 20) /* JSON up to here is looked at with each write */
+
 struct message {
+	enum message_kind kind; /* fixed */
 	struct buf text;
+	size_t checked;  /* JSON: how long it was when it was looked at last */
 	size_t staged;   /* bytes that are on disk */
 	uint64_t number; /* of the staged message; 0: nothing is staged */
 	uint64_t pieces;
@@ -24,8 +29,9 @@ struct message {
 	bool refused; /* a write failed: half a message is none */
 };
 
-static int input_open(struct handle *h, struct err *err)
+static int open_message(struct handle *h, enum message_kind kind, struct err *err)
 {
+	struct message *m;
 	struct fs *fs = h->at.fs;
 	struct ref app = { .app = h->at.ref.app };
 	struct scope_info info;
@@ -38,16 +44,115 @@ static int input_open(struct handle *h, struct err *err)
 		r = runner_check(fs->runner, h->at.ref, info.id, err);
 	if (r < 0)
 		return r;
-	h->state = calloc(1, sizeof(struct message));
-	return h->state ? 0 : err_nomem(err);
+	m = calloc(1, sizeof *m);
+	if (!m)
+		return err_nomem(err);
+	m->kind = kind;
+	h->state = m;
+	return 0;
+}
+
+static int input_open(struct handle *h, struct err *err)
+{
+	return open_message(h, MESSAGE_TEXT, err);
+}
+
+static int input_json_open(struct handle *h, struct err *err)
+{
+	return open_message(h, MESSAGE_JSON, err);
+}
+
+/* What a request says of where it goes has to be here, if it says so. */
+static int check_name(const struct buf *said, const char *is, const char *what, struct err *err)
+{
+	if (!said->len || span_is(buf_span(said), is))
+		return 0;
+	return err_set(err, -EINVAL, "%s is '%.*s', but this is '%.100s'", what,
+		       (int)MIN(said->len, 100), said->data, is);
+}
+
+static int same_invocation(void *arg, const struct turn_info *info)
+{
+	return span_is(*(struct span *)arg, info->invocation);
+}
+
+static int check_invocation(struct handle *h, const struct buf *said, struct err *err)
+{
+	struct span invocation = buf_span(said);
+	int r;
+
+	if (!said->len)
+		return 0;
+	r = turn_list(h->at.fs->store, h->at.ref, 0, same_invocation, &invocation, err);
+	if (r == 0)
+		r = err_set(err, -EINVAL, "invocationId: the session has no turn '%.*s'",
+			    (int)MIN(said->len, 100), said->data);
+	return MIN(r, 0);
+}
+
+static int check_place(struct handle *h, const struct message_place *place, struct err *err)
+{
+	struct store *st = h->at.fs->store;
+	struct ref ref = h->at.ref;
+	struct scope_info info;
+	int r = scope_stat(st, ref, &info, err);
+
+	if (r == 0)
+		r = check_name(&place->session, info.id, "sessionId", err);
+	ref.session = 0;
+	if (r == 0)
+		r = scope_stat(st, ref, &info, err);
+	if (r == 0)
+		r = check_name(&place->user, info.id, "userId", err);
+	ref.user = 0;
+	if (r == 0)
+		r = scope_stat(st, ref, &info, err);
+	if (r == 0)
+		r = check_name(&place->app, info.id, "appName", err);
+	return r < 0 ? r : check_invocation(h, &place->invocation, err);
+}
+
+/* 0: JSON that can be submitted; 1: blank; -ENODATA: not yet; -EINVAL, -EFBIG: never. */
+static int check_json(struct handle *h, const struct message *m, struct err *err)
+{
+	CLEANUP(event_release) struct event e = { 0 };
+	CLEANUP(message_place_release) struct message_place place = { 0 };
+	int r = message_parse(MESSAGE_JSON, buf_span(&m->text), &e, &place, err);
+
+	return r ? r : check_place(h, &place, err);
+}
+
+/* A large message is looked at when it has grown by an eighth, so that the work stays in bounds. */
+static int check_growing(struct handle *h, struct message *m, struct err *err)
+{
+	int r;
+
+	if (m->text.len > CHECK_BYTES && m->text.len < m->checked + m->checked / 8)
+		return 0;
+	m->checked = m->text.len;
+	r = check_json(h, m, err);
+	return r == -ENODATA ? 0 : MIN(r, 0);
+}
+
+/* A character may begin in the write before, at most three bytes back. */
+static int check_characters(const struct message *m, size_t before, struct err *err)
+{
+	size_t from = before > 3 ? before - 3 : 0;
+	struct span tail;
+	bool cut = false;
+
+	while (from < before && ((unsigned char)m->text.data[from] & 0xc0) == 0x80)
+		from++;
+	tail = span_sub(buf_span(&m->text), from, m->text.len);
+	if (name_utf8_prefix(tail, &cut) != tail.len && !cut)
+		return err_set(err, -EINVAL, "the message is not valid UTF-8");
+	return 0;
 }
 
 static ssize_t input_write(struct handle *h, uint64_t offset, struct span data, struct err *err)
 {
 	struct message *m = h->state;
 	size_t before;
-	struct span tail;
-	bool cut = false;
 	int r = 0;
 
 	(void)offset;
@@ -59,16 +164,10 @@ static ssize_t input_write(struct handle *h, uint64_t offset, struct span data, 
 		buf_span_add(&m->text, data);
 	if (r == 0)
 		r = buf_check(&m->text, err);
-	if (r == 0) {
-		/* A character may begin in the write before, at most three bytes back. */
-		size_t from = before > 3 ? before - 3 : 0;
-
-		while (from < before && ((unsigned char)m->text.data[from] & 0xc0) == 0x80)
-			from++;
-		tail = span_sub(buf_span(&m->text), from, m->text.len);
-		if (name_utf8_prefix(tail, &cut) != tail.len && !cut)
-			r = err_set(err, -EINVAL, "the message is not valid UTF-8");
-	}
+	if (r == 0)
+		r = check_characters(m, before, err);
+	if (r == 0 && m->kind == MESSAGE_JSON)
+		r = check_growing(h, m, err);
 	if (r < 0)
 		m->text.len = before;
 	m->refused |= r < 0;
@@ -84,11 +183,18 @@ static int stage(struct handle *h, struct message *m, struct err *err)
 
 	if (!name_is_utf8(buf_span(&m->text)))
 		return err_set(err, -EINVAL, "the message ends within a character");
+	if (m->kind == MESSAGE_JSON) {
+		r = check_json(h, m, err);
+		if (r == -ENODATA)
+			return err_set(err, -EINVAL, "the message ends too early to be JSON");
+		if (r)
+			return MIN(r, 0);
+	}
 	if (!m->number)
 		m->number = store_new_number(st, err);
 	if (!m->number)
 		return -EIO;
-	r = message_stage(st, h->at.ref, m->number, m->pieces, fresh, err);
+	r = message_stage(st, h->at.ref, m->number, m->kind, m->pieces, fresh, err);
 	if (r < 0)
 		return r;
 	m->pieces += (fresh.len + ENGINE_VALUE_MAX - 1) / ENGINE_VALUE_MAX;
@@ -116,32 +222,18 @@ static int input_flush(struct handle *h, struct err *err)
 	return r;
 }
 
-/* What the shell puts behind a line is not part of the message. */
-static struct span without_newline(struct span text)
-{
-	if (text.len && text.data[text.len - 1] == '\n')
-		text.len--;
-	if (text.len && text.data[text.len - 1] == '\r')
-		text.len--;
-	return text;
-}
-
 static int submit(struct handle *h, struct message *m, struct err *err)
 {
-	struct span text = without_newline(buf_span(&m->text));
-	struct content *content;
-	int r;
+	CLEANUP(event_release) struct event e = { 0 };
+	int r = 1;
 
-	if (!text.len || m->refused || !name_is_utf8(text))
-		return m->number ? message_drop(h->at.fs->store, m->number, err) : 0;
-	content = content_new("user");
-	if (!content || content_add_text(content, text, false) < 0) {
-		content_free(content);
-		return err_nomem(err);
-	}
-	r = runner_submit(h->at.fs->runner, h->at.ref, m->number, content, err);
-	content_free(content);
-	return r;
+	if (!m->refused && name_is_utf8(buf_span(&m->text)))
+		r = message_parse(m->kind, buf_span(&m->text), &e, NULL, err);
+	if (r == 0)
+		return runner_submit(h->at.fs->runner, h->at.ref, m->number, &e, err);
+	if (m->number && message_drop(h->at.fs->store, m->number, NULL) < 0)
+		return err_set(err, -EIO, "the message that was refused cannot be removed");
+	return r == -ENOMEM ? r : 0; /* the close has said why it is none */
 }
 
 struct end_of_closing {
@@ -209,6 +301,15 @@ int input_follow(struct handle *h, uint64_t offset, size_t size, struct buf *out
 	(void)err;
 	return 1;
 }
+
+const struct file_ops input_json_ops = {
+	.follow = input_follow,
+	.open = input_json_open,
+	.write = input_write,
+	.truncate = input_truncate,
+	.flush = input_flush,
+	.release = input_release,
+};
 
 const struct file_ops input_ops = {
 	.follow = input_follow,

@@ -1,5 +1,5 @@
 /*
- * input: one open file description is one message.
+ * input and input.json: one open file description is one message.
  */
 #ifndef FS_INPUT_H
 #define FS_INPUT_H
@@ -7,6 +7,7 @@
 #include "fs/node.h"
 
 extern const struct file_ops input_ops;
+extern const struct file_ops input_json_ops;
 
 /* For files that are only written: to read one is to find nothing, to cut it does nothing. */
 int input_follow(struct handle *h, uint64_t offset, size_t size, struct buf *out, struct err *err);

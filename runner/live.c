@@ -38,6 +38,7 @@ void live_unref(struct live *live)
 	if (!live || atomic_fetch_sub(&live->refs, 1) != 1)
 		return;
 	cancel_release(&live->cancel);
+	buf_release(&live->temp);
 	mutex_release(&live->lock);
 	buf_release(&live->text[LIVE_OUTPUT]);
 	buf_release(&live->text[LIVE_EVENTS]);

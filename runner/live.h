@@ -20,6 +20,7 @@ struct live {
 	uint64_t number; /* of the turn's object */
 	char invocation[64];
 	struct cancel cancel;
+	struct buf temp; /* `temp:` keys of the message; set before others know it */
 
 	atomic_uint refs;
 	atomic_bool stopping; /* cancelled because the daemon stops; set before cancel fires */

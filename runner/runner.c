@@ -189,6 +189,8 @@ static void run_turn(struct runner *rn, struct conversation *c)
 
 	if (r == 0)
 		r = runner_agent(rn, info.id, &agent, &err);
+	if (r == 0)
+		r = runner_set_temp(rn, live->ref, buf_span(&live->temp), &err);
 	r = invocation_run(&rn->host, live, r < 0 ? NULL : agent, &err);
 	agent_unref(agent);
 	atomic_fetch_add(&rn->turns_ended, 1);
@@ -299,10 +301,9 @@ int runner_check(struct runner *rn, struct ref session, const char *app, struct 
 	return r;
 }
 
-int runner_submit(struct runner *rn, struct ref session, uint64_t staged,
-		  const struct content *message, struct err *err)
+int runner_submit(struct runner *rn, struct ref session, uint64_t staged, struct event *message,
+		  struct err *err)
 {
-	CLEANUP(event_release) struct event e = { 0 };
 	struct turn_info info;
 	struct live *live;
 	char invocation[48];
@@ -311,16 +312,17 @@ int runner_submit(struct runner *rn, struct ref session, uint64_t staged,
 	if (r < 0)
 		return r;
 	clock_new_id(invocation, "e-");
-	event_set_content(&e, message);
-	event_set_text(&e, EVENT_INVOCATION, span_of(invocation));
-	event_set_text(&e, EVENT_AUTHOR, SPAN("user"));
-	r = event_check(&e, err);
+	event_set_text(message, EVENT_INVOCATION, span_of(invocation));
+	r = event_check(message, err);
 	if (r == 0)
-		r = turn_submit(rn->options.store, session, staged, &e, &info, err);
+		r = turn_submit(rn->options.store, session, staged, message, &info, err);
 	if (r < 0)
 		return r;
 	live = live_new(session, &info, err);
-	return live ? enqueue(rn, live, err) : -ENOMEM;
+	if (!live)
+		return -ENOMEM;
+	buf_span_add(&live->temp, message->temp_delta);
+	return enqueue(rn, live, err);
 }
 
 struct live *runner_live(struct runner *rn, struct ref session, uint64_t n)
@@ -651,29 +653,35 @@ static int resume(struct runner *rn, const struct leftover *left, struct err *er
 struct message {
 	struct ref ref;
 	uint64_t number;
+	enum message_kind kind;
 	struct buf text;
 };
 
-static int note_message(void *arg, struct ref session, uint64_t number, struct span text)
+static int note_message(void *arg, struct ref session, uint64_t number, enum message_kind kind,
+			struct span text)
 {
-	struct message m = { .ref = session, .number = number };
+	struct message m = { .ref = session, .number = number, .kind = kind };
 
 	buf_span_add(&m.text, text);
 	buf_add(arg, &m, sizeof m);
 	return buf_check(arg, NULL);
 }
 
-/* A message whose close had succeeded is submitted as it is. */
+/*
+ * A message whose close had succeeded is submitted as it is; of JSON a close
+ * may have kept a part, and the rest never came.
+ */
 static int resubmit(struct runner *rn, struct message *m, struct err *err)
 {
-	CLEANUP(content_free_p) struct content *content = content_new("user");
-	int r;
+	CLEANUP(event_release) struct event e = { 0 };
+	int r = message_parse(m->kind, buf_span(&m->text), &e, NULL, err);
 
-	if (!m->text.len)
+	if (r == 0)
+		r = runner_submit(rn, m->ref, m->number, &e, err);
+	else if (r == -ENOMEM)
+		return r;
+	else
 		return message_drop(rn->options.store, m->number, err);
-	if (!content || content_add_text(content, buf_span(&m->text), false) < 0)
-		return err_nomem(err);
-	r = runner_submit(rn, m->ref, m->number, content, err);
 	return r == -ESTALE ? message_drop(rn->options.store, m->number, err) : r;
 }
 

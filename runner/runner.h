@@ -67,13 +67,14 @@ MUST_CHECK int runner_check(struct runner *rn, struct ref session, const char *a
  *
  * The message is durable when this returns 0; the turn itself runs on a
  * worker thread. staged: number of the staged message that this is, or 0.
+ * message: its event, as of message_parse(); its `temp:` keys live in the turn.
  *
  * Returns 0; -ESTALE no such session; -EBUSY too many turns waiting;
  *         -ESHUTDOWN the daemon is stopping.
  * Any thread.
  */
 MUST_CHECK int runner_submit(struct runner *rn, struct ref session, uint64_t staged,
-			     const struct content *message, struct err *err);
+			     struct event *message, struct err *err);
 
 /*
  * End the turn of a session that runs or is about to: it fails as CANCELLED

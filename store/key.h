@@ -17,7 +17,7 @@
  *   c session n sequence      -> record of a call in turn n, of a model or a tool
  *   d session n sequence      -> what the call's program wrote to standard error
  *   m message piece           -> piece of a message that was closed, not submitted;
- *                                piece 0 is a record: app, user, session
+ *                                piece 0 is a record: app, user, session, kind
  *   v artifact n              -> record of version n
  *   x artifact n              -> extents of version n, where its bytes are not one whole bulk
  *   b bulk                    -> record: how many versions refer to it, if more than one

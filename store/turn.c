@@ -5,7 +5,8 @@
  * stamp, first, last, bytes, input_size, output_size, invocation, agent, error,
  * calls.
  * KEY_QUEUE session n -> record: app, user; there while the turn has not ended.
- * KEY_MESSAGE message piece -> bytes; piece 0 is the record app, user, session.
+ * KEY_MESSAGE message piece -> bytes; piece 0 is the record app, user, session,
+ * kind.
  */
 #include "store/turn.h"
 
@@ -656,6 +657,7 @@ int turn_unfinished(struct store *st, unfinished_fn *fn, void *arg, struct err *
 struct stage {
 	struct ref ref;
 	uint64_t message;
+	enum message_kind kind;
 	uint64_t piece;
 	struct span text;
 };
@@ -670,6 +672,7 @@ static int stage(struct store_tx *tx, void *arg)
 		record_number(&head, sg.ref.app);
 		record_number(&head, sg.ref.user);
 		record_number(&head, sg.ref.session);
+		record_number(&head, sg.kind);
 		store_put(tx, &key, buf_span(&head));
 	}
 	while (sg.text.len) {
@@ -682,10 +685,10 @@ static int stage(struct store_tx *tx, void *arg)
 	return 0;
 }
 
-int message_stage(struct store *st, struct ref session, uint64_t message, uint64_t piece,
-		  struct span text, struct err *err)
+int message_stage(struct store *st, struct ref session, uint64_t message, enum message_kind kind,
+		  uint64_t piece, struct span text, struct err *err)
 {
-	struct stage sg = { session, message, piece, text };
+	struct stage sg = { session, message, kind, piece, text };
 
 	return store_update(st, stage, &sg, err);
 }
@@ -706,6 +709,7 @@ struct staged {
 	void *arg;
 	struct ref ref;
 	uint64_t message;
+	enum message_kind kind;
 	struct buf text;
 };
 
@@ -715,7 +719,7 @@ static int pass_message(struct staged *sg)
 	int r = 0;
 
 	if (sg->message)
-		r = sg->fn(sg->arg, sg->ref, sg->message, buf_span(&sg->text));
+		r = sg->fn(sg->arg, sg->ref, sg->message, sg->kind, buf_span(&sg->text));
 	sg->message = 0;
 	buf_clear(&sg->text);
 	return r;
@@ -736,6 +740,7 @@ static int collect(void *arg, struct span key, struct span value)
 	sg->ref.app = record_take_number(&r);
 	sg->ref.user = record_take_number(&r);
 	sg->ref.session = record_take_number(&r);
+	sg->kind = (enum message_kind)record_take_number(&r);
 	return r.bad ? -EIO : done;
 }
 

@@ -9,6 +9,7 @@
 #ifndef STORE_TURN_H
 #define STORE_TURN_H
 
+#include "store/message.h"
 #include "store/session.h"
 
 enum turn_state { TURN_QUEUED, TURN_RUNNING, TURN_DONE, TURN_FAILED };
@@ -98,14 +99,14 @@ MUST_CHECK int turn_event_output(const struct event *e, struct buf *out);
 typedef int unfinished_fn(void *arg, struct ref session, uint64_t n);
 MUST_CHECK int turn_unfinished(struct store *st, unfinished_fn *fn, void *arg, struct err *err);
 
-#define MESSAGE_MAX (16u << 20)
-
 /* Keep more of a message; piece: how many MiB-pieces were kept before (0: the first call). */
-MUST_CHECK int message_stage(struct store *st, struct ref session, uint64_t message, uint64_t piece,
-			     struct span text, struct err *err);
+MUST_CHECK int message_stage(struct store *st, struct ref session, uint64_t message,
+			     enum message_kind kind, uint64_t piece, struct span text,
+			     struct err *err);
 
 /* Every message that was staged and not submitted. */
-typedef int message_fn(void *arg, struct ref session, uint64_t message, struct span text);
+typedef int message_fn(void *arg, struct ref session, uint64_t message, enum message_kind kind,
+		       struct span text);
 MUST_CHECK int message_staged(struct store *st, message_fn *fn, void *arg, struct err *err);
 
 /* Forget a staged message. */
