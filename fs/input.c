@@ -119,7 +119,12 @@ static int check_json(struct handle *h, const struct message *m, struct err *err
 	CLEANUP(message_place_release) struct message_place place = { 0 };
 	int r = message_parse(MESSAGE_JSON, buf_span(&m->text), &e, &place, err);
 
-	return r ? r : check_place(h, &place, err);
+	if (r == 0)
+		r = check_place(h, &place, err);
+	if (r == 0)
+		r = owners_may_set(h->at.fs, h->at.ref, event_action(&e, ACTION_STATE_DELTA),
+				   h->caller, err);
+	return r;
 }
 
 /* A large message is looked at when it has grown by an eighth, so that the work stays in bounds. */

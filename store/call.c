@@ -152,6 +152,62 @@ int call_list(struct store *st, struct ref session, uint64_t n, uint64_t after, 
 	return store_view(st, scan, &p, err);
 }
 
+struct forking {
+	struct store_tx *tx;
+	struct ref from;
+	struct ref to;
+	uint64_t cut;
+};
+
+static int copy_stderr(const struct forking *f, const struct call_info *c)
+{
+	CLEANUP(buf_release) struct buf text = { 0 };
+	struct key key = key_3(KEY_CALL_STDERR, f->from.session, c->n, c->seq);
+	int r = store_get(f->tx, &key, &text);
+
+	if (r < 0)
+		return r == -ENOENT ? 0 : r;
+	key = key_3(KEY_CALL_STDERR, f->to.session, c->n, c->seq);
+	store_put(f->tx, &key, buf_span(&text));
+	return 0;
+}
+
+/* A call whose answer lies behind the cut runs for ever as far as the copy knows. */
+static int copy_call(void *arg, const struct call_info *info)
+{
+	struct forking *f = arg;
+	CLEANUP(buf_release) struct buf record = { 0 };
+	struct call_info c = *info;
+	struct key key = key_3(KEY_CALL, f->to.session, c.n, c.seq);
+	int r = 0;
+
+	if (c.said.at + c.said.len > f->cut)
+		return 0;
+	if (c.number)
+		c.number = store_new_number(f->tx->st, f->tx->err);
+	if (info->number && !c.number)
+		return -EIO;
+	if (c.answer.at + c.answer.len > f->cut) {
+		c.answer = (struct call_line){ 0 };
+		c.ended = 0;
+		c.stderr_size = 0;
+	} else {
+		r = copy_stderr(f, &c);
+	}
+	c.stamp = clock_stamp();
+	encode(&c, &record);
+	store_put(f->tx, &key, buf_span(&record));
+	return r;
+}
+
+int call_fork(struct store_tx *tx, struct ref from, struct ref to, uint64_t n, uint64_t cut)
+{
+	struct forking f = { tx, from, to, cut };
+	struct pass p = { .ref = from, .n = n, .fn = copy_call, .arg = &f };
+
+	return scan(tx, &p);
+}
+
 typedef bool call_is_fn(const struct call_info *info, const char *text);
 
 /* A call of a tool that is looked for, by one of its texts. */

@@ -76,6 +76,13 @@ MUST_CHECK int call_part(struct store *st, struct ref session, const struct call
 MUST_CHECK int call_stderr(struct store *st, struct ref session, const struct call_info *info,
 			   struct buf *out, struct err *err);
 
+/*
+ * For turn.c: the calls of a turn of another session, as far as their lines end before
+ * `cut`, inside a transaction.
+ */
+MUST_CHECK int call_fork(struct store_tx *tx, struct ref from, struct ref to, uint64_t n,
+			 uint64_t cut);
+
 /* For turn.c: the calls of a turn inside its transaction. All zero but the first two at first. */
 struct calls_tx {
 	struct session_tx *s;

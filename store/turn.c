@@ -564,8 +564,9 @@ static int put_turns(struct store_tx *tx, void *arg)
 {
 	struct forking *f = arg;
 	size_t i;
+	int r = 0;
 
-	for (i = 0; i < f->count; i++) {
+	for (i = 0; r == 0 && i < f->count; i++) {
 		CLEANUP(buf_release) struct buf record = { 0 };
 		struct key key = key_2(KEY_TURN, f->to.session, f->turns[i].n);
 
@@ -573,8 +574,9 @@ static int put_turns(struct store_tx *tx, void *arg)
 		store_put(tx, &key, buf_span(&record));
 		if (record.failed)
 			return err_nomem(tx->err);
+		r = call_fork(tx, f->from, f->to, f->turns[i].n, f->cut);
 	}
-	return 0;
+	return r;
 }
 
 static int fork_turns(struct forking *f, struct err *err)

@@ -199,9 +199,9 @@ same_session() {
 	same "$(cat "$1/state.json")" "$(cat "$2/state.json")"
 	same "$(jq .lastUpdateTime "$1/session.json")" "$(jq .lastUpdateTime "$2/session.json")"
 	same "$(ls "$1/turns")" "$(ls "$2/turns")"
-	for file in "$1"/turns/[0-9]*/*; do
+	while IFS= read -r file; do
 		same "$(cat "$file")" "$(cat "$2${file#"$1"}")"
-	done
+	done < <(find "$1"/turns/[0-9]* -type f)
 }
 
 @test "fork copies the session, and both go on by themselves" {
