@@ -76,22 +76,6 @@ int scopes_list(const struct place *dir, uint64_t after, struct lister *l, struc
 	return scope_list(dir->fs->store, dir->ref, after, list_member, &ls, err);
 }
 
-int scopes_find(const struct place *dir, const char *name, struct place *child, struct buf *text,
-		struct err *err)
-{
-	int r = name_decode(span_of(name), NAME_PLAIN, text, err);
-
-	if (r < 0)
-		return r;
-	if (!buf_cstr(text))
-		return err_nomem(err);
-	child->type = member_type(dir);
-	r = scope_find(dir->fs->store, dir->ref, text->data, &child->ref, NULL, err);
-	if (r < 0)
-		child->type = NULL;
-	return r;
-}
-
 int scopes_id(const char *name, struct buf *id, struct err *err)
 {
 	int r = name_decode(span_of(name), NAME_PLAIN, id, err);
@@ -99,6 +83,20 @@ int scopes_id(const char *name, struct buf *id, struct err *err)
 	if (r == 0 && memchr(id->data, 0, id->len))
 		r = err_set(err, -EINVAL, "an id cannot hold a NUL");
 	return r < 0 ? r : buf_cstr(id) ? 0 : err_nomem(err);
+}
+
+int scopes_find(const struct place *dir, const char *name, struct place *child, struct buf *text,
+		struct err *err)
+{
+	int r = scopes_id(name, text, err);
+
+	if (r < 0)
+		return r;
+	child->type = member_type(dir);
+	r = scope_find(dir->fs->store, dir->ref, text->data, &child->ref, NULL, err);
+	if (r < 0)
+		child->type = NULL;
+	return r;
 }
 
 int scopes_make(const struct place *dir, const char *name, const struct node_new *by,

@@ -378,7 +378,7 @@ static int key_of_new(const struct place *dir, const char *name, struct ref *sco
 	int r = key_of_name(name, text, err);
 
 	if (r == 0)
-		r = statekey_check(buf_span(text), err);
+		r = state_check_key(dir->ref, buf_span(text), err);
 	if (r < 0)
 		return r;
 	*bare = buf_span(text);

@@ -322,7 +322,7 @@ static struct span without_newline(struct span text)
 	return text;
 }
 
-static int check_key(struct ref scope, struct span key, struct err *err)
+int state_check_key(struct ref scope, struct span key, struct err *err)
 {
 	CLEANUP(buf_release) struct buf prefixed = { 0 };
 
@@ -342,7 +342,7 @@ int state_set(struct store *st, struct ref scope, struct span key, struct span t
 	};
 	CLEANUP(buf_release) struct buf canonical = { 0 };
 	CLEANUP(buf_release) struct buf name = { 0 };
-	int r = check_key(scope, key, err);
+	int r = state_check_key(scope, key, err);
 
 	if (r == 0)
 		r = state_check_text(text, err);
@@ -401,7 +401,7 @@ struct set_all {
 static int check_member(void *arg, struct span key, struct span value)
 {
 	struct set_all *all = arg;
-	int r = check_key(all->scope, key, all->err);
+	int r = state_check_key(all->scope, key, all->err);
 
 	return r == 0 ? state_check_text(value, all->err) : r;
 }

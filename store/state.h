@@ -31,6 +31,9 @@ MUST_CHECK int state_list(struct store *st, struct ref scope, uint64_t after, st
  */
 MUST_CHECK int state_map(struct store *st, struct ref scope, struct buf *out, struct err *err);
 
+/* Whether a scope can have this key, with its prefix in a session: 0 or -EINVAL. */
+MUST_CHECK int state_check_key(struct ref scope, struct span key, struct err *err);
+
 /*
  * Set a key to one JSON value, kept as written. For a session the key may
  * have a prefix (not `temp:`), and the change is an event.

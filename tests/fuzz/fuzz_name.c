@@ -45,6 +45,17 @@ static void as_name(struct span name, enum name_style style)
 	CHECK(span_equal(buf_span(&back), name));
 }
 
+/* Two ids of one name are one id. */
+static void as_two_ids(struct span first, struct span second, enum name_style style)
+{
+	CLEANUP(buf_release) struct buf one = { 0 };
+	CLEANUP(buf_release) struct buf two = { 0 };
+
+	if (name_encode(first, style, &one, NULL) < 0 || name_encode(second, style, &two, NULL) < 0)
+		return;
+	CHECK(span_equal(buf_span(&one), buf_span(&two)) == span_equal(first, second));
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct span text = { (const char *)data, size };
@@ -53,5 +64,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	as_id(text, NAME_HIDE_DOT);
 	as_name(text, NAME_PLAIN);
 	as_name(text, NAME_HIDE_DOT);
+	as_two_ids(span_sub(text, 0, size / 2), span_sub(text, size / 2, size), NAME_PLAIN);
+	as_two_ids(span_sub(text, 0, size / 2), span_sub(text, size / 2, size), NAME_HIDE_DOT);
 	return 0;
 }

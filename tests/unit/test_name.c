@@ -249,13 +249,82 @@ static void test_random_names(void **state UNUSED)
 	assert_in_range(accepted, ROUNDS / 100, ROUNDS - 1);
 }
 
+/* Every byte by itself, and what it is spelled as. */
+static void test_each_byte(void **state UNUSED)
+{
+	int c;
+
+	for (c = 0; c < 256; c++) {
+		char id[1] = { (char)c };
+		char name[4] = { (char)c };
+
+		if (c >= 0x80) {
+			expect_id_refused((struct span){ id, 1 }, -EINVAL);
+			continue;
+		}
+		if (c == 0 || strchr("%/.", c))
+			(void)snprintf(name, sizeof name, "%%%02X", (unsigned)c);
+		expect_pair((struct span){ id, 1 }, NAME_PLAIN, name);
+		expect_pair((struct span){ id, 1 }, NAME_HIDE_DOT, name);
+	}
+}
+
+static int by_bytes(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+#define LETTERS 9
+#define LENGTH  4
+
+/* All ids of up to four of the letters that matter: as many names as ids. */
+static void test_all_short_ids(void **state UNUSED)
+{
+	static const char letters[] = ".%/25EFa\0";
+	enum {
+		ALL = LETTERS + LETTERS * LETTERS + LETTERS * LETTERS * LETTERS +
+		      LETTERS * LETTERS * LETTERS * LETTERS
+	};
+	char **names = calloc(ALL, sizeof *names);
+	int count = 0;
+	int length;
+	int i;
+
+	assert_non_null(names);
+	for (length = 1; length <= LENGTH; length++) {
+		int digits[LENGTH] = { 0 };
+		int at = 0;
+
+		while (at < length) {
+			CLEANUP(buf_release) struct buf id = { 0 };
+			CLEANUP(buf_release) struct buf name = { 0 };
+
+			for (i = 0; i < length; i++)
+				buf_char(&id, letters[digits[i]]);
+			assert_int_equal(name_encode(buf_span(&id), NAME_PLAIN, &name, NULL), 0);
+			expect_pair(buf_span(&id), NAME_PLAIN, buf_cstr(&name));
+			names[count++] = strdup(buf_cstr(&name));
+			for (at = 0; at < length && ++digits[at] == LETTERS; at++)
+				digits[at] = 0;
+		}
+	}
+	assert_int_equal(count, ALL);
+	qsort(names, ALL, sizeof *names, by_bytes);
+	for (i = 1; i < ALL; i++)
+		assert_string_not_equal(names[i - 1], names[i]);
+	for (i = 0; i < ALL; i++)
+		free(names[i]);
+	free(names);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_table),        cmocka_unit_test(test_refused_names),
-		cmocka_unit_test(test_refused_ids),  cmocka_unit_test(test_limits),
-		cmocka_unit_test(test_utf8),         cmocka_unit_test(test_random_ids),
-		cmocka_unit_test(test_random_names),
+		cmocka_unit_test(test_table),         cmocka_unit_test(test_refused_names),
+		cmocka_unit_test(test_refused_ids),   cmocka_unit_test(test_limits),
+		cmocka_unit_test(test_utf8),          cmocka_unit_test(test_random_ids),
+		cmocka_unit_test(test_random_names),  cmocka_unit_test(test_each_byte),
+		cmocka_unit_test(test_all_short_ids),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

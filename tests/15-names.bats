@@ -1,0 +1,56 @@
+# Names: ids and keys as file names and back, one to one.
+load lib/mount
+
+names() {
+	timeout 60 python3 "$ROOT/tests/lib/names.py" "$@"
+}
+
+@test "apps, users and sessions of all names" {
+	names scopes "$MNT"
+}
+
+@test "keys of all names, in each scope, by a delta and by their files" {
+	session
+	names state "$S"
+}
+
+@test "keys that no file can be named after, and names that no key has" {
+	session
+	names keys "$S"
+}
+
+@test "ids of events are of all names too" {
+	session
+	names events "$S"
+}
+
+@test "a name that is not what its meaning is written as is EINVAL" {
+	names refused "$MNT"
+}
+
+@test "names outlive the daemon" {
+	session $'a\nb' '100%25' '%2E%2E'
+	echo '{"a/b": 1, "user:.": 2, "app:%": 3}' > state.json
+	inodes=$(find . -printf '%i %p\0' | sort -z | base64 -w 0)
+	daemon_restart
+	back
+	same "$inodes" "$(find . -printf '%i %p\0' | sort -z | base64 -w 0)"
+	same 1 "$(cat state/a%2Fb.json)"
+	same ../../../state/%2E.json "$(readlink state/user:..json)"
+	same 2 "$(cat state/user:..json)"
+	same 3 "$(cat state/app:%25.json)"
+	jq -e '.id == ".." and .userId == "100%" and .appName == "a\nb"' session.json
+}
+
+@test "what find prints is what cat, stat and rm take" {
+	for name in $'line\nbreak' 'sp ace' '*' '%25' '%2E%2E' '-rf' '🐝' $'\e[31m'; do
+		session names ann "$name"
+		printf '{"%s": 1}' "${name//[$'\n\e']/-}" > state.json
+	done
+	cd "$MNT/apps/names"
+	same 24 "$(find . -path '*/sessions/*' -name '*.json' -type f -print0 | xargs -0 cat | grep -c .)"
+	find . -print0 | xargs -0 stat -c %i > "$TMP/inodes"
+	same "$(wc -l < "$TMP/inodes")" "$(sort -u "$TMP/inodes" | wc -l)"
+	find users/ann/sessions -mindepth 1 -maxdepth 1 -print0 | xargs -0 rm -r
+	same '' "$(ls users/ann/sessions)"
+}
