@@ -151,12 +151,32 @@ static const struct node_type artifact_file = {
 	.set_attr = set_attr,
 };
 
+/* It is there as long as the file is. */
+static int link_stat(const struct place *at, struct node_stat *st, struct err *err)
+{
+	struct artifact_info info;
+
+	(void)st;
+	return artifact_stat(at->fs->store, at->ref.user, at->item, &info, err);
+}
+
 static const struct node_type artifact_link = {
 	.name = "user:<name>",
 	.id = ID_OBJECT_LINK,
 	.mode = S_IFLNK | 0777,
+	.stat = link_stat,
 	.link = link_target,
 };
+
+void artifacts_link_moved(struct fs *fs, struct ref user, uint64_t item, const char *name)
+{
+	struct place at = {
+		.fs = fs, .type = &artifact_link, .ref = user, .item = item, .name = name
+	};
+
+	/* Without memory for it the old target stays until the kernel forgets the link. */
+	(void)!inode_move(&fs->inodes, &at, 0, NULL);
+}
 
 static const struct node_type artifact_directory = {
 	.name = "<directory>",
@@ -693,7 +713,7 @@ const struct node_type artifacts_entries[] = {
 	{ .name = ".versions",
 	  .id = ID_VERSIONS,
 	  .mode = S_IFDIR | 0700,
-	  .flags = NODE_UNLISTED,
+	  .flags = NODE_UNLISTED | NODE_SHOWS_STATE,
 	  .help = "every version: .versions/NAME/N, and N.json about it",
 	  .stat = artifacts_top_stat,
 	  .list = versions_list,

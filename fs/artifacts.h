@@ -24,12 +24,15 @@ extern const struct node_type artifacts_entries[];
 
 #define ARTIFACTS_ROW(what)                                                                        \
 	{                                                                                          \
-		.name = "artifacts", .id = ID_ARTIFACTS, .mode = S_IFDIR | 0700, .help = (what),   \
-		.entries = artifacts_entries, .stat = artifacts_top_stat, .list = artifacts_list,  \
-		.find = artifacts_find, .create = artifacts_create, .make = artifacts_make,        \
-		.remove = artifacts_remove, .remove_dir = artifacts_remove_dir,                    \
-		.rename = artifacts_rename                                                         \
+		.name = "artifacts", .id = ID_ARTIFACTS, .mode = S_IFDIR | 0700,                   \
+		.flags = NODE_SHOWS_STATE, .help = (what), .entries = artifacts_entries,           \
+		.stat = artifacts_top_stat, .list = artifacts_list, .find = artifacts_find,        \
+		.create = artifacts_create, .make = artifacts_make, .remove = artifacts_remove,    \
+		.remove_dir = artifacts_remove_dir, .rename = artifacts_rename                     \
 	}
+
+/* A user's artifact has another name now: so do the links of sessions. */
+void artifacts_link_moved(struct fs *fs, struct ref user, uint64_t item, const char *name);
 
 /* For versions.c, which shows the same directories. */
 

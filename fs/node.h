@@ -61,7 +61,7 @@ void node_attr_of_new(const struct node_new *by, struct artifact_attr *attr);
 
 enum node_flag {
 	NODE_VOLATILE = 1, /* text without a time of its own: rendered when asked, kept shortly */
-	NODE_SHOWS_STATE = 2, /* its text or list includes state of the scopes above */
+	NODE_SHOWS_STATE = 2, /* its text or list shows more than its own scope */
 	NODE_STREAM = 4,      /* reads may wait; never cached */
 	NODE_UNLISTED = 8,    /* there, but not in listings: rm -r and copies pass it by */
 	NODE_DIRECT = 16,     /* the kernel keeps none of its bytes */

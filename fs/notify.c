@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/name.h"
+#include "fs/artifacts.h"
 #include "fs/ids.h"
 #include "fs/mount.h"
 #include "fs/ops.h"
@@ -230,15 +231,12 @@ void notify_fence(struct fs *fs, fence_fn *fn, void *arg)
 	fn(arg);
 }
 
-/* The file name of a state key, with its prefix in a session. */
-static bool state_file_name(const char *prefix, const char *key, char *out, size_t size)
+/* The file name of a state key in its own scope. */
+static bool state_file_name(const char *key, char *out, size_t size)
 {
 	CLEANUP(buf_release) struct buf name = { 0 };
-	CLEANUP(buf_release) struct buf id = { 0 };
 
-	buf_text(&id, prefix);
-	buf_text(&id, key);
-	if (name_encode(buf_span(&id), NAME_PLAIN, &name, NULL) < 0)
+	if (name_encode(span_of(key), NAME_PLAIN, &name, NULL) < 0)
 		return false;
 	return snprintf(out, size, "%.*s.json", (int)name.len, name.data) < (int)size;
 }
@@ -253,13 +251,18 @@ static void views_changed(struct fs *fs, uint64_t session)
 		notify_attributes(fs, node_ino(session, ids[i]));
 }
 
+/* Of what shows something of the scopes above: whether that is artifacts, not state. */
+static bool shows_artifacts(uint64_t ino)
+{
+	unsigned id = ino & 0xff;
+
+	return id == ID_ARTIFACTS || id == ID_VERSIONS;
+}
+
 /* Everything of other sessions that shows a key of an app or a user. */
-static void notify_showing(struct fs *fs, const struct change *c, bool added)
+static void notify_showing(struct fs *fs, const struct change *c)
 {
 	CLEANUP(buf_release) struct buf held = { 0 };
-	const char *prefix = statekey_prefix(c->ref.user ? SCOPE_USER : SCOPE_APP);
-	char name[300];
-	bool has_name = state_file_name(prefix, c->name, name, sizeof name);
 	size_t i;
 
 	inodes_showing(&fs->inodes, c->ref, NULL, &held);
@@ -267,9 +270,8 @@ static void notify_showing(struct fs *fs, const struct change *c, bool added)
 		uint64_t ino;
 
 		memcpy(&ino, held.data + i, sizeof ino);
-		notify_attributes(fs, ino);
-		if (added && has_name && (ino & 0xff) == ID_STATE_DIR)
-			notify_name(fs, ino, name);
+		if (!shows_artifacts(ino))
+			notify_attributes(fs, ino);
 	}
 }
 
@@ -294,10 +296,41 @@ static void state_changed(struct fs *fs, const struct change *c)
 	notify_attributes(fs, file);
 	/* A name may be cached as missing, or stand for an inode that came to nothing. */
 	if (c->kind == CHANGE_STATE_ADDED && !inode_is_held(&fs->inodes, file) &&
-	    state_file_name("", c->name, name, sizeof name))
+	    state_file_name(c->name, name, sizeof name))
 		notify_name(fs, node_ino(scope, ID_STATE_DIR), name);
 	if (!c->ref.session)
-		notify_showing(fs, c, c->kind == CHANGE_STATE_ADDED);
+		notify_showing(fs, c);
+}
+
+/* The links that sessions have to an artifact of their user. */
+static void notify_links(struct fs *fs, const struct change *c)
+{
+	CLEANUP(buf_release) struct buf held = { 0 };
+	CLEANUP(buf_release) struct buf id = { 0 };
+	CLEANUP(buf_release) struct buf name = { 0 };
+	bool has_left;
+	size_t i;
+
+	buf_printf(&id, "%s%s", statekey_prefix(SCOPE_USER), c->name);
+	has_left = c->kind == CHANGE_ARTIFACT_MOVED &&
+		   name_encode(buf_span(&id), NAME_HIDE_DOT, &name, NULL) == 0 && buf_cstr(&name);
+	if (c->kind == CHANGE_ARTIFACT_ADDED)
+		artifacts_link_moved(fs, c->ref, c->item, c->name);
+	if (c->kind == CHANGE_ARTIFACT_REMOVED || c->kind == CHANGE_ARTIFACT_REPLACED) {
+		inode_removed(&fs->inodes, node_ino(c->item, ID_OBJECT_LINK));
+		notify_attributes(fs, node_ino(c->item, ID_OBJECT_LINK));
+	}
+	inodes_showing(&fs->inodes, c->ref, NULL, &held);
+	for (i = 0; i < held.len; i += sizeof(uint64_t)) {
+		uint64_t ino;
+
+		memcpy(&ino, held.data + i, sizeof ino);
+		if (!shows_artifacts(ino))
+			continue;
+		notify_attributes(fs, ino);
+		if (has_left)
+			notify_name(fs, ino, name.data);
+	}
 }
 
 static void artifact_changed(struct fs *fs, const struct change *c)
@@ -318,6 +351,8 @@ static void artifact_changed(struct fs *fs, const struct change *c)
 	/* Where the time does not tell of a change, the kernel's pages go by a call. */
 	if (c->kind == CHANGE_ARTIFACT && c->keeps_time)
 		notify_pages(fs, file);
+	if (top && !c->ref.session)
+		notify_links(fs, c);
 	if (name_encode(span_of(c->name), NAME_HIDE_DOT, &name, NULL) < 0 || !buf_cstr(&name))
 		return;
 	if (c->kind == CHANGE_ARTIFACT_ADDED) {

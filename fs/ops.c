@@ -140,13 +140,17 @@ static void reply_entry(fuse_req_t req, const struct fuse_entry_param *e)
 		inode_forget(&fs->inodes, e->ino, 1);
 }
 
-/* A missing name, which the kernel may remember unless it is only hidden. */
+/*
+ * A missing name, which the kernel may remember unless it is only hidden, or the
+ * directory has links to what others make at any time.
+ */
 static void reply_missing(fuse_req_t req, const struct place *dir, const struct place *child,
 			  const char *name)
 {
 	struct fuse_entry_param e = { .ino = 0, .entry_timeout = FOR_EVER };
 
-	if (tree_is_hidden(dir, name) || (child->type && tree_is_fleeting(child)))
+	if (tree_is_hidden(dir, name) || (child->type && tree_is_fleeting(child)) ||
+	    (dir->type->flags & NODE_SHOWS_STATE))
 		(void)fuse_reply_err(req, ENOENT);
 	else
 		(void)fuse_reply_entry(req, &e);
@@ -711,6 +715,33 @@ static int sync_handle(struct handle *h, struct err *err)
 	return r < 0 ? r : store_sync(h->at.fs->store, err);
 }
 
+/* The reply to a write whose changes other directories show. */
+struct written {
+	fuse_req_t req;
+	size_t size;
+};
+
+static void write_through(void *arg)
+{
+	struct written *w = arg;
+
+	(void)fuse_reply_write(w->req, w->size);
+	free(w);
+}
+
+/* Names that the write made are everywhere when write(2) returns. */
+static void reply_written(fuse_req_t req, size_t size)
+{
+	struct written *w = malloc(sizeof *w);
+
+	if (!w) {
+		(void)fuse_reply_write(req, size);
+		return;
+	}
+	*w = (struct written){ req, size };
+	notify_fence(fs_of(req), write_through, w);
+}
+
 static void op_write(fuse_req_t req, fuse_ino_t ino, const char *data, size_t size, off_t offset,
 		     struct fuse_file_info *fi)
 {
@@ -733,7 +764,7 @@ static void op_write(fuse_req_t req, fuse_ino_t ino, const char *data, size_t si
 	if (n < 0)
 		refuse(req, h->inode, NULL, (int)n, &err);
 	else
-		(void)fuse_reply_write(req, (size_t)n);
+		reply_written(req, (size_t)n);
 }
 
 static void flush_through(void *arg)
