@@ -7,11 +7,16 @@
  */
 #include "fs/events.h"
 
+#include "base/clock.h"
 #include "fs/handle.h"
 #include "store/session.h"
+#include "store/turn.h"
 
 #include <errno.h>
 #include <stdlib.h>
+
+#define CACHED_FROM (1u << 20) /* bytes */
+#define RESTING_NS  (2 * (uint64_t)NSEC_PER_SEC)
 
 int events_stat(const struct place *at, struct node_stat *st, struct err *err)
 {
@@ -23,6 +28,18 @@ int events_stat(const struct place *at, struct node_stat *st, struct err *err)
 	st->size = info.log_size;
 	st->mtime = MAX(info.log_stamp, at->fs->mounted);
 	return 0;
+}
+
+/* A log that is worth keeping in the page cache, and has come to rest, is there. */
+bool events_grow(const struct place *at)
+{
+	struct scope_info info;
+	struct turn_info turn;
+
+	if (scope_stat(at->fs->store, at->ref, &info, NULL) < 0 || info.log_size < CACHED_FROM)
+		return true;
+	return clock_stamp() - info.log_stamp < RESTING_NS ||
+	       turn_current(at->fs->store, at->ref, &turn, NULL) != -ENOENT;
 }
 
 int events_read(struct handle *h, uint64_t offset, size_t size, struct buf *out, struct err *err)
@@ -229,5 +246,6 @@ static int events_flush(struct handle *h, struct err *err)
 const struct file_ops events_ops = {
 	.open = events_open,
 	.write = events_write,
+	.makes_names = true,
 	.flush = events_flush,
 };

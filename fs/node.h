@@ -81,6 +81,12 @@ struct file_ops {
 	int (*open)(struct handle *h, struct err *err);
 	/* Bytes taken, or an error. offset may be NODE_APPEND. */
 	ssize_t (*write)(struct handle *h, uint64_t offset, struct span data, struct err *err);
+	/*
+	 * A write may make names in other directories, and is answered when they are
+	 * everywhere. Not in its own: who unlinks a file holds the directory and waits
+	 * for the write.
+	 */
+	bool makes_names;
 	int (*truncate)(struct handle *h, uint64_t size, struct err *err);
 	/* Before truncate(2) by name: what earlier closes left to be done. */
 	int (*settle)(const struct inode *inode, struct err *err);
@@ -127,6 +133,12 @@ struct node_type {
 	int (*read)(struct handle *h, uint64_t offset, size_t size, struct buf *out,
 		    struct err *err);
 	int (*link)(const struct place *at, struct buf *out, struct err *err);
+	/*
+	 * Whether the file may well grow while somebody reads it. Then reads go around the
+	 * page cache: a page that the old end lies in could be read with zeros behind that
+	 * end, between the kernel's learning of the new size and its dropping of the page.
+	 */
+	bool (*grows)(const struct place *at);
 	const struct file_ops *file;
 
 	/* Mode, owner, times. Without it nothing happens. */

@@ -397,6 +397,8 @@ static void park_request(const struct waiting *model, uint64_t deadline)
 	free(w);
 }
 
+static bool maps_direct; /* the kernel maps files that it keeps no bytes of; set by op_init() */
+
 /* How the kernel shall treat the open file. */
 static void set_file_flags(const struct handle *h, struct fuse_file_info *fi)
 {
@@ -415,7 +417,8 @@ static void set_file_flags(const struct handle *h, struct fuse_file_info *fi)
 				(h->flags & O_ACCMODE) != O_RDWR;
 	} else {
 		/* The kernel's pages may be those of a draft that is mapped. */
-		bool shared = (flags & NODE_DIRECT) || atomic_load(&h->inode->writers);
+		bool shared = (flags & NODE_DIRECT) || atomic_load(&h->inode->writers) ||
+			      (maps_direct && h->at.type->grows && h->at.type->grows(&h->at));
 
 		fi->direct_io = shared;
 		fi->keep_cache = !shared && !(flags & NODE_VOLATILE);
@@ -715,7 +718,7 @@ static int sync_handle(struct handle *h, struct err *err)
 	return r < 0 ? r : store_sync(h->at.fs->store, err);
 }
 
-/* The reply to a write whose changes other directories show. */
+/* The reply to a write that may have made names in other directories. */
 struct written {
 	fuse_req_t req;
 	size_t size;
@@ -763,8 +766,10 @@ static void op_write(fuse_req_t req, fuse_ino_t ino, const char *data, size_t si
 	}
 	if (n < 0)
 		refuse(req, h->inode, NULL, (int)n, &err);
-	else
+	else if (h->ops->makes_names)
 		reply_written(req, (size_t)n);
+	else
+		(void)fuse_reply_write(req, (size_t)n);
 }
 
 static void flush_through(void *arg)
