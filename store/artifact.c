@@ -587,7 +587,7 @@ static int remove_name(struct store_tx *tx, void *arg)
 		return r;
 	if (rq->info.is_directory)
 		return err_set(tx->err, -EISDIR, "'%s' is a directory", rq->info.full_name);
-	r = version_drop_all(tx, rq->info.history, &rq->dead);
+	r = version_drop_all(tx, rq->scope, rq->info.history, &rq->dead);
 	if (r < 0)
 		return r;
 	rq->info.latest = rq->info.tombstone = 0;
@@ -644,7 +644,7 @@ static int remove_item(void *arg, struct span key, struct span value)
 	int r = item_decode(value, number, &info);
 
 	if (r == 0)
-		r = version_drop_all(all->tx, info.history, all->dead);
+		r = version_drop_all(all->tx, (struct ref){ 0 }, info.history, all->dead);
 	if (r < 0)
 		return r;
 	prefix = key_1(KEY_MAP, info.history);
@@ -750,7 +750,7 @@ static int rename_file(struct store_tx *tx, struct request *rq, struct scope_inf
 	if (r == 0)
 		r = put_renamed(tx, rq, &from, to, stamp);
 	if (r == 0)
-		r = version_drop_all(tx, from.history, &rq->dead);
+		r = version_drop_all(tx, rn->scope, from.history, &rq->dead);
 	if (r < 0)
 		return r;
 	leave_name(tx, rn, &from, store_new_number(tx->st, tx->err), stamp);

@@ -198,6 +198,7 @@ int version_scan(struct store_tx *tx, uint64_t artifact, uint64_t after, version
 
 struct dropping {
 	struct store_tx *tx;
+	struct ref scope;
 	uint64_t artifact;
 	struct buf *dead;
 };
@@ -205,13 +206,19 @@ struct dropping {
 static int drop_one(void *arg, const struct version_info *v)
 {
 	struct dropping *d = arg;
+	struct change *change = store_changed(d->tx, CHANGE_VERSION_REMOVED, d->scope);
 
+	if (!change)
+		return err_nomem(d->tx->err);
+	change->history = d->artifact;
+	change->version_item = v->number;
+	change->turn_or_version = v->n;
 	return version_drop(d->tx, d->artifact, v, d->dead);
 }
 
-int version_drop_all(struct store_tx *tx, uint64_t artifact, struct buf *dead)
+int version_drop_all(struct store_tx *tx, struct ref scope, uint64_t artifact, struct buf *dead)
 {
-	struct dropping d = { tx, artifact, dead };
+	struct dropping d = { tx, scope, artifact, dead };
 
 	return version_scan(tx, artifact, 0, drop_one, &d);
 }

@@ -34,10 +34,11 @@ MUST_CHECK int version_save(struct store_tx *tx, uint64_t artifact, struct versi
 void version_save_record(struct store_tx *tx, uint64_t artifact, const struct version_info *v,
 			 struct span meta);
 
-/* Remove one; all. Their bulks without a reference go to dead. */
+/* Remove one; all, which is told. Their bulks without a reference go to dead. */
 MUST_CHECK int version_drop(struct store_tx *tx, uint64_t artifact, const struct version_info *v,
 			    struct buf *dead);
-MUST_CHECK int version_drop_all(struct store_tx *tx, uint64_t artifact, struct buf *dead);
+MUST_CHECK int version_drop_all(struct store_tx *tx, struct ref scope, uint64_t artifact,
+				struct buf *dead);
 
 /* In order, numbers above `after` only. */
 MUST_CHECK int version_scan(struct store_tx *tx, uint64_t artifact, uint64_t after, version_fn *fn,

@@ -83,12 +83,13 @@ class Keeper:
         try:
             now = os.fstat(fd).st_size
             text = os.pread(fd, 1 << 24, 0)
+            ino = os.fstat(fd).st_ino
         except OSError as e:
             os.close(fd)
             del self.files[path]
             return [e.strerror]
         mapped = memory[:min(size, now)] if memory and now else None
-        return [os.fstat(fd).st_ino, now, text.hex(), mapped.hex() if mapped is not None else None]
+        return [ino, now, text.hex(), mapped.hex() if mapped is not None else None]
 
     def serve(self):
         for line in sys.stdin:
@@ -138,6 +139,17 @@ def remove(path):
         os.remove(path)
         return
     put(path, "1")
+
+
+def swap(folder):
+    """What one name had is a version of the other."""
+    one, other = (folder + "/f1", folder + "/f2")
+    if not os.path.exists(one):
+        one, other = other, one
+    if not os.path.exists(one):
+        put(one, "made")
+    else:
+        os.rename(one, other)
 
 
 def toggle(path):
@@ -204,6 +216,8 @@ CHANGES = {
     "a turn that goes on, or its session's end": run_forever,
     "artifact saved": lambda w: put(w.s1 + "/artifacts/f%d" % w.random.randrange(1, 3), w.value()),
     "artifact removed or made": lambda w: remove(w.s1 + "/artifacts/f1"),
+    "artifact renamed": lambda w: swap(w.s1 + "/artifacts"),
+    "artifact of the user renamed": lambda w: swap(w.user + "/artifacts"),
     "artifact in a directory": lambda w: (os.makedirs(w.s1 + "/artifacts/d", exist_ok=True),
                                           put(w.s1 + "/artifacts/d/f1", w.value())),
     "artifact of the user saved": lambda w: put(w.user + "/artifacts/f%d" % w.random.randrange(1, 3), w.value()),
