@@ -35,6 +35,7 @@ struct handle {
 	struct live *live;                /* streams: the turn that is followed; fixed after open */
 	struct buf text GUARDED_BY(lock); /* streams: all there is; files: what was shown */
 	_Atomic uint64_t position;        /* streams: end of the last read; poll asks from here */
+	atomic_bool polled;               /* something may be parked for poll(2) */
 	bool has_text GUARDED_BY(lock);
 	uint64_t text_change GUARDED_BY(lock); /* of the inode, when the text was shown */
 };

@@ -802,6 +802,8 @@ static void op_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi
 	bool created = h->created;
 
 	(void)ino;
+	if (atomic_load(&h->polled))
+		park_leave(&fs->park, h);
 	if (h->ops && h->ops->release)
 		h->ops->release(h, &err);
 	if (err.code)
@@ -1194,7 +1196,7 @@ static bool poll_again(struct parked *p, enum park_reason reason)
 	return true;
 }
 
-static void add_poller(struct fs *fs, const struct handle *h, struct fuse_pollhandle *ph)
+static void add_poller(struct fs *fs, struct handle *h, struct fuse_pollhandle *ph)
 {
 	struct poller *poller = calloc(1, sizeof *poller);
 
@@ -1202,7 +1204,9 @@ static void add_poller(struct fs *fs, const struct handle *h, struct fuse_pollha
 		poller->fs = fs;
 		poller->ph = ph;
 		poller->parked.session = h->at.ref.session;
+		poller->parked.owner = h;
 		poller->parked.again = poll_again;
+		atomic_store(&h->polled, true);
 		if (park_add_quiet(&fs->park, &poller->parked) == 0)
 			return;
 		free(poller);
@@ -1210,27 +1214,30 @@ static void add_poller(struct fs *fs, const struct handle *h, struct fuse_pollha
 	fuse_pollhandle_destroy(ph); /* the caller polls again by its own timeout */
 }
 
+static bool has_to_wait(struct handle *h)
+{
+	CLEANUP(buf_release) struct buf out = { 0 };
+	struct err err;
+
+	return h->ops && h->ops->follow &&
+	       h->ops->follow(h, handle_position(h), 1, &out, &err) == -EAGAIN;
+}
+
 static void op_poll(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi,
 		    struct fuse_pollhandle *ph)
 {
 	struct handle *h = handle_of(fi);
-	unsigned mask = POLLIN | POLLRDNORM | POLLOUT | POLLWRNORM;
+	bool waits = has_to_wait(h);
 
 	(void)ino;
-	if (h->ops && h->ops->follow) {
-		CLEANUP(buf_release) struct buf out = { 0 };
-		struct err err;
-
-		/* Registered before the look, so that no change falls between. */
-		if (ph)
-			add_poller(fs_of(req), h, ph);
+	if (waits && ph) {
+		add_poller(fs_of(req), h, ph);
 		ph = NULL;
-		if (h->ops->follow(h, handle_position(h), 1, &out, &err) == -EAGAIN)
-			mask = 0;
+		waits = has_to_wait(h); /* once more, so that no change falls between */
 	}
 	if (ph)
 		fuse_pollhandle_destroy(ph);
-	(void)fuse_reply_poll(req, mask);
+	(void)fuse_reply_poll(req, waits ? 0 : POLLIN | POLLRDNORM | POLLOUT | POLLWRNORM);
 }
 
 static void op_statfs(fuse_req_t req, fuse_ino_t ino)

@@ -227,6 +227,24 @@ void park_interrupt(struct park *park, struct parked *p)
 	cond_wake_one(&park->wake);
 }
 
+void park_leave(struct park *park, const void *owner)
+{
+	struct parked *p;
+	bool any = false;
+
+	mutex_lock(&park->lock);
+	for (p = park->list; p; p = p->next) {
+		if (p->owner == owner) {
+			atomic_store(&p->interrupted, true);
+			any = true;
+		}
+	}
+	park->look |= any;
+	mutex_unlock(&park->lock);
+	if (any)
+		cond_wake_one(&park->wake);
+}
+
 unsigned park_count(struct park *park)
 {
 	unsigned count;

@@ -20,6 +20,7 @@ struct parked {
 	/* set by who parks */
 	uint64_t session;
 	uint64_t deadline; /* monotonic ns; 0: none */
+	const void *owner; /* for park_leave; only compared; NULL: none */
 	/*
 	 * Try to answer. true: done, *p is freed by it. For any other reason
 	 * than PARK_MOVED it has to answer.
@@ -64,6 +65,9 @@ void park_wake(struct park *park, uint64_t session);
 
 /* The caller of a parked request was interrupted. */
 void park_interrupt(struct park *park, struct parked *p);
+
+/* Whoever parked these will not ask again: they try once more, PARK_INTERRUPTED. */
+void park_leave(struct park *park, const void *owner);
 
 unsigned park_count(struct park *park);
 
