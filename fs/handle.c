@@ -99,14 +99,17 @@ void handle_close_all(struct fs *fs) NO_THREAD_ANALYSIS /* nobody else is left *
 		handle_close(fs->handles, &err);
 }
 
-/* The text as it is now: kept while nothing changed. */
-static int refresh_locked(struct handle *h, struct err *err) REQUIRES(h->lock)
+/*
+ * The text as it is now: kept while nothing changed. Pages of the kernel belong to all
+ * opens and have to be of now; what goes around them is of one piece.
+ */
+static int refresh_locked(struct handle *h, uint64_t offset, struct err *err) REQUIRES(h->lock)
 {
 	uint64_t change = atomic_load(&h->inode->change);
 	CLEANUP(buf_release) struct buf text = { 0 };
 	int r;
 
-	if (h->has_text && h->text_change == change)
+	if (h->has_text && (h->text_change == change || (h->direct && offset)))
 		return 0;
 	r = h->at.type->show(&h->at, &text, err);
 	if (r == 0)
@@ -129,7 +132,7 @@ int handle_read_shown(struct handle *h, uint64_t offset, size_t size, struct buf
 	if (h->at.type->flags & NODE_VOLATILE)
 		return tree_read_volatile(h->inode, offset, size, out, err);
 	mutex_lock(&h->lock);
-	r = refresh_locked(h, err);
+	r = refresh_locked(h, offset, err);
 	if (r == 0 && offset < h->text.len)
 		buf_add(out, h->text.data + offset, MIN(size, h->text.len - offset));
 	mutex_unlock(&h->lock);

@@ -19,6 +19,7 @@ struct handle {
 	uid_t caller;               /* who opened it */
 	const struct file_ops *ops; /* NULL: only read, through the row */
 	bool created;               /* this open made the name */
+	bool direct;                /* read around the page cache: one text, as of offset 0 */
 	pid_t pid;                  /* the thread that opened it */
 	atomic_bool is_open;        /* open(2) is through: handle_each() may look at it */
 

@@ -397,10 +397,8 @@ static void park_request(const struct waiting *model, uint64_t deadline)
 	free(w);
 }
 
-static bool maps_direct; /* the kernel maps files that it keeps no bytes of; set by op_init() */
-
 /* How the kernel shall treat the open file. */
-static void set_file_flags(const struct handle *h, struct fuse_file_info *fi)
+static void set_file_flags(struct handle *h, struct fuse_file_info *fi)
 {
 	unsigned flags = h->at.type->flags;
 
@@ -418,11 +416,12 @@ static void set_file_flags(const struct handle *h, struct fuse_file_info *fi)
 	} else {
 		/* The kernel's pages may be those of a draft that is mapped. */
 		bool shared = (flags & NODE_DIRECT) || atomic_load(&h->inode->writers) ||
-			      (maps_direct && h->at.type->grows && h->at.type->grows(&h->at));
+			      (maps_direct && tree_is_moving(&h->at));
 
 		fi->direct_io = shared;
 		fi->keep_cache = !shared && !(flags & NODE_VOLATILE);
 	}
+	h->direct = fi->direct_io;
 	fi->noflush = !handle_writes(h) && !h->created;
 }
 

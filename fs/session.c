@@ -20,6 +20,7 @@
 #include "store/turn.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
 /* Files that follow the turns are as new as the latest change of any. */
 static int turn_stamp(const struct place *at, struct scope_info *info, struct node_stat *st,
@@ -132,33 +133,73 @@ static void add_range(struct buf *out, const struct buf *text, uint64_t offset, 
 		buf_add(out, text->data + offset, MIN(size, text->len - offset));
 }
 
+/* One open of session.json reads one state of the session: that of its latest read at 0. */
+struct reading {
+	struct frame frame;
+	bool is_made;
+};
+
+static int session_json_open(struct handle *h, struct err *err)
+{
+	h->state = calloc(1, sizeof(struct reading));
+	return h->state ? 0 : err_nomem(err);
+}
+
+static void session_json_release(struct handle *h, struct err *err)
+{
+	struct reading *rd = h->state;
+
+	(void)err;
+	if (rd)
+		frame_release(&rd->frame);
+	free(rd);
+}
+
+static const struct file_ops session_json_ops = { .open = session_json_open,
+						  .release = session_json_release };
+
+static int read_framed(const struct place *at, const struct frame *f, uint64_t offset, size_t size,
+		       struct buf *out, struct err *err)
+{
+	uint64_t end = offset + size;
+	uint64_t before = f->head.len + f->events_size;
+	int r = 0;
+
+	add_range(out, &f->head, offset, size);
+	if (end > f->head.len && offset < before) {
+		uint64_t from = offset > f->head.len ? offset - f->head.len : 0;
+		uint64_t to = MIN(end - f->head.len, f->events_size);
+		size_t i = out->len;
+
+		r = session_read(at->fs->store, at->ref, from, to - from, out, err);
+		for (; i < out->len; i++) {
+			if (out->data[i] == '\n')
+				out->data[i] = ',';
+		}
+	}
+	if (r == 0 && out->len < size)
+		add_range(out, &f->tail, offset > before ? offset - before : 0, size - out->len);
+	return r < 0 ? r : buf_check(out, err);
+}
+
 static int session_json_read(struct handle *h, uint64_t offset, size_t size, struct buf *out,
 			     struct err *err)
 {
-	CLEANUP(frame_release) struct frame f = { 0 };
-	uint64_t end = offset + size;
-	int r = make_frame(&h->at, &f, err);
+	struct reading *rd;
+	int r = 0;
 
-	if (r < 0)
-		return r;
-	add_range(out, &f.head, offset, size);
-	if (end > f.head.len && offset < f.head.len + f.events_size) {
-		uint64_t from = offset > f.head.len ? offset - f.head.len : 0;
-		uint64_t to = MIN(end - f.head.len, f.events_size);
-		size_t at = out->len;
-
-		r = session_read(h->at.fs->store, h->at.ref, from, to - from, out, err);
-		for (; at < out->len; at++) {
-			if (out->data[at] == '\n')
-				out->data[at] = ',';
-		}
+	mutex_lock(&h->lock);
+	rd = h->state;
+	if (!rd->is_made || !offset) {
+		frame_release(&rd->frame);
+		rd->frame = (struct frame){ 0 };
+		r = make_frame(&h->at, &rd->frame, err);
+		rd->is_made = r == 0;
 	}
-	if (r == 0 && out->len < size) {
-		uint64_t before = f.head.len + f.events_size;
-
-		add_range(out, &f.tail, offset > before ? offset - before : 0, size - out->len);
-	}
-	return r < 0 ? r : buf_check(out, err);
+	if (r == 0)
+		r = read_framed(&h->at, &rd->frame, offset, size, out, err);
+	mutex_unlock(&h->lock);
+	return r;
 }
 
 /* Keep in the order of the manual page. */
@@ -209,11 +250,11 @@ static const struct node_type session_entries[] = {
 	{ .name = "session.json",
 	  .id = ID_SESSION_JSON,
 	  .mode = S_IFREG | 0400,
-	  .flags = NODE_SHOWS_STATE,
+	  .flags = NODE_SHOWS_STATE | NODE_DIRECT,
 	  .help = "the ADK session object",
 	  .stat = session_json_stat,
 	  .read = session_json_read,
-	  .grows = events_grow },
+	  .file = &session_json_ops },
 	STATE_ROWS(0700, 0600, NODE_SHOWS_STATE, "state of the session, links to the others"),
 	ARTIFACTS_ROW("files that are kept in versions"),
 	{ .name = "turns",

@@ -12,6 +12,7 @@
 #define VOLATILE_NS (200 * (uint64_t)NSEC_PER_MSEC)
 #define HIDE_NS     (10 * (uint64_t)NSEC_PER_SEC)
 #define HIDDEN_MAX  4096
+#define MOVING_NS   (2 * (uint64_t)NSEC_PER_SEC)
 #define BLOCK_BYTES 4096
 
 /* Names that were unlinked and are not to be seen for a while. A full table forgets the oldest. */
@@ -125,6 +126,18 @@ int tree_find(const struct place *dir, const char *name, struct place *child, st
 		return err_set(err, -ENOENT, "there is no %s here", name);
 	*child = child_place(dir, NULL);
 	return dir->type->find(dir, name, child, text, err);
+}
+
+bool tree_is_moving(const struct place *at)
+{
+	struct node_stat st = { 0 };
+	uint64_t now = (uint64_t)clock_now() * 1000;
+
+	if (at->type->grows)
+		return at->type->grows(at);
+	if (!at->type->show || !at->type->stat || at->type->stat(at, &st, NULL) < 0)
+		return false;
+	return st.mtime + MOVING_NS > now;
 }
 
 bool tree_is_fleeting(const struct place *at)

@@ -21,6 +21,12 @@ MUST_CHECK int tree_stat(const struct place *at, const struct node_stat *known, 
 MUST_CHECK int tree_list(const struct place *dir, uint64_t cookie, struct lister *l,
 			 struct err *err);
 
+/*
+ * Whether a text changed a moment ago, and so may well change while it is read:
+ * the kernel's pages could then be of one text and its size of another.
+ */
+bool tree_is_moving(const struct place *at);
+
 /* Whether a name may come or go without news, so that nobody may remember it. */
 bool tree_is_fleeting(const struct place *at);
 

@@ -49,3 +49,8 @@ coherence() {
 		rm ../../artifacts/f$n
 	done
 }
+
+@test "a text that is replaced all the time is read whole, and without zeros" {
+	session
+	timeout 60 python3 "$ROOT/tests/lib/one_text.py" "$S" 3
+}
