@@ -160,7 +160,7 @@ def refused_keys(session):
     same([1, 2, 3], [read_json(session + "/state/" + n + ".json") for n in ("x" * 250, "user:" + "x" * 245, "%25" * 83)])
     user = session + "/../../state/"
     fails(errno.EINVAL, open, user + "y" * 250 + ".json", "w")
-    for name in ("a%00b", "%2f", "%", "a%", "%41", "..", ".", "x%2E", ""):
+    for name in ("a%00b", "%2f", "%", "a%", "%41", "..", ".", "x%2E"):
         for folder in (session + "/state/", user):
             fails(errno.EINVAL, open, folder + name + ".json", "w")
     fails(errno.EINVAL, open, os.fsencode(user) + b"\xff.json", "w")
