@@ -48,7 +48,7 @@ names() {
 		printf '{"%s": 1}' "${name//[$'\n\e']/-}" > state.json
 	done
 	cd "$MNT/apps/names"
-	same 24 "$(find . -path '*/sessions/*' -name '*.json' -type f -print0 | xargs -0 cat | grep -c .)"
+	same 16 "$(find . -path '*/sessions/*/state*.json' -type f -print0 | xargs -0 cat | grep -c .)"
 	find . -print0 | xargs -0 stat -c %i > "$TMP/inodes"
 	same "$(wc -l < "$TMP/inodes")" "$(sort -u "$TMP/inodes" | wc -l)"
 	find users/ann/sessions -mindepth 1 -maxdepth 1 -print0 | xargs -0 rm -r
