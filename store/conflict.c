@@ -6,7 +6,15 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define WAS_READ 0x8000u
+#define WAS_READ      0x8000u
+#define INDEX_FROM    64 /* writes: for fewer, looking at each is as fast */
+#define SLOTS_AT_ONCE 512
+
+/* A slot of the index; offset + 1 in writes, 0: free. */
+struct own_slot {
+	uint64_t hash;
+	uint64_t place;
+};
 
 struct write_head {
 	uint32_t kind;
@@ -52,6 +60,8 @@ void conflict_release(struct conflict_set *set)
 {
 	buf_release(&set->stripes);
 	buf_release(&set->writes);
+	buf_release(&set->ranges);
+	buf_release(&set->index);
 }
 
 void conflict_clear(struct conflict_set *set)
@@ -59,6 +69,8 @@ void conflict_clear(struct conflict_set *set)
 	struct buf stripes = set->stripes;
 	struct buf writes = set->writes;
 
+	buf_release(&set->ranges);
+	buf_release(&set->index);
 	buf_clear(&stripes);
 	buf_clear(&writes);
 	*set = (struct conflict_set){ .stripes = stripes, .writes = writes };
@@ -76,70 +88,178 @@ void conflict_note_read(struct conflict_set *set, struct span key)
 	note_stripe(set, hash(key), WAS_READ);
 }
 
+/* A write that begins at *at; *at moves behind it. */
+static enum write_kind take_write(const struct conflict_set *set, size_t *at, struct span *key,
+				  struct span *value)
+{
+	const char *from = set->writes.data + *at;
+	struct write_head head;
+
+	memcpy(&head, from, sizeof head);
+	*key = (struct span){ from + sizeof head, head.key };
+	*value = (struct span){ from + sizeof head + head.key, head.value };
+	*at += sizeof head + head.key + head.value;
+	return (enum write_kind)head.kind;
+}
+
+static struct own_slot *slots_of(const struct conflict_set *set, size_t *count)
+{
+	*count = set->index.len / sizeof(struct own_slot);
+	return (struct own_slot *)(void *)set->index.data;
+}
+
+/* The slot of a key: its own, or the free one that it would get. */
+static struct own_slot *find_slot(const struct conflict_set *set, uint64_t h, struct span key)
+{
+	size_t count;
+	struct own_slot *slots = slots_of(set, &count);
+	size_t i = h & (count - 1);
+
+	for (; slots[i].place; i = (i + 1) & (count - 1)) {
+		size_t at = slots[i].place - 1;
+		struct span own;
+		struct span value;
+
+		if (slots[i].hash != h)
+			continue;
+		(void)take_write(set, &at, &own, &value);
+		if (span_equal(own, key))
+			break;
+	}
+	return &slots[i];
+}
+
+static void index_write(struct conflict_set *set, size_t place)
+{
+	size_t at = place;
+	struct span key;
+	struct span value;
+	struct own_slot *slot;
+
+	if (take_write(set, &at, &key, &value) == WRITE_DELETE_RANGE)
+		return;
+	slot = find_slot(set, hash(key), key);
+	set->keys += !slot->place;
+	*slot = (struct own_slot){ hash(key), place + 1 };
+}
+
+/* Make the index anew, for more keys. Without memory, writes are looked at one by one. */
+static void grow_index(struct conflict_set *set)
+{
+	size_t len = MAX(set->index.len * 4, SLOTS_AT_ONCE * sizeof(struct own_slot));
+	size_t at = 0;
+
+	buf_release(&set->index);
+	set->keys = 0;
+	if (!buf_reserve(&set->index, len))
+		return;
+	memset(set->index.data, 0, len);
+	set->index.len = len;
+	while (at < set->writes.len) {
+		struct span key;
+		struct span value;
+		size_t place = at;
+
+		(void)take_write(set, &at, &key, &value);
+		index_write(set, place);
+	}
+}
+
 void conflict_note_write(struct conflict_set *set, enum write_kind kind, struct span key,
 			 struct span value)
 {
 	struct write_head head = { kind, (uint32_t)key.len, value.len };
 	uint64_t h = hash(key);
+	uint64_t place = set->writes.len;
 
 	buf_add(&set->writes, &head, sizeof head);
 	buf_span_add(&set->writes, key);
 	buf_span_add(&set->writes, value);
-	set->has_range |= kind == WRITE_DELETE_RANGE;
-	if (kind == WRITE_DELETE_RANGE)
+	if (set->writes.failed)
 		return;
-	note_stripe(set, h, 0);
-	set->written[h >> 32 & 15] |= 1ull << (h >> 40 & 63);
-}
-
-struct own {
-	struct span key;
-	struct span value;
-	int found;
-};
-
-static void match_own(void *arg, enum write_kind kind, struct span key, struct span value)
-{
-	struct own *own = arg;
-
 	if (kind == WRITE_DELETE_RANGE) {
-		if (span_compare(own->key, key) >= 0 && span_compare(own->key, value) < 0)
-			own->found = -ENOENT;
+		buf_add(&set->ranges, &place, sizeof place);
+		set->writes.failed |= set->ranges.failed;
 		return;
 	}
-	if (!span_equal(key, own->key))
+	note_stripe(set, h, 0);
+	set->written[h >> 32 & 15] |= 1ull << (h >> 40 & 63);
+	set->points++;
+	if (set->points < INDEX_FROM)
 		return;
-	own->value = value;
-	own->found = kind == WRITE_PUT ? 1 : -ENOENT;
+	if (set->keys * 2 >= set->index.len / sizeof(struct own_slot))
+		grow_index(set);
+	else
+		index_write(set, place);
+}
+
+/* Where the latest write of one key is; SIZE_MAX: nowhere. */
+static size_t find_point(const struct conflict_set *set, uint64_t h, struct span wanted)
+{
+	size_t found = SIZE_MAX;
+	size_t at = 0;
+
+	if (!(set->written[h >> 32 & 15] & 1ull << (h >> 40 & 63)))
+		return SIZE_MAX;
+	if (set->index.len)
+		return find_slot(set, h, wanted)->place - 1; /* which is SIZE_MAX for a free one */
+	while (at < set->writes.len) {
+		struct span key;
+		struct span value;
+		size_t place = at;
+
+		if (take_write(set, &at, &key, &value) != WRITE_DELETE_RANGE &&
+		    span_equal(key, wanted))
+			found = place;
+	}
+	return found;
+}
+
+/* Whether a range that was deleted behind a place in writes (SIZE_MAX: any) has the key. */
+static bool is_in_range(const struct conflict_set *set, size_t behind, struct span wanted)
+{
+	size_t i;
+
+	for (i = 0; i < set->ranges.len; i += sizeof(uint64_t)) {
+		struct span from;
+		struct span to;
+		uint64_t place;
+		size_t at;
+
+		memcpy(&place, set->ranges.data + i, sizeof place);
+		at = place;
+		if (behind != SIZE_MAX && place < behind)
+			continue;
+		(void)take_write(set, &at, &from, &to);
+		if (span_compare(wanted, from) >= 0 && span_compare(wanted, to) < 0)
+			return true;
+	}
+	return false;
 }
 
 int conflict_own(const struct conflict_set *set, struct span key, struct span *value)
 {
-	struct own own = { .key = key };
-	uint64_t h = hash(key);
+	size_t place = find_point(set, hash(key), key);
+	struct span own;
+	size_t at = place;
 
-	if (!set->has_range && !(set->written[h >> 32 & 15] & 1ull << (h >> 40 & 63)))
+	if (is_in_range(set, place, key))
+		return -ENOENT;
+	if (place == SIZE_MAX)
 		return 0;
-	conflict_each_write(set, match_own, &own);
-	*value = own.value;
-	return own.found;
+	return take_write(set, &at, &own, value) == WRITE_PUT ? 1 : -ENOENT;
 }
 
 void conflict_each_write(const struct conflict_set *set, write_fn *fn, void *arg)
 {
-	const char *at = set->writes.data;
-	const char *end = at + set->writes.len;
+	size_t at = 0;
 
-	while (at < end) {
-		struct write_head head;
+	while (at < set->writes.len) {
 		struct span key;
+		struct span value;
+		enum write_kind kind = take_write(set, &at, &key, &value);
 
-		memcpy(&head, at, sizeof head);
-		at += sizeof head;
-		key = (struct span){ at, head.key };
-		fn(arg, (enum write_kind)head.kind, key,
-		   (struct span){ at + head.key, head.value });
-		at += head.key + head.value;
+		fn(arg, kind, key, value);
 	}
 }
 

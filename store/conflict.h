@@ -36,7 +36,10 @@ struct conflict_set {
 	struct buf stripes;   /* of uint16_t: what to lock; high bit: was read */
 	struct buf writes;    /* records in order, see conflict_each_write */
 	uint64_t written[16]; /* bloom filter over the keys in writes */
-	bool has_range;       /* of its writes one is a range */
+	struct buf ranges;    /* of uint64_t: where in writes those of ranges are */
+	struct buf index;     /* of struct own_slot: the latest write of each key, by hash */
+	size_t keys;          /* in the index */
+	size_t points;        /* writes that are no ranges; the index is there for many */
 };
 
 void conflict_table_init(struct conflict_table *table);

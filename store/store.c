@@ -20,6 +20,8 @@
 #include <unistd.h>
 
 #define NUMBERS_AT_ONCE 1024
+#define NUMBERS_MOST    (1u << 20)
+#define NUMBERS_SOON_NS (100 * (uint64_t)NSEC_PER_MSEC)
 #define TRIES_MAX       200
 #define FOLDS_WAITING   64
 #define LARGE_VALUE     (4 << 20) /* values of this size come from the heap, not from mmap */
@@ -41,6 +43,8 @@ struct store {
 	struct mutex numbers_lock;
 	uint64_t next_number GUARDED_BY(numbers_lock);
 	uint64_t end_number GUARDED_BY(numbers_lock);
+	uint64_t numbers_at GUARDED_BY(numbers_lock);   /* when some were taken last */
+	uint64_t numbers_size GUARDED_BY(numbers_lock); /* how many */
 
 	struct mutex fold_lock;
 	struct cond fold_wake;
@@ -185,6 +189,7 @@ int store_view(struct store *st, store_tx_fn *fn, void *arg, struct err *err)
 
 struct numbers {
 	uint64_t first;
+	uint64_t count;
 };
 
 static int take_numbers(struct store_tx *tx, void *arg)
@@ -198,7 +203,7 @@ static int take_numbers(struct store_tx *tx, void *arg)
 	if (r < 0 && r != -ENOENT)
 		return r;
 	numbers->first = r == 0 ? key_last_number(buf_span(&value)) : KEY_FIRST;
-	next = key_1(KEY_META_COUNTER, numbers->first + NUMBERS_AT_ONCE);
+	next = key_1(KEY_META_COUNTER, numbers->first + numbers->count);
 	store_put(tx, &key, span_sub(key_span(&next), 1, next.len));
 	return 0;
 }
@@ -214,19 +219,39 @@ static uint64_t number_in_hand(struct store *st)
 	return number;
 }
 
+/*
+ * How many to take: more each time when they go fast. A transaction that needs many is
+ * disturbed by the one that takes them, and must find enough when it is run again.
+ */
+static uint64_t numbers_wanted(struct store *st)
+{
+	uint64_t now = clock_monotonic();
+	uint64_t count;
+
+	mutex_lock(&st->numbers_lock);
+	count = NUMBERS_AT_ONCE;
+	if (st->numbers_at && now - st->numbers_at < NUMBERS_SOON_NS)
+		count = MIN(st->numbers_size * 2, NUMBERS_MOST);
+	st->numbers_at = now;
+	st->numbers_size = count;
+	mutex_unlock(&st->numbers_lock);
+	return count;
+}
+
 uint64_t store_new_number(struct store *st, struct err *err)
 {
 	uint64_t number = number_in_hand(st);
 	struct numbers numbers;
 
 	while (!number) {
+		numbers.count = numbers_wanted(st);
 		if (store_update(st, take_numbers, &numbers, err) < 0)
 			return 0;
 		/* Another thread may have been here too: its numbers or ours go unused. */
 		mutex_lock(&st->numbers_lock);
 		if (st->next_number >= st->end_number) {
 			st->next_number = numbers.first;
-			st->end_number = numbers.first + NUMBERS_AT_ONCE;
+			st->end_number = numbers.first + numbers.count;
 		}
 		mutex_unlock(&st->numbers_lock);
 		number = number_in_hand(st);

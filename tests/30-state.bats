@@ -495,3 +495,13 @@ refused_write() {
 	[ ! -e ../s1/state/t ]
 	same other "$(cat state/t)"
 }
+
+@test "ten thousand new keys in one event" {
+	jq -nc '{author: "user", actions: {stateDelta: ([range(10000) | {key: "k\(.)", value: .}] | from_entries)}}' \
+		>> events.jsonl
+	same 10000 "$(ls state | wc -l)"
+	jq -c 'map_values(. + 1)' state.json > "$TMP/map"
+	cp "$TMP/map" state.json
+	same 10000 "$(jq .k9999 state.json)"
+	same 2 "$(wc -l < events.jsonl)"
+}

@@ -48,6 +48,56 @@ static int finish(struct conflict_set *set)
 	return r;
 }
 
+/* Many writes, some twice, some deleted singly or as a range, against what they should leave. */
+static void test_own_writes_at_random(void **state UNUSED)
+{
+	enum { KEYS = 3000, NEVER = -1, DELETED = -2 };
+	static int want[KEYS];
+	struct conflict_set set = { 0 };
+	unsigned seed = 5;
+	int i;
+
+	for (i = 0; i < KEYS; i++)
+		want[i] = NEVER;
+	for (i = 0; i < 4 * KEYS; i++) {
+		int k = (int)(seed = seed * 1103515245u + 12345u) / 65536 % KEYS;
+		char key[16];
+		char value[16];
+
+		k = k < 0 ? -k : k;
+		(void)snprintf(key, sizeof key, "%05d", k);
+		(void)snprintf(value, sizeof value, "%d", i);
+		if (i % 1000 == 999) {
+			int last = MIN(k + 50, KEYS);
+
+			(void)snprintf(value, sizeof value, "%05d", last);
+			conflict_note_write(&set, WRITE_DELETE_RANGE, span_of(key), span_of(value));
+			for (; k < last; k++)
+				want[k] = DELETED;
+		} else if (i % 7 == 3) {
+			conflict_note_write(&set, WRITE_DELETE, span_of(key), SPAN(""));
+			want[k] = DELETED;
+		} else {
+			conflict_note_write(&set, WRITE_PUT, span_of(key), span_of(value));
+			want[k] = i;
+		}
+	}
+	for (i = 0; i < KEYS; i++) {
+		struct span value;
+		char key[16];
+		char text[16];
+		int r;
+
+		(void)snprintf(key, sizeof key, "%05d", i);
+		(void)snprintf(text, sizeof text, "%d", want[i]);
+		r = conflict_own(&set, span_of(key), &value);
+		assert_int_equal(r, want[i] == NEVER ? 0 : want[i] == DELETED ? -ENOENT : 1);
+		if (r == 1)
+			assert_true(span_is(value, text));
+	}
+	conflict_release(&set);
+}
+
 static void test_own_writes(void **state UNUSED)
 {
 	struct conflict_set set = { 0 };
@@ -227,9 +277,11 @@ static void test_clear(void **state UNUSED)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_own_writes),  TEST(test_many_own_writes),    TEST(test_order_of_writes),
-		TEST(test_who_loses),   TEST(test_own_key_is_no_race), TEST(test_failed_write),
-		TEST(test_only_ranges), TEST(test_out_of_memory),      TEST(test_clear),
+		TEST(test_own_writes),      TEST(test_own_writes_at_random),
+		TEST(test_many_own_writes), TEST(test_order_of_writes),
+		TEST(test_who_loses),       TEST(test_own_key_is_no_race),
+		TEST(test_failed_write),    TEST(test_only_ranges),
+		TEST(test_out_of_memory),   TEST(test_clear),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
