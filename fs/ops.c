@@ -596,8 +596,8 @@ static void op_create(fuse_req_t req, fuse_ino_t parent, const char *name, mode_
 	child = *inode_place(dir);
 	child.inode = NULL;
 	r = inode_place(dir)->type->create(inode_place(dir), name, &by, &child, &text, &err);
-	if (r == 0)
-		r = owners_may_write(fs, child.ref, caller_of(req), &err);
+	if (r == 0 && ref_number(child.ref) != ref_number(inode_place(dir)->ref))
+		r = owners_may_write(fs, child.ref, caller_of(req), &err); /* such as user:x */
 	if (r < 0) {
 		refuse(req, dir, name, r, &err);
 		return;

@@ -60,6 +60,20 @@ owner() {
 	owner 400 $ANN:$ANN "$S/turns/1/output"
 }
 
+@test "a directory of artifacts that was given away takes files of its owner" {
+	mount_for_all
+	cd "$S/artifacts"
+	as $ANN mkdir given
+	chown $BOB:$BOB given
+	cd given
+	as $BOB sh -c 'echo a > f && echo b >> f && mkdir d'
+	owner 644 $BOB:$BOB f
+	same "a b" "$(as $BOB cat f | xargs)"
+	cd ..
+	refused EACCES as $BOB touch f
+	refused EACCES as $BOB touch user:f
+}
+
 @test "what is above the users can be read by all, and changed by the daemon's user" {
 	mount_for_all
 	echo 1 > "$MNT/apps/echo/state/limit.json"
