@@ -675,7 +675,8 @@ static int rename_found(const struct renaming *rn, struct err *err)
 	    scratch_get(rn->dir->fs, scratch.number, NULL, &draft)) {
 		r = rename_scratch(rn, &scratch, draft, err);
 		draft_unref(draft);
-		return r;
+		if (r != -EAGAIN)
+			return r;
 	}
 	r = artifacts_decode(rn->name, &id, err);
 	if (r == 0)

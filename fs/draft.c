@@ -591,10 +591,11 @@ static int save_locked(struct draft *d, const struct place *at, struct ref via, 
 int draft_publish(struct draft *d, const struct place *at, struct ref via, struct err *err)
 {
 	bool to_disk = store_durability(at->fs->store) == DURABILITY_DISK;
-	int r;
+	int r = -EAGAIN;
 
 	mutex_lock(&d->lock);
-	r = save_locked(d, at, via, !via.session, to_disk, err);
+	if (!d->version)
+		r = save_locked(d, at, via, !via.session, to_disk, err);
 	mutex_unlock(&d->lock);
 	return r;
 }

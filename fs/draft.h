@@ -32,7 +32,7 @@ MUST_CHECK int draft_put_text(struct draft *d, struct span text, struct err *err
 MUST_CHECK int draft_load(struct draft *d, uint64_t history, uint64_t n, struct err *err);
 
 /* Save it as a version of an artifact's place, which becomes at->item. via: the session that gets
- * the event, if not at's. */
+ * the event, if not at's. -EAGAIN: a close has saved it meanwhile. */
 MUST_CHECK int draft_publish(struct draft *d, const struct place *at, struct ref via,
 			     struct err *err);
 
