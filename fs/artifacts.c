@@ -431,6 +431,7 @@ int artifacts_make(const struct place *dir, const char *name, const struct node_
 {
 	CLEANUP(buf_release) struct buf id = { 0 };
 	struct artifact_attr attr;
+	struct artifact_info info;
 	char full[1024];
 	int r;
 
@@ -445,8 +446,11 @@ int artifacts_make(const struct place *dir, const char *name, const struct node_
 	if (r < 0)
 		return r;
 	node_attr_of_new(by, &attr);
-	return artifact_mkdir(dir->fs->store, dir->ref, artifacts_directory(dir), id.data, full,
-			      &attr, NULL, err);
+	r = artifact_mkdir(dir->fs->store, dir->ref, artifacts_directory(dir), id.data, full, &attr,
+			   &info, err);
+	if (r == 0)
+		inode_remade(&dir->fs->inodes, node_ino(info.number, ID_OBJECT));
+	return r;
 }
 
 int artifacts_remove(const struct place *dir, const char *name, struct err *err)

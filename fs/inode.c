@@ -291,6 +291,17 @@ void inode_restored(struct inodes *t, uint64_t ino)
 	set_gone(t, ino, false);
 }
 
+void inode_remade(struct inodes *t, uint64_t ino)
+{
+	struct inode *inode;
+
+	mutex_lock(&t->lock);
+	inode = *slot_locked(t, ino);
+	if (inode && atomic_exchange(&inode->gone, false))
+		atomic_fetch_add(&inode->generation, 1);
+	mutex_unlock(&t->lock);
+}
+
 bool inode_is_held(struct inodes *t, uint64_t ino)
 {
 	return inode_find(t, ino);

@@ -36,7 +36,8 @@ struct inode {
 	 * nothing to drop.
 	 */
 	atomic_bool asked;
-	atomic_bool gone; /* what it stood for was removed: opens of it are ESTALE */
+	atomic_bool gone;            /* what it stood for was removed: opens of it are ESTALE */
+	_Atomic uint64_t generation; /* counts how often something new got its number */
 
 	uint64_t notified; /* monotonic ns; guarded by inodes.lock, as are the next ones */
 	uint64_t lookups;
@@ -103,6 +104,12 @@ MUST_CHECK bool inode_asked(struct inodes *t, uint64_t ino);
 /* What it stood for is gone; is there after all. */
 void inode_removed(struct inodes *t, uint64_t ino);
 void inode_restored(struct inodes *t, uint64_t ino);
+
+/*
+ * A directory was made that has the number of one that was removed. To the kernel, which
+ * may still hold that one and let nothing be made in it, it is another.
+ */
+void inode_remade(struct inodes *t, uint64_t ino);
 
 /*
  * As inode_changed, for something that may be told late: *at_once is set when the

@@ -68,6 +68,7 @@ enum node_flag {
 	NODE_PUBLIC = 32,     /* above the users: others may read it, if they may enter the mount */
 	NODE_JOINABLE = 64,   /* others pass it, and make what the map of owners gives them */
 	NODE_LAZY = 128,      /* its size costs: listings and lookups do not tell it */
+	NODE_LATE = 256,      /* names appear by calls that cannot wait until the kernel was told */
 };
 
 /* A directory being listed. emit() returns 1 when the reply is full. */

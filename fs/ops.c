@@ -120,7 +120,8 @@ static int make_entry(struct fs *fs, const struct place *at, uint64_t parent, co
 
 	if (!inode)
 		return err_nomem(err);
-	*e = (struct fuse_entry_param){ .ino = inode->ino };
+	*e = (struct fuse_entry_param){ .ino = inode->ino,
+					.generation = atomic_load(&inode->generation) };
 	r = tree_stat(inode_place(inode), is_lazy ? &unasked : known, &e->attr, err);
 	if (r < 0) {
 		inode_forget(&fs->inodes, inode->ino, 1);
@@ -150,7 +151,7 @@ static void reply_missing(fuse_req_t req, const struct place *dir, const struct 
 	struct fuse_entry_param e = { .ino = 0, .entry_timeout = FOR_EVER };
 
 	if (tree_is_hidden(dir, name) || (child->type && tree_is_fleeting(child)) ||
-	    (dir->type->flags & NODE_SHOWS_STATE))
+	    (dir->type->flags & (NODE_SHOWS_STATE | NODE_LATE)))
 		(void)fuse_reply_err(req, ENOENT);
 	else
 		(void)fuse_reply_entry(req, &e);

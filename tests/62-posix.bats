@@ -283,8 +283,60 @@ only_adkfs() {
 		    refused((errno.ENOENT, errno.ESTALE), open, "x", O_WRONLY | O_CREAT, dir_fd=fd)
 		    refused((errno.ENOENT, errno.ESTALE), mkdir, "x", dir_fd=fd)
 		    mkdir("d")
-		    refused((errno.ENOENT, errno.ESTALE), mkdir, "x", dir_fd=fd)
+		    refused((errno.ENOENT, errno.ESTALE, errno.EIO), mkdir, "x", dir_fd=fd)
 		    same([], listdir("d"))
+	PY
+}
+
+@test "a directory that is made again while somebody is in the old one" {
+	py <<-'PY'
+		for n in range(3):
+		    mkdir("d")
+		    old = open("d", O_RDONLY | O_DIRECTORY)
+		    put("d/f", b"x")
+		    unlink("d/f")
+		    rmdir("d")
+		    mkdir("d")
+		    put("d/f", b"again")
+		    mkdir("d/e")
+		    same(["e", "f"], sorted(listdir("d")))
+		    rename("d/f", "d/g")
+		    same(b"again", get("d/g"))
+		    unlink("d/g")
+		    rmdir("d/e")
+		    rmdir("d")
+		    close(old)
+	PY
+	mkdir d
+	(
+		cd d
+		rmdir "$A/d"
+		mkdir "$A/d"
+		echo new > "$A/d/f"
+	)
+	same new "$(cat d/f)"
+}
+
+@test "a file that is made, closed and renamed at once is a version of the new name" {
+	only_adkfs
+	py <<-'PY'
+		def versions(name):
+		    return sorted(n for n in listdir(".versions/" + name) if "json" not in n)
+		for n in range(300):
+		    name = f"f{n}"
+		    refused(errno.ENOENT, stat, ".versions/" + name)
+		    put(name + "-new", b"")
+		    rename(name + "-new", name)
+		    same(["1"], versions(name))
+		    put("other", b"more")
+		    rename("other", name)
+		    same(["1", "2"], versions(name))
+		    same(b"more", get(f".versions/{name}/2"))
+		    put("other", b"")
+		    rename("other", name)
+		    same(["1", "2", "3"], versions(name))
+		    same(b"", get(name))
+		    refused(errno.ENOENT, stat, ".versions/other")
 	PY
 }
 
