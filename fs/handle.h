@@ -57,9 +57,10 @@ void handle_leave(struct handle *h);
 /* When the mount is gone: the kernel will not close what is left any more. */
 void handle_close_all(struct fs *fs);
 
+/* O_RDONLY | O_TRUNC cuts the file off, as on any file system of Linux. */
 static inline bool handle_writes(const struct handle *h)
 {
-	return (h->flags & O_ACCMODE) != O_RDONLY;
+	return (h->flags & O_ACCMODE) != O_RDONLY || (h->flags & O_TRUNC);
 }
 
 static inline uint64_t handle_position(const struct handle *h)

@@ -60,6 +60,11 @@ only_adkfs() {
 		    refused(errno.EINVAL, ftruncate, fd, 0)
 		put("f", b"", O_WRONLY | O_TRUNC)
 		same(0, stat("f").st_size)
+		put("f", b"text")
+		with opened("f", O_RDONLY | O_TRUNC) as fd:
+		    same(b"", read(fd, 10))
+		same(0, stat("f").st_size)
+		same(b"", get("f"))
 	PY
 }
 
