@@ -115,6 +115,11 @@ static int file_stat(const struct place *at, struct node_stat *st, struct err *e
 
 static int set_attr(const struct place *at, const struct artifact_attr *attr, struct err *err)
 {
+	/* A version that a close is still to save must not come later, with times of its own. */
+	int r = at->inode ? draft_settle(at->inode, err) : 0;
+
+	if (r < 0)
+		return r;
 	if (scratch_set_attr(at->fs, at->item, attr))
 		return 0;
 	draft_keep_attr(at, attr);

@@ -570,6 +570,14 @@ only_adkfs() {
 		utime("g")
 		assert stat("g").st_mtime > now / 10**9 + 1
 	PY
+	py <<-'PY'
+		for n in range(200):
+		    for flags in O_WRONLY | O_CREAT | O_EXCL, O_RDONLY | O_TRUNC, O_WRONLY | O_TRUNC:
+		        close(open(f"n{n}", flags))
+		        utime(f"n{n}", ns=(n, n))
+		        same(n, stat(f"n{n}").st_mtime_ns, f"n{n} {flags}")
+		        put(f"n{n}", b"x")
+	PY
 	touch -d 2001-02-03 g
 	touch -a g
 	same 2001-02-03 "$(date -r g +%F)"
