@@ -787,6 +787,10 @@ static void op_flush(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 		r = store_sync(h->at.fs->store, &err);
 	(void)ino;
 	atomic_fetch_add(&fs_of(req)->requests[REQUEST_OTHER], 1);
+	/* What was made in a session for its user or app is to be seen as a link from here on. */
+	if (r == 0 && h->created && h->via.session)
+		notify_name(fs_of(req), inode_spot(h->inode)->parent,
+			    inode_spot(h->inode)->file_name);
 	if (r < 0)
 		refuse(req, h->inode, NULL, r, &err);
 	else /* names that the flush made are everywhere when close(2) returns */
