@@ -3,7 +3,7 @@
  *
  * A directory is a table of node types. A row is all there is to say about a
  * name: its mode, and the functions behind reading and writing it. The FUSE
- * operations (ops.c) know the tables and never a name, so that every name is
+ * operations (ops*.c) know the tables and never a name, so that every name is
  * written once and a search for it ends at its code.
  */
 #ifndef FS_NODE_H

@@ -1,5 +1,5 @@
 /*
- * The FUSE side of the file system: ops.c is the only file that knows FUSE.
+ * The FUSE side of the file system: ops*.c and request.c are all that knows FUSE.
  */
 #ifndef FS_OPS_H
 #define FS_OPS_H
