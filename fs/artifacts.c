@@ -458,6 +458,15 @@ int artifacts_make(const struct place *dir, const char *name, const struct node_
 	return r;
 }
 
+/* The artifact of that name, if there is one, is about to go. */
+static void keep_open(struct fs *fs, uint64_t dir, const char *id)
+{
+	struct artifact_info info;
+
+	if (artifact_find(fs->store, dir, id, &info, NULL) == 0 && !info.is_directory)
+		draft_keep_open(fs, node_ino(info.number, ID_OBJECT));
+}
+
 int artifacts_remove(const struct place *dir, const char *name, struct err *err)
 {
 	CLEANUP(buf_release) struct buf id = { 0 };
@@ -476,6 +485,7 @@ int artifacts_remove(const struct place *dir, const char *name, struct err *err)
 		return r;
 	if (is_user_name(dir, id.data, &rest))
 		return -EOPNOTSUPP; /* a link: what others use is not deleted through it */
+	keep_open(dir->fs, artifacts_directory(dir), id.data);
 	return artifact_remove(dir->fs->store, dir->ref, artifacts_directory(dir), id.data, err);
 }
 
@@ -571,6 +581,7 @@ static int rename_scratch(const struct renaming *rn, const struct scratch_info *
 		return move_inode(rn, info->number, &scratch_node, rn->new_name, err);
 	}
 	drop_unsaved(fs, artifacts_directory(rn->new_dir), rn->new_name);
+	keep_open(fs, artifacts_directory(rn->new_dir), rn->new_id);
 	r = publish_scratch(rn, info, draft, err);
 	if (r < 0)
 		return r;
@@ -646,10 +657,11 @@ static int rename_stored(const struct renaming *rn, struct artifact_info *a, con
 	if (!a->is_directory)
 		guess_type(fs->store, a, rn->new_id, mime, sizeof mime);
 	drop_unsaved(fs, change.new_parent, rn->new_name);
+	keep_open(fs, change.new_parent, rn->new_id);
 	r = artifact_rename(fs->store, &change, a, err);
 	if (r < 0)
 		return r;
-	draft_renamed(inode_find(&fs->inodes, node_ino(a->number, ID_OBJECT)));
+	draft_renamed(fs, node_ino(a->number, ID_OBJECT));
 	return move_inode(rn, a->number, a->is_directory ? &artifact_directory : &artifact_file,
 			  rn->new_full, err);
 }

@@ -696,7 +696,7 @@ int draft_settle(const struct inode *inode, struct err *err)
 
 	if (!closing_deadline(at->item))
 		return 0;
-	handle_each(inode, collect_closing, &c);
+	handle_each(at->fs, inode->ino, collect_closing, &c);
 	for (i = 0; i < c.count; i++) {
 		struct draft *d = c.list[i];
 
@@ -734,7 +734,7 @@ bool draft_stat_unlinked(const struct place *at, struct node_stat *st)
 
 	if (!at->inode || !atomic_load(&at->inode->gone))
 		return false;
-	handle_each(at->inode, look_at_size, &l);
+	handle_each(at->fs, at->inode->ino, look_at_size, &l);
 	st->mtime = at->fs->mounted;
 	st->is_unlinked = true;
 	return l.found;
@@ -757,7 +757,7 @@ void draft_keep_attr(const struct place *at, const struct artifact_attr *attr)
 	struct looking l = { .attr = attr };
 
 	if (at->inode && atomic_load(&at->inode->writers))
-		handle_each(at->inode, keep_attr, &l);
+		handle_each(at->fs, at->inode->ino, keep_attr, &l);
 }
 
 static void note_rename(struct handle *h, void *arg)
@@ -769,10 +769,26 @@ static void note_rename(struct handle *h, void *arg)
 		atomic_store(&o->draft->is_renamed, true);
 }
 
-void draft_renamed(const struct inode *inode)
+void draft_renamed(struct fs *fs, uint64_t ino)
 {
-	if (inode && atomic_load(&inode->writers))
-		handle_each(inode, note_rename, NULL);
+	handle_each(fs, ino, note_rename, NULL);
+}
+
+/* What an open that only reads shows from then on. */
+static void keep_latest(struct handle *h, void *arg)
+{
+	struct opened *o = h->state;
+
+	(void)arg;
+	mutex_lock(&h->lock);
+	if (o->has_view)
+		(void)!refresh_view(h, o, NULL); /* else it keeps what it has */
+	mutex_unlock(&h->lock);
+}
+
+void draft_keep_open(struct fs *fs, uint64_t ino)
+{
+	handle_each(fs, ino, keep_latest, NULL);
 }
 
 static void look_for_largest(struct handle *h, void *arg)
@@ -789,7 +805,7 @@ uint64_t draft_largest(const struct place *at)
 	struct looking l = { 0 };
 
 	if (at->inode && atomic_load(&at->inode->writers))
-		handle_each(at->inode, look_for_largest, &l);
+		handle_each(at->fs, at->inode->ino, look_for_largest, &l);
 	return l.largest;
 }
 

@@ -40,7 +40,10 @@ MUST_CHECK int draft_publish(struct draft *d, const struct place *at, struct ref
 bool draft_stat_unlinked(const struct place *at, struct node_stat *st);
 
 /* An artifact has another name: what is written to it from now on is a version of that. */
-void draft_renamed(const struct inode *inode);
+void draft_renamed(struct fs *fs, uint64_t ino);
+
+/* A file is about to be removed: who has it open keeps its latest bytes. */
+void draft_keep_open(struct fs *fs, uint64_t ino);
 
 /* The attributes of an artifact were set: drafts of it that are not saved yet keep them. */
 void draft_keep_attr(const struct place *at, const struct artifact_attr *attr);

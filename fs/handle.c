@@ -69,14 +69,13 @@ void handle_close(struct handle *h, struct err *err)
 	handle_free(h);
 }
 
-void handle_each(const struct inode *inode, handle_fn *fn, void *arg)
+void handle_each(struct fs *fs, uint64_t ino, handle_fn *fn, void *arg)
 {
-	struct fs *fs = inode_place(inode)->fs;
 	struct handle *h;
 
 	mutex_lock(&fs->handles_lock);
 	for (h = fs->handles; h; h = h->next) {
-		if (h->inode == inode && atomic_load(&h->is_open))
+		if (h->inode->ino == ino && atomic_load(&h->is_open))
 			fn(h, arg);
 	}
 	mutex_unlock(&fs->handles_lock);

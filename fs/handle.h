@@ -47,9 +47,9 @@ void handle_free(struct handle *h);
 /* Let go of a handle as its last descriptor does. err.code is set when that was refused. */
 void handle_close(struct handle *h, struct err *err);
 
-/* Call fn for each handle of an inode that is_open. fn does not block. */
+/* Call fn for each handle of an inode that is_open, the latest first. fn does not wait. */
 typedef void handle_fn(struct handle *h, void *arg);
-void handle_each(const struct inode *inode, handle_fn *fn, void *arg);
+void handle_each(struct fs *fs, uint64_t ino, handle_fn *fn, void *arg);
 
 /* From now on handle_each() passes it by: its state is about to go. */
 void handle_leave(struct handle *h);

@@ -159,6 +159,7 @@ struct inode *inode_enter(struct inodes *t, const struct place *at, uint64_t par
 	if (!inode) {
 		inode = make_inode(at, ino, parent, file_name);
 		if (inode) {
+			atomic_store(&inode->changed_at, atomic_load(&t->changes));
 			*slot = inode;
 			t->count++;
 			watch_locked(t, inode);
@@ -226,11 +227,14 @@ void inode_forget(struct inodes *t, uint64_t ino, uint64_t lookups)
 bool inode_changed(struct inodes *t, uint64_t ino)
 {
 	struct inode *inode;
+	uint64_t now;
 	bool asked = false;
 
 	mutex_lock(&t->lock);
 	inode = *slot_locked(t, ino);
+	now = atomic_fetch_add(&t->changes, 1) + 1;
 	if (inode) {
+		atomic_store(&inode->changed_at, now);
 		atomic_fetch_add(&inode->change, 1);
 		asked = atomic_exchange(&inode->asked, false);
 	}
@@ -241,11 +245,14 @@ bool inode_changed(struct inodes *t, uint64_t ino)
 bool inode_may_notify(struct inodes *t, uint64_t ino, uint64_t now, uint64_t pause, bool *at_once)
 {
 	struct inode *inode;
+	uint64_t change;
 	bool asked = false;
 
 	mutex_lock(&t->lock);
 	inode = *slot_locked(t, ino);
+	change = atomic_fetch_add(&t->changes, 1) + 1;
 	if (inode) {
+		atomic_store(&inode->changed_at, change);
 		atomic_fetch_add(&inode->change, 1);
 		asked = atomic_load(&inode->asked);
 		*at_once = now - inode->notified >= pause;

@@ -36,6 +36,7 @@ struct inode {
 	 * nothing to drop.
 	 */
 	atomic_bool asked;
+	_Atomic uint64_t changed_at; /* inodes.changes, when it changed or was entered */
 	atomic_bool gone;            /* what it stood for was removed: opens of it are ESTALE */
 	_Atomic uint64_t generation; /* counts how often something new got its number */
 
@@ -63,6 +64,7 @@ static inline const struct place *inode_place(const struct inode *inode)
 }
 
 struct inodes {
+	_Atomic uint64_t changes; /* of any inode, held or not */
 	struct mutex lock;
 	struct inode **buckets GUARDED_BY(lock);
 	size_t size GUARDED_BY(lock); /* a power of two */

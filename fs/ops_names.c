@@ -39,7 +39,7 @@ void op_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
 		return;
 	r = tree_find(inode_place(dir), name, &child, &text, &err);
 	if (r == 0)
-		r = make_entry(fs, &child, parent, name, NULL, &e, &err);
+		r = make_entry(fs, &child, parent, name, NULL, 0, &e, &err);
 	if (r == 0)
 		show_draft(req, inode_find(&fs->inodes, e.ino), &e.attr);
 	if (r == 0)
@@ -76,6 +76,7 @@ struct lister {
 	fuse_req_t req;
 	struct fs *fs;
 	uint64_t dir;
+	uint64_t since; /* inodes.changes before anything was read */
 	char *data;
 	size_t size;
 	size_t used;
@@ -96,7 +97,7 @@ int lister_emit(struct lister *l, const char *name, const struct place *child, u
 		if (child->type->flags & NODE_LAZY) { /* without a number the kernel looks it up */
 			e.attr.st_ino = inode_number(child);
 			e.attr.st_mode = child->type->mode;
-		} else if (make_entry(l->fs, child, l->dir, name, st, &e, &err) < 0) {
+		} else if (make_entry(l->fs, child, l->dir, name, st, l->since, &e, &err) < 0) {
 			return 0; /* it went away while it was listed */
 		}
 		l->used += fuse_add_direntry_plus(l->req, l->data + l->used, l->size - l->used,
@@ -117,7 +118,12 @@ static void list_directory(fuse_req_t req, fuse_ino_t ino, size_t size, off_t of
 {
 	struct fs *fs = fs_of(req);
 	struct inode *dir = inode_of(req, ino);
-	struct lister l = { req, fs, ino, NULL, size, 0, plus };
+	struct lister l = { .req = req,
+			    .fs = fs,
+			    .dir = ino,
+			    .size = size,
+			    .plus = plus,
+			    .since = atomic_load(&fs->inodes.changes) };
 	struct err err = { 0 };
 	int r;
 
@@ -220,7 +226,7 @@ void op_mkdir(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode)
 	if (r == 0)
 		r = tree_find(inode_place(dir), name, &child, &text, &err);
 	if (r == 0)
-		r = make_entry(fs, &child, parent, name, NULL, &e, &err);
+		r = make_entry(fs, &child, parent, name, NULL, 0, &e, &err);
 	if (r < 0)
 		refuse(req, dir, name, r, &err);
 	else

@@ -63,7 +63,8 @@ double name_timeout(const struct place *at)
 }
 
 int make_entry(struct fs *fs, const struct place *at, uint64_t parent, const char *name,
-	       const struct node_stat *known, struct fuse_entry_param *e, struct err *err)
+	       const struct node_stat *known, uint64_t since, struct fuse_entry_param *e,
+	       struct err *err)
 {
 	struct inode *inode = inode_enter(&fs->inodes, at, parent, name);
 	const struct node_stat unasked = { .mtime = fs->mounted };
@@ -74,6 +75,10 @@ int make_entry(struct fs *fs, const struct place *at, uint64_t parent, const cha
 		return err_nomem(err);
 	*e = (struct fuse_entry_param){ .ino = inode->ino,
 					.generation = atomic_load(&inode->generation) };
+	/* From here on a change drops what is told. One between the reading and now did not. */
+	atomic_store(&inode->asked, true);
+	if (known && atomic_load(&inode->changed_at) > since)
+		known = NULL;
 	r = tree_stat(inode_place(inode), is_lazy ? &unasked : known, &e->attr, err);
 	if (r < 0) {
 		inode_forget(&fs->inodes, inode->ino, 1);
@@ -126,7 +131,7 @@ void show_draft(fuse_req_t req, const struct inode *inode, struct stat *st)
 
 	if (!atomic_load(&inode->writers))
 		return;
-	handle_each(inode, look_for_draft, &a);
+	handle_each(fs_of(req), inode->ino, look_for_draft, &a);
 	if (!a.found)
 		return;
 	st->st_size = (off_t)a.size;

@@ -62,9 +62,10 @@ double name_timeout(const struct place *at);
 /*
  * Enter a place and describe it. Counts a lookup on success. What is lazy is
  * described by attributes that are over at once, so that whoever needs them asks.
+ * known: what was read of it, not before inodes.changes was `since`; NULL: nothing.
  */
 MUST_CHECK int make_entry(struct fs *fs, const struct place *at, uint64_t parent, const char *name,
-			  const struct node_stat *known, struct fuse_entry_param *e,
+			  const struct node_stat *known, uint64_t since, struct fuse_entry_param *e,
 			  struct err *err);
 
 /* The kernel takes over the lookup that make_entry() counted. */

@@ -524,6 +524,18 @@ stored() {
 		assert not os.path.exists("artifacts/b")
 	PY
 	same "1 2" "$(versions c)"
+	echo old > artifacts/d
+	exec 8< artifacts/d
+	echo newer > artifacts/d
+	rm artifacts/d
+	same newer "$(cat <&8)"
+	echo old > artifacts/d
+	exec 8< artifacts/d
+	echo newer > artifacts/d
+	echo other > artifacts/e
+	mv artifacts/e artifacts/d
+	same newer "$(cat <&8)"
+	exec 8<&-
 }
 
 @test "a version of a given number, once" {
