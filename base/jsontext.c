@@ -190,8 +190,8 @@ static void put_utf8(struct buf *out, unsigned c)
 /* \uXXXX, with the second half of a pair. */
 static int unicode_escape(struct json_scan *s, struct buf *out)
 {
-	unsigned high;
-	unsigned low;
+	unsigned high = 0;
+	unsigned low = 0;
 	int r = hex4(s, &high);
 
 	if (r < 0)

@@ -321,14 +321,15 @@ static void help_rows(const struct node_type *rows, const char *path, struct buf
 	const struct node_type *row;
 
 	for (row = rows; row && row->name; row++) {
-		char name[256];
+		CLEANUP(buf_release) struct buf name = { 0 };
 
-		(void)snprintf(name, sizeof name, "%s%s%s", path, row->name,
-			       S_ISDIR(row->mode) ? "/" : "");
+		buf_printf(&name, "%s%s%s", path, row->name, S_ISDIR(row->mode) ? "/" : "");
+		if (!buf_cstr(&name))
+			continue;
 		if (row->help)
-			buf_printf(out, "    %-28s %s\n", name, row->help);
+			buf_printf(out, "    %-28s %s\n", name.data, row->help);
 		if (row->entries)
-			help_rows(row->entries, name, out);
+			help_rows(row->entries, name.data, out);
 	}
 }
 

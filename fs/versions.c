@@ -300,6 +300,7 @@ static uint64_t parse_number(const char *name, bool *json)
 	char *end;
 	uint64_t n;
 
+	*json = false;
 	if (name[0] < '1' || name[0] > '9')
 		return 0;
 	errno = 0;

@@ -1,41 +1,17 @@
 /*
  * Artifacts: see artifact.h. Their rows are in item.c, those of versions in
- * version.c.
+ * version.c; renaming is in artifact_rename.c, single versions are in
+ * artifact_versions.c.
  */
 #include "store/artifact.h"
 
 #include "base/clock.h"
-#include "store/item.h"
-#include "store/key.h"
-#include "store/version.h"
+#include "store/artifact_tx.h"
 
 #include <errno.h>
 #include <stdio.h>
 
-struct request {
-	struct ref scope;
-	uint64_t parent;
-	uint64_t number;
-	uint64_t n;
-	uint64_t new_number;
-	uint64_t new_version;
-	const char *name;
-	const char *full_name;
-	const char *mime;
-	const struct artifact_save *save;
-	const struct artifact_rename *rename;
-	const struct artifact_attr *attr;
-	bool versions; /* names of which only versions can be seen count too */
-	struct span meta;
-	struct buf *text;
-	struct extents map;
-	struct artifact_info info;
-	struct version_info version;
-	struct buf dead;
-};
-
-/* What is saved or made has to be in a directory that is there. */
-static int check_parent(struct store_tx *tx, struct ref scope, uint64_t parent)
+int artifact_check_parent(struct store_tx *tx, struct ref scope, uint64_t parent)
 {
 	CLEANUP(buf_release) struct buf value = { 0 };
 	struct key marker = item_marker(parent);
@@ -47,9 +23,8 @@ static int check_parent(struct store_tx *tx, struct ref scope, uint64_t parent)
 	return r == -ENOENT ? err_set(tx->err, -ESTALE, "the directory was removed") : r;
 }
 
-/* A name came or went in the directory: its time moves. info: the scope's record, to be saved. */
-static void touch_list(struct store_tx *tx, struct ref scope, uint64_t parent,
-		       struct scope_info *info, uint64_t stamp)
+void artifact_touch_list(struct store_tx *tx, struct ref scope, uint64_t parent,
+			 struct scope_info *info, uint64_t stamp)
 {
 	info->stamp = stamp;
 	if (parent == ref_number(scope))
@@ -58,7 +33,7 @@ static void touch_list(struct store_tx *tx, struct ref scope, uint64_t parent,
 		item_save_marker(tx, parent, stamp, false, 0);
 }
 
-static int in_scope(struct store_tx *tx, struct ref scope, struct scope_info *info)
+int artifact_load_scope(struct store_tx *tx, struct ref scope, struct scope_info *info)
 {
 	int r = scope_load(tx, scope, info);
 
@@ -67,9 +42,9 @@ static int in_scope(struct store_tx *tx, struct ref scope, struct scope_info *in
 
 /* Finding and listing. */
 
-static int find(struct store_tx *tx, void *arg)
+int artifact_find_tx(struct store_tx *tx, void *arg)
 {
-	struct request *rq = arg;
+	struct artifact_request *rq = arg;
 	int r = item_load_name(tx, rq->parent, rq->name, &rq->info);
 
 	if (r == 0 && !item_is_visible(&rq->info) && !(rq->versions && rq->info.tombstone))
@@ -77,10 +52,10 @@ static int find(struct store_tx *tx, void *arg)
 	return r == -ENOENT ? err_set(tx->err, r, "there is no artifact '%s'", rq->name) : r;
 }
 
-static int find_with(struct store *st, struct request *rq, struct artifact_info *out,
+static int find_with(struct store *st, struct artifact_request *rq, struct artifact_info *out,
 		     struct err *err)
 {
-	int r = store_view(st, find, rq, err);
+	int r = store_view(st, artifact_find_tx, rq, err);
 
 	if (r == 0)
 		*out = rq->info;
@@ -90,7 +65,7 @@ static int find_with(struct store *st, struct request *rq, struct artifact_info 
 int artifact_find(struct store *st, uint64_t parent, const char *name, struct artifact_info *out,
 		  struct err *err)
 {
-	struct request rq = { .parent = parent, .name = name };
+	struct artifact_request rq = { .parent = parent, .name = name };
 
 	return find_with(st, &rq, out, err);
 }
@@ -98,14 +73,14 @@ int artifact_find(struct store *st, uint64_t parent, const char *name, struct ar
 int artifact_find_versions(struct store *st, uint64_t parent, const char *name,
 			   struct artifact_info *out, struct err *err)
 {
-	struct request rq = { .parent = parent, .name = name, .versions = true };
+	struct artifact_request rq = { .parent = parent, .name = name, .versions = true };
 
 	return find_with(st, &rq, out, err);
 }
 
 static int stat_item(struct store_tx *tx, void *arg)
 {
-	struct request *rq = arg;
+	struct artifact_request *rq = arg;
 	int r = item_load(tx, rq->parent, rq->number, &rq->info);
 
 	if (r == 0 && !item_is_visible(&rq->info))
@@ -118,7 +93,7 @@ static int stat_item(struct store_tx *tx, void *arg)
 int artifact_stat(struct store *st, uint64_t parent, uint64_t number, struct artifact_info *out,
 		  struct err *err)
 {
-	struct request rq = { .parent = parent, .number = number };
+	struct artifact_request rq = { .parent = parent, .number = number };
 	int r = store_view(st, stat_item, &rq, err);
 
 	if (r == 0)
@@ -128,7 +103,7 @@ int artifact_stat(struct store *st, uint64_t parent, uint64_t number, struct art
 
 static int resolve(struct store_tx *tx, void *arg)
 {
-	struct request *rq = arg;
+	struct artifact_request *rq = arg;
 	const char *name = rq->full_name;
 	int r = 0;
 
@@ -141,7 +116,7 @@ static int resolve(struct store_tx *tx, void *arg)
 		rq->name = buf_cstr(&part);
 		if (!rq->name)
 			return err_nomem(tx->err);
-		r = find(tx, rq);
+		r = artifact_find_tx(tx, rq);
 		if (r < 0 || !slash)
 			return r;
 		rq->parent = rq->info.number;
@@ -153,7 +128,7 @@ static int resolve(struct store_tx *tx, void *arg)
 int artifact_resolve(struct store *st, struct ref scope, const char *full_name, uint64_t *parent,
 		     struct artifact_info *out, struct err *err)
 {
-	struct request rq = { .scope = scope, .full_name = full_name, .versions = true };
+	struct artifact_request rq = { .scope = scope, .full_name = full_name, .versions = true };
 	int r = store_view(st, resolve, &rq, err);
 
 	if (r < 0)
@@ -169,7 +144,6 @@ struct listing {
 	uint64_t after;
 	bool versions;
 	artifact_fn *fn;
-	version_fn *version;
 	void *arg;
 };
 
@@ -220,8 +194,7 @@ static int stop_at_first(void *arg, const struct artifact_info *info)
 	return 1;
 }
 
-/* 1: something is in the directory. */
-static int has_entries(struct store_tx *tx, uint64_t directory)
+int artifact_has_entries(struct store_tx *tx, uint64_t directory)
 {
 	struct listing inside = { .parent = directory, .versions = true, .fn = stop_at_first };
 
@@ -230,15 +203,15 @@ static int has_entries(struct store_tx *tx, uint64_t directory)
 
 static int make_directory(struct store_tx *tx, void *arg)
 {
-	struct request *rq = arg;
+	struct artifact_request *rq = arg;
 	struct scope_info scope;
 	struct artifact_info old;
 	uint64_t stamp = clock_stamp();
 	uint64_t number = rq->new_number;
-	int r = in_scope(tx, rq->scope, &scope);
+	int r = artifact_load_scope(tx, rq->scope, &scope);
 
 	if (r == 0)
-		r = check_parent(tx, rq->scope, rq->parent);
+		r = artifact_check_parent(tx, rq->scope, rq->parent);
 	if (r == 0)
 		r = item_load_name(tx, rq->parent, rq->name, &old);
 	if (r == 0 && (item_is_visible(&old) || old.tombstone))
@@ -264,12 +237,12 @@ static int make_directory(struct store_tx *tx, void *arg)
 	item_save_marker(tx, number, stamp, false, 0);
 	item_save(tx, rq->parent, &rq->info);
 	item_save_name(tx, rq->parent, &rq->info);
-	touch_list(tx, rq->scope, rq->parent, &scope, stamp);
+	artifact_touch_list(tx, rq->scope, rq->parent, &scope, stamp);
 	scope_save(tx, rq->scope, &scope);
 	return item_tell(tx, CHANGE_ARTIFACT_ADDED, rq->scope, rq->parent, &rq->info, NULL);
 }
 
-static int check_full_name(const char *full_name, struct err *err)
+int artifact_check_full_name(const char *full_name, struct err *err)
 {
 	struct artifact_info *none = NULL;
 
@@ -283,10 +256,10 @@ int artifact_mkdir(struct store *st, struct ref scope, uint64_t parent, const ch
 		   const char *full_name, const struct artifact_attr *attr,
 		   struct artifact_info *out, struct err *err)
 {
-	struct request rq = {
+	struct artifact_request rq = {
 		.scope = scope, .parent = parent, .name = name, .full_name = full_name, .attr = attr
 	};
-	int r = check_full_name(full_name, err);
+	int r = artifact_check_full_name(full_name, err);
 
 	if (r < 0)
 		return r;
@@ -301,18 +274,18 @@ int artifact_mkdir(struct store *st, struct ref scope, uint64_t parent, const ch
 
 static int remove_directory(struct store_tx *tx, void *arg)
 {
-	struct request *rq = arg;
+	struct artifact_request *rq = arg;
 	struct scope_info scope;
 	struct key marker;
-	int r = in_scope(tx, rq->scope, &scope);
+	int r = artifact_load_scope(tx, rq->scope, &scope);
 
 	if (r == 0)
-		r = find(tx, rq);
+		r = artifact_find_tx(tx, rq);
 	if (r < 0)
 		return r;
 	if (!rq->info.is_directory)
 		return err_set(tx->err, -ENOTDIR, "'%s' is not a directory", rq->info.full_name);
-	r = has_entries(tx, rq->info.number);
+	r = artifact_has_entries(tx, rq->info.number);
 	if (r)
 		return r < 0 ? r
 			     : err_set(tx->err, -ENOTEMPTY, "'%s' is not empty",
@@ -322,7 +295,7 @@ static int remove_directory(struct store_tx *tx, void *arg)
 	rq->info.removed = true;
 	rq->info.stamp = rq->info.changed = clock_stamp();
 	item_save(tx, rq->parent, &rq->info);
-	touch_list(tx, rq->scope, rq->parent, &scope, rq->info.stamp);
+	artifact_touch_list(tx, rq->scope, rq->parent, &scope, rq->info.stamp);
 	scope_save(tx, rq->scope, &scope);
 	return item_tell(tx, CHANGE_ARTIFACT_REMOVED, rq->scope, rq->parent, &rq->info, NULL);
 }
@@ -330,17 +303,17 @@ static int remove_directory(struct store_tx *tx, void *arg)
 int artifact_rmdir(struct store *st, struct ref scope, uint64_t parent, const char *name,
 		   struct err *err)
 {
-	struct request rq = { .scope = scope, .parent = parent, .name = name };
+	struct artifact_request rq = { .scope = scope, .parent = parent, .name = name };
 
 	return store_update(st, remove_directory, &rq, err);
 }
 
 static int set_attr(struct store_tx *tx, void *arg)
 {
-	struct request *rq = arg;
+	struct artifact_request *rq = arg;
 	struct artifact_attr attr = *rq->attr;
 	struct scope_info scope;
-	int r = in_scope(tx, rq->scope, &scope);
+	int r = artifact_load_scope(tx, rq->scope, &scope);
 
 	if (r == 0)
 		r = stat_item(tx, rq);
@@ -357,7 +330,9 @@ static int set_attr(struct store_tx *tx, void *arg)
 int artifact_set_attr(struct store *st, struct ref scope, uint64_t parent, uint64_t number,
 		      const struct artifact_attr *attr, struct err *err)
 {
-	struct request rq = { .scope = scope, .parent = parent, .number = number, .attr = attr };
+	struct artifact_request rq = {
+		.scope = scope, .parent = parent, .number = number, .attr = attr
+	};
 
 	return store_update(st, set_attr, &rq, err);
 }
@@ -381,7 +356,8 @@ static void fill_event(struct event *e, const char *name, uint64_t n)
 }
 
 /* Another file takes the name, with its history. */
-static int replace_item(struct store_tx *tx, const struct request *rq, struct artifact_info *a)
+static int replace_item(struct store_tx *tx, const struct artifact_request *rq,
+			struct artifact_info *a)
 {
 	struct key key = key_item(rq->parent, KEY_FILE, a->number);
 	int r = item_tell(tx, CHANGE_ARTIFACT_REPLACED, rq->scope, rq->parent, a, NULL);
@@ -393,14 +369,14 @@ static int replace_item(struct store_tx *tx, const struct request *rq, struct ar
 }
 
 /* The new version in rows; the artifact's record follows it. */
-static int put_version(struct store_tx *tx, struct request *rq, struct scope_info *scope,
+static int put_version(struct store_tx *tx, struct artifact_request *rq, struct scope_info *scope,
 		       uint64_t stamp)
 {
 	const struct artifact_save *save = rq->save;
 	struct artifact_info *a = &rq->info;
 	struct version_info *v = &rq->version;
 	bool is_new;
-	int r = check_parent(tx, rq->scope, rq->parent);
+	int r = artifact_check_parent(tx, rq->scope, rq->parent);
 
 	buf_clear(&rq->dead);
 	if (r == 0)
@@ -430,19 +406,15 @@ static int put_version(struct store_tx *tx, struct request *rq, struct scope_inf
 	item_save(tx, rq->parent, a);
 	if (is_new || save->replaces) {
 		item_save_name(tx, rq->parent, a);
-		touch_list(tx, rq->scope, rq->parent, scope, stamp);
+		artifact_touch_list(tx, rq->scope, rq->parent, scope, stamp);
 	}
 	r = item_tell(tx, is_new ? CHANGE_ARTIFACT_ADDED : CHANGE_ARTIFACT, rq->scope, rq->parent,
 		      a, NULL);
 	return r < 0 ? r : item_tell(tx, CHANGE_VERSION_ADDED, rq->scope, rq->parent, a, v);
 }
 
-/* What makes a version of rq, in the record of the scope. */
-typedef int saving_fn(struct store_tx *tx, struct request *rq, struct scope_info *scope,
-		      uint64_t stamp);
-
-static int save_in_session(struct store_tx *tx, struct request *rq, struct ref session,
-			   const char *event_name, saving_fn *saving)
+int artifact_save_in_session(struct store_tx *tx, struct artifact_request *rq, struct ref session,
+			     const char *event_name, artifact_saving_fn *saving)
 {
 	CLEANUP(session_release) struct session_tx s;
 	CLEANUP(event_release) struct event e = { 0 };
@@ -466,11 +438,12 @@ static int save_in_session(struct store_tx *tx, struct request *rq, struct ref s
 	return r < 0 ? r : session_finish(&s);
 }
 
-static int save_at_user(struct store_tx *tx, struct request *rq, saving_fn *saving)
+int artifact_save_at_user(struct store_tx *tx, struct artifact_request *rq,
+			  artifact_saving_fn *saving)
 {
 	struct scope_info scope;
 	uint64_t stamp = clock_stamp();
-	int r = in_scope(tx, rq->scope, &scope);
+	int r = artifact_load_scope(tx, rq->scope, &scope);
 
 	if (r == 0)
 		r = saving(tx, rq, &scope, stamp);
@@ -482,7 +455,7 @@ static int save_at_user(struct store_tx *tx, struct request *rq, saving_fn *savi
 }
 
 /* The open that saved a version wrote more: the same version, no second event. */
-static int extend(struct store_tx *tx, struct request *rq)
+static int extend(struct store_tx *tx, struct artifact_request *rq)
 {
 	const struct artifact_save *save = rq->save;
 	CLEANUP(extents_release) struct extents old = { 0 };
@@ -490,7 +463,7 @@ static int extend(struct store_tx *tx, struct request *rq)
 	struct version_info *v = &rq->version;
 	struct artifact_info *a = &rq->info;
 	struct scope_info scope;
-	int r = in_scope(tx, rq->scope, &scope);
+	int r = artifact_load_scope(tx, rq->scope, &scope);
 
 	buf_clear(&rq->dead);
 	if (r == 0)
@@ -527,20 +500,20 @@ static int extend(struct store_tx *tx, struct request *rq)
 
 static int publish(struct store_tx *tx, void *arg)
 {
-	struct request *rq = arg;
+	struct artifact_request *rq = arg;
 	const struct artifact_save *save = rq->save;
 
 	if (save->version)
 		return extend(tx, rq);
 	if (save->event_session.session)
-		return save_in_session(tx, rq, save->event_session, save->event_name, put_version);
+		return artifact_save_in_session(tx, rq, save->event_session, save->event_name,
+						put_version);
 	if (rq->scope.session)
-		return save_in_session(tx, rq, rq->scope, NULL, put_version);
-	return save_at_user(tx, rq, put_version);
+		return artifact_save_in_session(tx, rq, rq->scope, NULL, put_version);
+	return artifact_save_at_user(tx, rq, put_version);
 }
 
-/* Numbers for what a transaction makes, taken before it. */
-static int take_numbers(struct store *st, struct request *rq, struct err *err)
+int artifact_take_numbers(struct store *st, struct artifact_request *rq, struct err *err)
 {
 	if (!rq->new_number)
 		rq->new_number = store_new_number(st, err);
@@ -551,14 +524,14 @@ static int take_numbers(struct store *st, struct request *rq, struct err *err)
 int artifact_publish(struct store *st, const struct artifact_save *save, struct artifact_info *out,
 		     struct err *err)
 {
-	struct request rq = { .scope = save->scope,
-			      .parent = save->parent,
-			      .new_number = save->number,
-			      .save = save };
-	int r = check_full_name(save->full_name, err);
+	struct artifact_request rq = { .scope = save->scope,
+				       .parent = save->parent,
+				       .new_number = save->number,
+				       .save = save };
+	int r = artifact_check_full_name(save->full_name, err);
 
 	if (r == 0)
-		r = take_numbers(st, &rq, err);
+		r = artifact_take_numbers(st, &rq, err);
 	if (r == 0)
 		r = store_update(st, publish, &rq, err);
 	if (r == 0)
@@ -576,13 +549,13 @@ int artifact_publish(struct store *st, const struct artifact_save *save, struct 
 
 static int remove_name(struct store_tx *tx, void *arg)
 {
-	struct request *rq = arg;
+	struct artifact_request *rq = arg;
 	struct scope_info scope;
-	int r = in_scope(tx, rq->scope, &scope);
+	int r = artifact_load_scope(tx, rq->scope, &scope);
 
 	buf_clear(&rq->dead);
 	if (r == 0)
-		r = find(tx, rq);
+		r = artifact_find_tx(tx, rq);
 	if (r < 0)
 		return r;
 	if (rq->info.is_directory)
@@ -594,13 +567,12 @@ static int remove_name(struct store_tx *tx, void *arg)
 	rq->info.attr = (struct artifact_attr){ 0 };
 	rq->info.stamp = rq->info.changed = clock_stamp();
 	item_save(tx, rq->parent, &rq->info);
-	touch_list(tx, rq->scope, rq->parent, &scope, rq->info.stamp);
+	artifact_touch_list(tx, rq->scope, rq->parent, &scope, rq->info.stamp);
 	scope_save(tx, rq->scope, &scope);
 	return item_tell(tx, CHANGE_ARTIFACT_REMOVED, rq->scope, rq->parent, &rq->info, NULL);
 }
 
-/* Run a transaction that may leave bulks without a reference. */
-static int update_and_remove(struct store *st, store_tx_fn *fn, struct request *rq, struct err *err)
+int artifact_update(struct store *st, store_tx_fn *fn, struct artifact_request *rq, struct err *err)
 {
 	int r = store_update(st, fn, rq, err);
 
@@ -613,9 +585,9 @@ static int update_and_remove(struct store *st, store_tx_fn *fn, struct request *
 int artifact_remove(struct store *st, struct ref scope, uint64_t parent, const char *name,
 		    struct err *err)
 {
-	struct request rq = { .scope = scope, .parent = parent, .name = name };
+	struct artifact_request rq = { .scope = scope, .parent = parent, .name = name };
 
-	return update_and_remove(st, remove_name, &rq, err);
+	return artifact_update(st, remove_name, &rq, err);
 }
 
 void artifact_remove_bulks(struct store *st, const struct buf *dead)
@@ -665,465 +637,4 @@ int artifact_remove_all(struct store_tx *tx, uint64_t parent, struct buf *dead)
 	struct key prefix = key_dir(KEY_ITEM, parent, KEY_FILE);
 
 	return store_scan(tx, &prefix, &prefix, remove_item, &all);
-}
-
-/* Renaming. */
-
-/* What is remembered of the name that was left: its numbers stay used. */
-static void leave_name(struct store_tx *tx, const struct artifact_rename *rn,
-		       const struct artifact_info *from, uint64_t number, uint64_t stamp)
-{
-	struct artifact_info left = *from;
-	struct key key = key_item(rn->parent, KEY_FILE, from->number);
-
-	store_delete(tx, &key);
-	left.number = number;
-	left.latest = left.tombstone = 0;
-	left.attr = (struct artifact_attr){ 0 };
-	left.stamp = left.changed = stamp;
-	item_save(tx, rn->parent, &left);
-	item_save_name(tx, rn->parent, &left);
-}
-
-/* The new name becomes what `from` is, with its number. `to`: item_claim() found it so. */
-static int put_renamed(struct store_tx *tx, struct request *rq, const struct artifact_info *from,
-		       struct artifact_info *to, uint64_t stamp)
-{
-	CLEANUP(extents_release) struct extents map = { 0 };
-	CLEANUP(buf_release) struct buf meta = { 0 };
-	struct version_info *v = &rq->version;
-	int r = version_load(tx, from->history, from->latest, v, &meta);
-
-	if (r == 0)
-		r = version_map(tx, from->history, v, &map);
-	if (r < 0)
-		return r;
-	v->n = 0;
-	v->number = rq->new_version;
-	v->stamp = stamp;
-	v->created = clock_now();
-	v->bulk = 0;
-	v->is_mapped = false; /* of the new one */
-	if (!v->is_typed)
-		(void)snprintf(v->mime, sizeof v->mime, "%s", rq->mime);
-	r = version_take_number(tx, to->history, &to->highest, &v->n);
-	if (r == 0)
-		r = version_save(tx, to->history, v, buf_span(&meta), NULL, &map, &rq->dead);
-	if (r < 0)
-		return r;
-	item_note_version(to, v);
-	to->attr = from->attr;
-	if (!(to->attr.has & ATTR_MTIME)) { /* a rename does not change it */
-		to->attr.has |= ATTR_MTIME;
-		to->attr.mtime = (int64_t)from->stamp;
-	}
-	return 0;
-}
-
-static int rename_file(struct store_tx *tx, struct request *rq, struct scope_info *scope,
-		       uint64_t stamp)
-{
-	const struct artifact_rename *rn = rq->rename;
-	struct artifact_info from = rq->info;
-	struct artifact_info *to = &rq->info;
-	struct artifact_info replaced;
-	struct key key;
-	int r = check_parent(tx, rn->scope, rn->new_parent);
-
-	if (r == 0)
-		r = item_claim(tx, rn->new_parent, rn->new_name, rn->new_full_name, from.number,
-			       to);
-	if (r < 0)
-		return r;
-	if (r == 1 && rn->must_be_new)
-		return err_set(tx->err, -EEXIST, "there is '%s' already", rn->new_full_name);
-	if (r == 1) {
-		replaced = *to;
-		key = key_item(rn->new_parent, KEY_FILE, replaced.number);
-		store_delete(tx, &key);
-		to->number = from.number;
-		r = item_tell(tx, CHANGE_ARTIFACT_REPLACED, rn->scope, rn->new_parent, &replaced,
-			      NULL);
-	} else if (to->history == from.number) { /* which stays with the old name */
-		to->history = rq->new_number;
-	}
-	if (r == 0)
-		r = put_renamed(tx, rq, &from, to, stamp);
-	if (r == 0)
-		r = version_drop_all(tx, rn->scope, from.history, &rq->dead);
-	if (r < 0)
-		return r;
-	leave_name(tx, rn, &from, store_new_number(tx->st, tx->err), stamp);
-	item_save(tx, rn->new_parent, to);
-	item_save_name(tx, rn->new_parent, to);
-	touch_list(tx, rn->scope, rn->parent, scope, stamp);
-	touch_list(tx, rn->scope, rn->new_parent, scope, stamp);
-	r = item_tell(tx, CHANGE_ARTIFACT_MOVED, rn->scope, rn->parent, &from, NULL);
-	if (r == 0)
-		r = item_tell(tx, CHANGE_ARTIFACT_ADDED, rn->scope, rn->new_parent, to, NULL);
-	return r < 0 ? r
-		     : item_tell(tx, CHANGE_VERSION_ADDED, rn->scope, rn->new_parent, to,
-				 &rq->version);
-}
-
-/* A directory's new name has to be free, or an empty directory, which it replaces. */
-static int claim_directory(struct store_tx *tx, const struct artifact_rename *rn)
-{
-	struct artifact_info old;
-	int r = item_load_name(tx, rn->new_parent, rn->new_name, &old);
-
-	if (r < 0)
-		return r == -ENOENT ? 0 : r;
-	if (item_is_visible(&old) && rn->must_be_new)
-		return err_set(tx->err, -EEXIST, "there is '%s' already", rn->new_full_name);
-	if (item_is_visible(&old) && !old.is_directory)
-		return err_set(tx->err, -ENOTDIR, "'%s' is not a directory", rn->new_full_name);
-	r = old.is_directory && item_is_visible(&old) ? has_entries(tx, old.number) : 0;
-	if (r)
-		return r < 0 ? r
-			     : err_set(tx->err, -ENOTEMPTY, "'%s' is not empty", rn->new_full_name);
-	if (item_is_visible(&old))
-		r = item_tell(tx, CHANGE_ARTIFACT_REPLACED, rn->scope, rn->new_parent, &old, NULL);
-	item_drop(tx, rn->new_parent, old.number);
-	return r;
-}
-
-static int rename_directory(struct store_tx *tx, struct request *rq, struct scope_info *scope,
-			    uint64_t stamp)
-{
-	const struct artifact_rename *rn = rq->rename;
-	struct artifact_info from = rq->info;
-	struct key key;
-	int r = has_entries(tx, from.number);
-
-	if (r)
-		return r < 0 ? r
-			     : err_set(tx->err, -EXDEV,
-				       "'%s' holds artifacts, whose names would change",
-				       from.full_name);
-	r = check_parent(tx, rn->scope, rn->new_parent);
-	if (r == 0)
-		r = claim_directory(tx, rn);
-	if (r < 0)
-		return r;
-	key = key_item(rn->parent, KEY_FILE, from.number);
-	store_delete(tx, &key);
-	key = key_name(rn->parent, KEY_FILE, span_of(rn->name));
-	store_delete(tx, &key);
-	(void)snprintf(rq->info.name, sizeof rq->info.name, "%s", rn->new_name);
-	(void)snprintf(rq->info.full_name, sizeof rq->info.full_name, "%s", rn->new_full_name);
-	rq->info.changed = stamp;
-	rq->version.n = 0; /* no version, no event */
-	item_save(tx, rn->new_parent, &rq->info);
-	item_save_name(tx, rn->new_parent, &rq->info);
-	touch_list(tx, rn->scope, rn->parent, scope, stamp);
-	touch_list(tx, rn->scope, rn->new_parent, scope, stamp);
-	r = item_tell(tx, CHANGE_ARTIFACT_MOVED, rn->scope, rn->parent, &from, NULL);
-	return r < 0 ? r
-		     : item_tell(tx, CHANGE_ARTIFACT_ADDED, rn->scope, rn->new_parent, &rq->info,
-				 NULL);
-}
-
-static int rename_any(struct store_tx *tx, struct request *rq, struct scope_info *scope,
-		      uint64_t stamp)
-{
-	int r;
-
-	rq->name = rq->rename->name;
-	rq->parent = rq->rename->parent;
-	buf_clear(&rq->dead);
-	r = find(tx, rq);
-	if (r < 0)
-		return r;
-	return rq->info.is_directory ? rename_directory(tx, rq, scope, stamp)
-				     : rename_file(tx, rq, scope, stamp);
-}
-
-static int rename_tx(struct store_tx *tx, void *arg)
-{
-	struct request *rq = arg;
-
-	if (rq->scope.session)
-		return save_in_session(tx, rq, rq->scope, NULL, rename_any);
-	return save_at_user(tx, rq, rename_any);
-}
-
-int artifact_rename(struct store *st, const struct artifact_rename *rename,
-		    struct artifact_info *out, struct err *err)
-{
-	struct request rq = { .scope = rename->scope, .rename = rename, .mime = rename->mime };
-	int r = check_full_name(rename->new_full_name, err);
-
-	if (r == 0)
-		r = take_numbers(st, &rq, err);
-	if (r == 0)
-		r = update_and_remove(st, rename_tx, &rq, err);
-	if (r == 0 && out)
-		*out = rq.info;
-	return r;
-}
-
-/* Versions. */
-
-static int stat_version(struct store_tx *tx, void *arg)
-{
-	struct request *rq = arg;
-	int r = version_load(tx, rq->number, rq->n, &rq->version, rq->text);
-
-	if (r == 0 && rq->version.is_tombstone)
-		r = err_set(tx->err, -ENOENT, "version %llu hides the name, and has no bytes",
-			    (unsigned long long)rq->n);
-	return r;
-}
-
-int artifact_version(struct store *st, uint64_t artifact, uint64_t n, struct version_info *out,
-		     struct err *err)
-{
-	struct request rq = { .number = artifact, .n = n };
-	int r = store_view(st, stat_version, &rq, err);
-
-	if (r == 0)
-		*out = rq.version;
-	return r;
-}
-
-static int check_number(struct store_tx *tx, void *arg)
-{
-	struct request *rq = arg;
-
-	return version_take_number(tx, rq->number, &rq->info.highest, &rq->n);
-}
-
-int artifact_check_number(struct store *st, const struct artifact_info *a, uint64_t n,
-			  struct err *err)
-{
-	struct request rq = { .number = a->history, .n = n, .info = *a };
-
-	return store_view(st, check_number, &rq, err); /* which is not committed */
-}
-
-int artifact_metadata(struct store *st, uint64_t artifact, uint64_t n, struct buf *out,
-		      struct err *err)
-{
-	struct request rq = { .number = artifact, .n = n, .text = out };
-	int r = store_view(st, stat_version, &rq, err);
-
-	return r < 0 ? r : buf_check(out, err);
-}
-
-static int load_bytes(struct store_tx *tx, void *arg)
-{
-	struct request *rq = arg;
-	int r = stat_version(tx, rq);
-
-	extents_release(&rq->map);
-	return r < 0 ? r : version_map(tx, rq->number, &rq->version, &rq->map);
-}
-
-int artifact_blob(struct store *st, uint64_t artifact, uint64_t n, struct blob *blob,
-		  struct version_info *out, struct err *err)
-{
-	struct request rq = { .number = artifact, .n = n };
-	struct version_info seen = { 0 };
-	int r;
-
-	/* What is pinned stays; what was pinned has to be what is there. */
-	do {
-		r = store_view(st, load_bytes, &rq, err);
-		if (r < 0 || (seen.stamp && seen.stamp == rq.version.stamp))
-			break;
-		seen = rq.version;
-		blob_close(blob);
-		r = blob_load(blob, &rq.map, rq.version.size, err);
-	} while (r == 0);
-	extents_release(&rq.map);
-	if (r < 0)
-		blob_close(blob);
-	if (r == 0 && out)
-		*out = rq.version;
-	return r;
-}
-
-static int emit_version(void *arg, const struct version_info *v)
-{
-	struct listing *l = arg;
-
-	return v->is_tombstone ? 0 : l->version(l->arg, v);
-}
-
-static int list_versions(struct store_tx *tx, void *arg)
-{
-	struct listing *l = arg;
-
-	return version_scan(tx, l->parent, l->after, emit_version, l);
-}
-
-int artifact_versions(struct store *st, uint64_t artifact, uint64_t after, version_fn *fn,
-		      void *arg, struct err *err)
-{
-	struct listing l = { .parent = artifact, .after = after, .version = fn, .arg = arg };
-
-	return store_view(st, list_versions, &l, err);
-}
-
-struct newest {
-	uint64_t except;
-	struct version_info found;
-};
-
-static int take_newest(void *arg, const struct version_info *v)
-{
-	struct newest *newest = arg;
-
-	if (v->n != newest->except)
-		newest->found = *v;
-	return 0;
-}
-
-/* The record when version n is gone. *is_gone: nothing is left to be seen. */
-static int forget_version(struct store_tx *tx, struct artifact_info *a, uint64_t n, bool *is_gone)
-{
-	struct newest newest = { .except = n };
-	int r = version_scan(tx, a->history, 0, take_newest, &newest);
-
-	*is_gone = !newest.found.n || newest.found.is_tombstone;
-	a->changed = a->versions_stamp = clock_stamp();
-	if (r < 0 || a->latest != n)
-		return r;
-	a->latest = *is_gone ? 0 : newest.found.n;
-	a->tombstone = newest.found.is_tombstone ? newest.found.n : 0;
-	a->size = newest.found.size;
-	a->stamp = a->versions_stamp;
-	a->attr.has &= ~(unsigned)(ATTR_MTIME | ATTR_ATIME);
-	return 0;
-}
-
-static int remove_version(struct store_tx *tx, void *arg)
-{
-	struct request *rq = arg;
-	struct scope_info scope;
-	bool was_visible;
-	bool is_gone = false;
-	int r = in_scope(tx, rq->scope, &scope);
-
-	buf_clear(&rq->dead);
-	if (r == 0)
-		r = find(tx, rq);
-	was_visible = rq->info.latest;
-	rq->number = rq->info.history;
-	if (r == 0)
-		r = stat_version(tx, rq);
-	if (r == 0)
-		r = forget_version(tx, &rq->info, rq->n, &is_gone);
-	if (r == 0)
-		r = version_drop(tx, rq->info.history, &rq->version, &rq->dead);
-	if (r < 0)
-		return r;
-	item_save(tx, rq->parent, &rq->info);
-	is_gone = was_visible && !rq->info.latest;
-	scope.stamp = rq->info.changed;
-	if (is_gone)
-		touch_list(tx, rq->scope, rq->parent, &scope, rq->info.changed);
-	scope_save(tx, rq->scope, &scope);
-	r = item_tell(tx, is_gone ? CHANGE_ARTIFACT_REMOVED : CHANGE_ARTIFACT, rq->scope,
-		      rq->parent, &rq->info, NULL);
-	return r < 0 ? r
-		     : item_tell(tx, CHANGE_VERSION_REMOVED, rq->scope, rq->parent, &rq->info,
-				 &rq->version);
-}
-
-int artifact_remove_version(struct store *st, struct ref scope, uint64_t parent, const char *name,
-			    uint64_t n, struct err *err)
-{
-	struct request rq = {
-		.scope = scope, .parent = parent, .name = name, .n = n, .versions = true
-	};
-
-	return update_and_remove(st, remove_version, &rq, err);
-}
-
-static int describe_version(struct store_tx *tx, void *arg)
-{
-	struct request *rq = arg;
-	struct scope_info scope;
-	int r = in_scope(tx, rq->scope, &scope);
-
-	if (r == 0)
-		r = find(tx, rq);
-	rq->number = rq->info.history;
-	if (r == 0)
-		r = stat_version(tx, rq);
-	if (r < 0)
-		return r;
-	if (rq->mime) {
-		(void)snprintf(rq->version.mime, sizeof rq->version.mime, "%s", rq->mime);
-		rq->version.is_typed = true;
-	}
-	version_save_record(tx, rq->number, &rq->version, rq->meta);
-	rq->info.changed = rq->info.versions_stamp = clock_stamp();
-	item_save(tx, rq->parent, &rq->info);
-	scope.stamp = rq->info.changed;
-	scope_save(tx, rq->scope, &scope);
-	return item_tell(tx, CHANGE_VERSION, rq->scope, rq->parent, &rq->info, &rq->version);
-}
-
-int artifact_describe_version(struct store *st, struct ref scope, uint64_t parent, const char *name,
-			      uint64_t n, const char *mime, struct span meta, struct err *err)
-{
-	struct request rq = { .scope = scope,
-			      .parent = parent,
-			      .name = name,
-			      .n = n,
-			      .versions = true,
-			      .mime = mime,
-			      .meta = meta };
-
-	if (meta.len > ARTIFACT_META_MAX)
-		return err_set(err, -EFBIG, "custom metadata may have %u bytes", ARTIFACT_META_MAX);
-	if (mime && strlen(mime) >= sizeof rq.version.mime)
-		return err_set(err, -EINVAL, "the MIME type is over %zu bytes",
-			       sizeof rq.version.mime - 1);
-	return store_update(st, describe_version, &rq, err);
-}
-
-/* A part of a URI: what is not unreserved or in `also` as %XX. */
-static void uri_part(struct buf *out, const char *text, const char *also)
-{
-	static const char safe[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
-				   "-._~";
-
-	for (; *text; text++) {
-		if (strchr(safe, *text) || strchr(also, *text))
-			buf_char(out, *text);
-		else
-			buf_printf(out, "%%%02X", (unsigned char)*text);
-	}
-}
-
-void artifact_describe(struct buf *out, const char *app, const char *user, const char *session,
-		       const char *full_name, const struct version_info *version, struct span meta)
-{
-	CLEANUP(buf_release) struct buf uri = { 0 };
-
-	buf_text(&uri, "artifact://apps/");
-	uri_part(&uri, app, "");
-	buf_text(&uri, "/users/");
-	uri_part(&uri, user, "");
-	if (session) {
-		buf_text(&uri, "/sessions/");
-		uri_part(&uri, session, "");
-	}
-	buf_text(&uri, "/artifacts/");
-	uri_part(&uri, full_name, "/");
-	buf_printf(&uri, "/versions/%llu", (unsigned long long)version->n);
-	buf_printf(out, "{\"version\":%llu,\"canonicalUri\":", (unsigned long long)version->n);
-	json_quote(out, buf_span(&uri));
-	buf_text(out, ",\"customMetadata\":");
-	buf_span_add(out, meta.len ? meta : SPAN("{}"));
-	buf_text(out, ",\"createTime\":");
-	model_time_print(out, version->created);
-	buf_text(out, ",\"mimeType\":");
-	json_quote(out, span_of(version->mime));
-	buf_printf(out, ",\"size\":%llu}\n", (unsigned long long)version->size);
-	out->failed |= uri.failed;
 }
