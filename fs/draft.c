@@ -261,9 +261,9 @@ static int draft_open(struct handle *h, struct err *err)
 	}
 	if (r == 0 && o->draft && handle_writes(h) && (h->flags & O_TRUNC))
 		r = cut_off(o->draft, err);
+	/* What is there now stays there as long as it is open, whatever happens. */
 	if (r == 0 && !(o->draft && atomic_load(&o->draft->is_based)))
-		r = refresh_view(h, o,
-				 err); /* it is there as long as it is open, whatever happens */
+		r = refresh_view(h, o, err);
 	if (r < 0) {
 		draft_unref(o->draft);
 		blob_close(&o->view);
