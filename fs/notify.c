@@ -420,6 +420,24 @@ static void call_changed(struct fs *fs, const struct change *c)
 		notify_name(fs, node_ino(c->parent, ID_TURN_CALLS), c->name);
 }
 
+/* A file that rides along with the next message; their list is as new as any of them. */
+static void attachment_changed(struct fs *fs, const struct change *c)
+{
+	CLEANUP(buf_release) struct buf name = { 0 };
+	uint64_t dir = node_ino(c->ref.session, ID_ATTACHMENTS);
+	uint64_t file = node_ino(c->item, ID_OBJECT);
+
+	notify_attributes(fs, dir);
+	if (c->kind == CHANGE_ATTACHMENT_REMOVED)
+		inode_removed(&fs->inodes, file);
+	else if (c->kind == CHANGE_ATTACHMENT_ADDED)
+		inode_restored(&fs->inodes, file);
+	notify_attributes(fs, file);
+	if (c->kind == CHANGE_ATTACHMENT_ADDED && !inode_is_held(&fs->inodes, file) &&
+	    name_encode(span_of(c->name), NAME_HIDE_DOT, &name, NULL) == 0 && buf_cstr(&name))
+		notify_name(fs, dir, name.data);
+}
+
 static void scope_changed(struct fs *fs, const struct change *c)
 {
 	struct ref up = ref_parent(c->ref);
@@ -481,6 +499,11 @@ void notify_change(void *arg, const struct change *c)
 	case CHANGE_CALL_ADDED:
 	case CHANGE_CALL:
 		call_changed(fs, c);
+		break;
+	case CHANGE_ATTACHMENT_ADDED:
+	case CHANGE_ATTACHMENT:
+	case CHANGE_ATTACHMENT_REMOVED:
+		attachment_changed(fs, c);
 		break;
 	}
 }

@@ -16,6 +16,7 @@
  *   q session n               -> record: app, user; turn n has not ended
  *   c session n sequence      -> record of a call in turn n, of a model or a tool
  *   d session n sequence      -> what the call's program wrote to standard error
+ *   a session number piece    -> piece of an attachment
  *   m message piece           -> piece of a message that was closed, not submitted;
  *                                piece 0 is a record: app, user, session, kind
  *   v artifact n              -> record of version n
@@ -50,6 +51,7 @@ enum key_space {
 	KEY_QUEUE = 'q',
 	KEY_CALL = 'c',
 	KEY_CALL_STDERR = 'd',
+	KEY_ATTACHMENT = 'a',
 	KEY_MESSAGE = 'm',
 	KEY_VERSION = 'v',
 	KEY_MAP = 'x',
@@ -65,6 +67,7 @@ enum key_kind {
 	KEY_SESSION = 'S',
 	KEY_STATE = 'K',
 	KEY_FILE = 'F',
+	KEY_ATTACHED = 'T',
 };
 
 #define KEY_MAX 320

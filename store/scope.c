@@ -4,8 +4,9 @@
  * Rows: KEY_NAME parent kind id -> number, KEY_ITEM parent kind number ->
  * record: id, created, updated, stamp, members_stamp, state_stamp,
  * state_names_stamp, artifacts_stamp, turns_stamp, turn_stamp, log_stamp,
- * log_size, sealed, events, turns, members, rewinds. The root has such a
- * record too, under parent 0.
+ * log_size, sealed, events, turns, members, rewinds, attachments,
+ * attachment_bytes, attachments_stamp. The root has such a record too, under
+ * parent 0.
  */
 #include "store/scope.h"
 
@@ -60,6 +61,9 @@ static void encode(const struct scope_info *info, struct buf *out)
 	record_number(out, info->turns);
 	record_number(out, info->members);
 	record_number(out, info->rewinds);
+	record_number(out, info->attachments);
+	record_number(out, info->attachment_bytes);
+	record_number(out, info->attachments_stamp);
 }
 
 static int decode(struct span record, uint64_t number, struct scope_info *info)
@@ -84,6 +88,9 @@ static int decode(struct span record, uint64_t number, struct scope_info *info)
 	info->turns = record_take_number(&r);
 	info->members = record_take_number(&r);
 	info->rewinds = record_take_number(&r);
+	info->attachments = record_take_number(&r);
+	info->attachment_bytes = record_take_number(&r);
+	info->attachments_stamp = record_take_number(&r);
 	return r.bad ? -EIO : 0;
 }
 
@@ -289,9 +296,10 @@ int scope_list(struct store *st, struct ref parent, uint64_t after, scope_fn *fn
 /* All rows of one object, in every space that holds rows of it. */
 void scope_delete_rows(struct store_tx *tx, uint64_t number)
 {
-	static const enum key_space spaces[] = { KEY_NAME,    KEY_ITEM,  KEY_LOG,
-						 KEY_SEGMENT, KEY_EVENT, KEY_TURN,
-						 KEY_QUEUE,   KEY_CALL,  KEY_CALL_STDERR };
+	static const enum key_space spaces[] = { KEY_NAME,      KEY_ITEM,  KEY_LOG,
+						 KEY_SEGMENT,   KEY_EVENT, KEY_TURN,
+						 KEY_QUEUE,     KEY_CALL,  KEY_CALL_STDERR,
+						 KEY_ATTACHMENT };
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(spaces); i++) {

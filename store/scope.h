@@ -23,9 +23,12 @@ struct scope_info {
 	uint64_t log_size;          /* bytes of events.jsonl */
 	uint64_t sealed;            /* the log is folded up to here */
 	uint64_t events;
-	uint64_t turns;   /* number of the latest turn */
-	uint64_t members; /* apps and users: how many users or sessions */
-	uint64_t rewinds; /* events in the log that undo others */
+	uint64_t turns;             /* number of the latest turn */
+	uint64_t members;           /* apps and users: how many users or sessions */
+	uint64_t rewinds;           /* events in the log that undo others */
+	uint64_t attachments;       /* files that ride along with the next message */
+	uint64_t attachment_bytes;  /* of all of them */
+	uint64_t attachments_stamp; /* ns; of any of them, and of their list */
 };
 
 /*

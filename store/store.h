@@ -50,6 +50,9 @@ enum change_kind {
 	CHANGE_TURN,
 	CHANGE_CALL_ADDED, /* ref: the session; parent: the turn's object; item, name: the call's */
 	CHANGE_CALL,
+	CHANGE_ATTACHMENT_ADDED, /* ref: the session; item and name */
+	CHANGE_ATTACHMENT,       /* other bytes, or another name */
+	CHANGE_ATTACHMENT_REMOVED,
 };
 
 struct change {

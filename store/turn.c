@@ -11,6 +11,7 @@
 #include "store/turn.h"
 
 #include "base/clock.h"
+#include "store/attachment.h"
 #include "store/call.h"
 #include "store/key.h"
 
@@ -133,6 +134,7 @@ struct request {
 	uint64_t number;
 	struct event *events;
 	size_t count;
+	const struct attachments *attachments;
 	const struct call_report *reports;
 	size_t report_count;
 	int (*change)(struct request *rq, struct turn_info *t);
@@ -212,6 +214,9 @@ static int submit(struct store_tx *tx, void *arg)
 
 	if (r < 0)
 		return r == -ENOENT ? err_set(tx->err, -ESTALE, "the session was removed") : r;
+	r = attachments_take(&s, rq->attachments);
+	if (r < 0)
+		return r;
 	*t = (struct turn_info){ .n = ++s.session.turns, .number = rq->number };
 	t->created = clock_now();
 	t->first = s.start;
@@ -238,6 +243,67 @@ static int submit(struct store_tx *tx, void *arg)
 	return session_finish(&s);
 }
 
+static int move_parts(struct content *to, struct content *from)
+{
+	size_t i;
+
+	for (i = 0; i < from->count; i++) {
+		struct part *p = content_add(to, from->parts[i].kind);
+
+		if (!p)
+			return -ENOMEM;
+		*p = from->parts[i];
+		from->parts[i] = (struct part){ .kind = PART_TEXT };
+	}
+	return 0;
+}
+
+/* The attachments go behind the message's own parts. said: the content it has without them. */
+static int attach(struct event *e, struct span said, struct attachments *all, struct err *err)
+{
+	CLEANUP(content_free_p) struct content *content = NULL;
+	int r;
+
+	if (said.len)
+		r = content_from_stored(said, &content);
+	else
+		r = (content = content_new("user")) ? 0 : -ENOMEM;
+	if (r == 0 && all->parts)
+		r = move_parts(content, all->parts);
+	if (r < 0)
+		return r == -ENOMEM ? err_nomem(err) : err_set(err, r, "bad content");
+	event_set_content(e, content);
+	return event_check(e, err);
+}
+
+/*
+ * Try with the attachments of now, until no other ones are there when they are taken: they
+ * are read and encoded outside of the transaction, to keep that short.
+ */
+static int submit_attached(struct store *st, struct request *rq, struct err *err)
+{
+	CLEANUP(buf_release) struct buf said = { 0 };
+	bool has_attached = false;
+	int r = -ECANCELED;
+
+	buf_span_add(&said, event_json(rq->events, EVENT_CONTENT));
+	if (said.failed)
+		return err_nomem(err);
+	while (r == -ECANCELED) {
+		CLEANUP(attachments_release) struct attachments all;
+
+		rq->attachments = &all;
+		r = attachments_collect(st, rq->ref, &all, err);
+		if (r == 0 && (all.parts || has_attached)) {
+			r = attach(rq->events, buf_span(&said), &all, err);
+			has_attached = true;
+		}
+		if (r == 0)
+			r = store_update(st, submit, rq, err);
+	}
+	return r;
+}
+
 int turn_submit(struct store *st, struct ref session, uint64_t message, struct event *user_event,
 		struct turn_info *out, struct err *err)
 {
@@ -249,7 +315,7 @@ int turn_submit(struct store *st, struct ref session, uint64_t message, struct e
 	rq.number = store_new_number(st, err);
 	if (!rq.number)
 		return -EIO;
-	r = store_update(st, submit, &rq, err);
+	r = submit_attached(st, &rq, err);
 	if (r == 0)
 		*out = rq.info;
 	return r;

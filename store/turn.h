@@ -35,7 +35,8 @@ struct turn_info {
 
 /*
  * Make the next turn of a session: number, record, place in the queue, and its
- * user event, whose invocation id names the turn. message: its staged pieces
+ * user event, whose invocation id names the turn. The session's attachments
+ * (attachment.h) become parts of the event and go. message: its staged pieces
  * go in the same transaction; 0: none. -ESTALE: the session is gone.
  */
 MUST_CHECK int turn_submit(struct store *st, struct ref session, uint64_t message,
