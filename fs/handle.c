@@ -108,7 +108,8 @@ static int refresh_locked(struct handle *h, uint64_t offset, struct err *err) RE
 	CLEANUP(buf_release) struct buf text = { 0 };
 	int r;
 
-	if (h->has_text && (h->text_change == change || (h->direct && offset)))
+	if (h->has_text && (h->text_change == change || (h->direct && offset) ||
+			    atomic_load(&h->inode->gone))) /* then there is no other one */
 		return 0;
 	r = h->at.type->show(&h->at, &text, err);
 	if (r == 0)

@@ -6,6 +6,7 @@
  */
 #include "base/jsontext.h"
 #include "fs/artifacts.h"
+#include "fs/attachments.h"
 #include "fs/ctl.h"
 #include "fs/events.h"
 #include "fs/handle.h"
@@ -218,6 +219,7 @@ static const struct node_type session_entries[] = {
 	  .help = "the same, as an ADK Content or run request",
 	  .stat = input_stat,
 	  .file = &input_json_ops },
+	ATTACHMENTS_ROW,
 	{ .name = "output",
 	  .id = ID_OUTPUT,
 	  .mode = S_IFREG | 0400,

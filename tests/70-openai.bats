@@ -189,3 +189,19 @@ serve() {
 	cd "$TMP"
 	timeout 30 "$ADKFS" umount "$MNT"
 }
+
+@test "attachments reach the model, and a type it does not take is named" {
+	serve '[{"text": "seen"}, {"text": "again"}]'
+	printf '\211PNG\r\n\032\n\0\0\0\rIHDR\0\0\0\001\0\0\0\001' > attachments/a.png
+	echo 'a note' > attachments/b.txt
+	say look
+	same seen "$(cat output)"
+	jq -e --arg png "data:image/png;base64,$(jq -r \
+		'.content.parts[1].inlineData.data' <(head -n 1 events.jsonl) | tr -- '-_' '+/')" \
+		'.messages[-1].content == [{type: "text", text: "look"}, {type: "image_url", image_url: {url: $png}},
+		{type: "text", text: "a note\n"}]' "$TMP/asked/1.json"
+	head -c 100 /dev/zero > attachments/z.bin
+	say no
+	same 'failed 2' "$(cat status)"
+	grep -q 'inlineData application/octet-stream cannot be sent' turns/2/error
+}
