@@ -302,6 +302,15 @@ int attachments_remove(const struct place *dir, const char *name, struct err *er
 	return attachment_remove(dir->fs->store, dir->ref, child.name, err);
 }
 
+/* As when it is removed. id: the name that another one is about to get. */
+static void forget_replaced(const struct place *dir, const char *id)
+{
+	struct attachment_info info;
+
+	if (attachment_find(dir->fs->store, dir->ref, id, &info, NULL) == 0)
+		forget_writers(dir, info.number);
+}
+
 /* The kernel's inode of it goes along. */
 static int move_inode(const struct place *from, const struct place *new_dir, const char *name,
 		      const char *new_name, struct err *err)
@@ -338,8 +347,10 @@ static int publish(const struct place *from, const struct place *dir, const char
 		return err_set(err, -ENOENT, "the file was removed");
 	r = draft_text(draft, ATTACHMENTS_MAX, &bytes, err);
 	draft_unref(draft);
-	if (r == 0)
-		r = attachment_put(dir->fs->store, dir->ref, id.data, buf_span(&bytes), 0, err);
+	if (r < 0)
+		return r;
+	forget_replaced(dir, id.data);
+	r = attachment_put(dir->fs->store, dir->ref, id.data, buf_span(&bytes), 0, err);
 	if (r < 0)
 		return r;
 	remove_scratch(dir, from->item);
@@ -379,11 +390,11 @@ static int rename_stored(const struct place *from, const struct place *dir, cons
 	struct attachment_info info;
 	int r = id_of_name(new_name, &id, err);
 
-	if (r == 0 && attachment_find(dir->fs->store, dir->ref, id.data, &info, NULL) == 0)
-		forget_writers(dir, info.number);
-	if (r == 0)
-		r = attachment_rename(dir->fs->store, dir->ref, from->name, id.data, must_be_new,
-				      &info, err);
+	if (r < 0)
+		return r;
+	forget_replaced(dir, id.data);
+	r = attachment_rename(dir->fs->store, dir->ref, from->name, id.data, must_be_new, &info,
+			      err);
 	return r < 0 ? r : move_inode(from, dir, id.data, new_name, err);
 }
 

@@ -134,6 +134,22 @@ ssize_t text_write(struct handle *h, uint64_t offset, struct span data, struct e
 	return r < 0 ? r : (ssize_t)data.len;
 }
 
+/* Of any bytes: cut them off, or put zeros behind them. */
+static int resize(struct handle *h, struct text_draft *d, uint64_t size, struct err *err)
+{
+	size_t before = d->text.len;
+	int r = 0;
+
+	if (size > before) {
+		r = put_bytes(d, size, SPAN(""), err);
+		if (r == 0)
+			r = d->rules->check(h, buf_span(&d->text), err);
+	}
+	d->text.len = r < 0 ? before : size;
+	d->changed |= r == 0;
+	return r;
+}
+
 int text_truncate(struct handle *h, uint64_t size, struct err *err)
 {
 	struct text_draft *d = h->state;
@@ -147,17 +163,12 @@ int text_truncate(struct handle *h, uint64_t size, struct err *err)
 		d->loaded = true;
 	else
 		r = load(h, d, err);
-	if (r == 0 && size < d->text.len) {
+	if (r == 0 && d->rules->is_bytes) {
+		r = resize(h, d, size, err);
+	} else if (r == 0 && size < d->text.len) {
 		d->text.len = size;
-		d->changed |= size > 0 || d->rules->is_bytes;
-	} else if (r == 0 && d->rules->is_bytes && size > d->text.len) {
-		r = put_bytes(d, size, SPAN(""), err);
-		if (r == 0)
-			r = d->rules->check(h, buf_span(&d->text), err);
-		d->changed |= r == 0;
+		d->changed |= size > 0;
 	}
-	if (r == 0 && d->rules->is_bytes && size == 0)
-		d->changed = true; /* also of what was not loaded */
 	measure(d);
 	mutex_unlock(&h->lock);
 	return r;

@@ -15,7 +15,7 @@ setup() {
 
 @test "what a new session holds" {
 	session
-	same "artifacts ctl events.jsonl input input.json output session.json state state.json status trace.json transcript.html transcript.md turns usage.json wait" \
+	same "artifacts attachments ctl events.jsonl input input.json output session.json state state.json status trace.json transcript.html transcript.md turns usage.json wait" \
 		"$(ls | xargs)"
 	same idle "$(cat status)"
 	same '{}' "$(cat state.json)"
