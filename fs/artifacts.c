@@ -458,13 +458,22 @@ int artifacts_make(const struct place *dir, const char *name, const struct node_
 	return r;
 }
 
-/* The artifact of that name, if there is one, is about to go. */
-static void keep_open(struct fs *fs, uint64_t dir, const char *id)
+/*
+ * The artifact of that name, if there is one, is about to go or to be called otherwise: what
+ * was closed before is saved before, and who has it open keeps those bytes.
+ */
+static void settle_name(struct fs *fs, uint64_t dir, const char *id)
 {
 	struct artifact_info info;
+	struct inode *inode;
 
-	if (artifact_find(fs->store, dir, id, &info, NULL) == 0 && !info.is_directory)
-		draft_keep_open(fs, node_ino(info.number, ID_OBJECT));
+	if (artifact_find(fs->store, dir, id, &info, NULL) < 0 || info.is_directory)
+		return;
+	inode = inode_find(&fs->inodes, node_ino(info.number, ID_OBJECT));
+	if (!inode)
+		return;
+	(void)!draft_settle(inode, NULL); /* else the last close says why */
+	draft_keep_open(fs, inode->ino);
 }
 
 int artifacts_remove(const struct place *dir, const char *name, struct err *err)
@@ -485,7 +494,7 @@ int artifacts_remove(const struct place *dir, const char *name, struct err *err)
 		return r;
 	if (is_user_name(dir, id.data, &rest))
 		return -EOPNOTSUPP; /* a link: what others use is not deleted through it */
-	keep_open(dir->fs, artifacts_directory(dir), id.data);
+	settle_name(dir->fs, artifacts_directory(dir), id.data);
 	return artifact_remove(dir->fs->store, dir->ref, artifacts_directory(dir), id.data, err);
 }
 
@@ -581,7 +590,7 @@ static int rename_scratch(const struct renaming *rn, const struct scratch_info *
 		return move_inode(rn, info->number, &scratch_node, rn->new_name, err);
 	}
 	drop_unsaved(fs, artifacts_directory(rn->new_dir), rn->new_name);
-	keep_open(fs, artifacts_directory(rn->new_dir), rn->new_id);
+	settle_name(fs, artifacts_directory(rn->new_dir), rn->new_id);
 	r = publish_scratch(rn, info, draft, err);
 	if (r < 0)
 		return r;
@@ -657,7 +666,7 @@ static int rename_stored(const struct renaming *rn, struct artifact_info *a, con
 	if (!a->is_directory)
 		guess_type(fs->store, a, rn->new_id, mime, sizeof mime);
 	drop_unsaved(fs, change.new_parent, rn->new_name);
-	keep_open(fs, change.new_parent, rn->new_id);
+	settle_name(fs, change.new_parent, rn->new_id);
 	r = artifact_rename(fs->store, &change, a, err);
 	if (r < 0)
 		return r;
@@ -700,9 +709,10 @@ static int rename_found(const struct renaming *rn, struct err *err)
 			return r;
 	}
 	r = artifacts_decode(rn->name, &id, err);
-	if (r == 0)
-		r = artifact_find(rn->dir->fs->store, artifacts_directory(rn->dir), id.data, &a,
-				  err);
+	if (r < 0)
+		return r;
+	settle_name(rn->dir->fs, artifacts_directory(rn->dir), id.data);
+	r = artifact_find(rn->dir->fs->store, artifacts_directory(rn->dir), id.data, &a, err);
 	if (r < 0)
 		return r;
 	return rn->new_id ? rename_stored(rn, &a, id.data, err)

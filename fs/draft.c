@@ -694,8 +694,6 @@ int draft_settle(const struct inode *inode, struct err *err)
 	size_t i;
 	int r = 0;
 
-	if (!closing_deadline(at->item))
-		return 0;
 	handle_each(at->fs, inode->ino, collect_closing, &c);
 	for (i = 0; i < c.count; i++) {
 		struct draft *d = c.list[i];

@@ -789,3 +789,42 @@ only_adkfs() {
 	git fsck --no-progress
 	same '' "$(git status --porcelain)"
 }
+
+@test "emptied and closed, then removed or renamed: no reader sees what was before" {
+	python3 - <<-'PY'
+		import os
+		def emptied(name):
+		    with open(name, "w") as f:
+		        f.write("before")
+		    reader = os.open(name, os.O_RDONLY)
+		    assert os.read(reader, 10) == b"before"
+		    # A copy of the descriptor is closed: the kernel tells it, and not that it was the last.
+		    writer = os.open(name, os.O_WRONLY | os.O_TRUNC)
+		    os.close(os.dup(writer))
+		    return reader, writer
+		def empty(fd):
+		    assert os.fstat(fd).st_size == 0, os.fstat(fd).st_size
+		    assert os.pread(fd, 10, 0) == b""
+		reader, writer = emptied("removed")
+		os.unlink("removed")
+		empty(reader)
+		os.close(writer)
+		reader, writer = emptied("hidden")
+		os.rename("hidden", ".hidden")
+		assert open(".hidden").read() == ""
+		empty(reader)
+		os.close(writer)
+		reader, writer = emptied("old")
+		os.rename("old", "new")
+		assert open("new").read() == ""
+		empty(reader)
+		os.close(writer)
+		reader, writer = emptied("below")
+		with open("above", "w") as f:
+		    f.write("above")
+		os.rename("above", "below")
+		empty(reader)
+		os.close(writer)
+		assert open("below").read() == "above"
+	PY
+}

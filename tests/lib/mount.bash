@@ -26,7 +26,8 @@ folders_setup() {
 	AGENTS=$TMP/agents
 	mkdir "$MNT" "$AGENTS"
 	cp -R "$ROOT"/tests/fixtures/agents/. "$ROOT"/examples/agents/. "$AGENTS"
-	export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}log_path=$TMP/sanitizer"
+	# What the sanitizer holds back of freed memory would be taken for the daemon's.
+	export ASAN_OPTIONS="quarantine_size_mb=32:${ASAN_OPTIONS:+$ASAN_OPTIONS:}log_path=$TMP/sanitizer"
 	export UBSAN_OPTIONS="${UBSAN_OPTIONS:+$UBSAN_OPTIONS:}print_stacktrace=1:log_path=$TMP/sanitizer"
 	# Keys of whoever runs the tests are not for them.
 	unset OPENAI_API_KEY OPENAI_BASE_URL OPENAI_ORG_ID OPENAI_PROJECT

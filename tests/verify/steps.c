@@ -11,7 +11,7 @@
 #include <sys/random.h>
 
 enum {
-	SHOWN_STEPS = 20,
+	SHOWN_STEPS = 200,
 	NOTE_SIZE = 240,
 };
 
