@@ -50,6 +50,8 @@ struct runner {
 	_Atomic uint64_t turns_ended;
 	_Atomic uint64_t turns_failed;
 
+	struct contexts contexts;
+
 	struct mutex agents_lock;
 	struct loaded agents[AGENTS_MAX] GUARDED_BY(agents_lock);
 	size_t agent_count GUARDED_BY(agents_lock);
@@ -434,6 +436,11 @@ static int find_temp(void *arg, struct ref session, struct span key, struct buf 
 	return r;
 }
 
+struct contexts *runner_contexts(struct runner *rn)
+{
+	return &rn->contexts;
+}
+
 int runner_agent_folder(struct runner *rn, const char *app, struct buf *out, struct err *err)
 {
 	CLEANUP(buf_release) struct buf path = { 0 };
@@ -610,6 +617,7 @@ int runner_new(const struct runner_options *options, struct runner **out, struct
 	rn->options = *options;
 	rn->host = (struct invocation_host){ options->store,   &rn->options,   find_temp, rn,
 					     &rn->model_calls, &rn->tool_calls };
+	contexts_init(&rn->contexts, options->store);
 	mutex_init(&rn->agents_lock);
 	mutex_init(&rn->lock);
 	cond_init(&rn->work);
@@ -764,5 +772,6 @@ void runner_free(struct runner *rn) NO_THREAD_ANALYSIS /* nobody else is left */
 	cond_release(&rn->quiet);
 	mutex_release(&rn->lock);
 	mutex_release(&rn->agents_lock);
+	contexts_release(&rn->contexts);
 	free(rn);
 }

@@ -10,6 +10,7 @@
 #define RUNNER_RUNNER_H
 
 #include "runner/agent.h"
+#include "runner/context.h"
 #include "store/store.h"
 #include "store/turn.h"
 
@@ -34,6 +35,20 @@ struct runner_options {
 	void (*progress)(void *arg, struct ref session, uint64_t turn_number);
 	/* Append the path at which programs find the session; NULL: nowhere. */
 	int (*session_path)(void *arg, struct ref session, struct buf *out);
+
+	/*
+	 * Contexts, for who serves them; all NULL without a mount. Append the path of a
+	 * context's directory. It was opened, and can be found; it is about to end, and what
+	 * was saved in it was published (or not).
+	 */
+	int (*context_path)(void *arg, struct context *c, struct buf *out);
+	void (*context_opened)(void *arg, struct context *c);
+	void (*context_closed)(void *arg, struct context *c, bool published);
+	/*
+	 * Append what its program saved in artifacts/, as struct save (store/saves.h). What
+	 * they point at stays until context_closed().
+	 */
+	int (*context_saves)(void *arg, struct context *c, struct buf *saves, struct err *err);
 	void *arg;
 };
 
@@ -89,6 +104,9 @@ void runner_forget(struct runner *rn, struct ref session);
 /* `temp:` keys of a delta, a JSON object; they live until the current or next turn ends. */
 MUST_CHECK int runner_set_temp(struct runner *rn, struct ref session, struct span delta,
 			       struct err *err);
+
+/* The contexts of all turns. */
+struct contexts *runner_contexts(struct runner *rn);
 
 /* The loaded agent of an app, one reference. -ENXIO with the reason. */
 MUST_CHECK int runner_agent(struct runner *rn, const char *app, struct agent **out,

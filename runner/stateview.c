@@ -1,0 +1,259 @@
+/*
+ * Views: see stateview.h.
+ */
+#include "runner/stateview.h"
+
+#include "base/jsontext.h"
+#include "store/state.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+struct stateview *stateview_new(struct stateview *below, const struct stateview_source *source)
+{
+	struct stateview *v = calloc(1, sizeof *v);
+
+	if (!v)
+		return NULL;
+	v->below = below;
+	v->source = source;
+	v->changes = json_object();
+	if (!v->changes) {
+		free(v);
+		return NULL;
+	}
+	mutex_init(&v->lock);
+	return v;
+}
+
+void stateview_free(struct stateview *v) NO_THREAD_ANALYSIS /* nobody else has it */
+{
+	if (!v)
+		return;
+	json_decref(v->changes);
+	mutex_release(&v->lock);
+	free(v);
+}
+
+/* A key that is committed, or one of `temp:`. */
+static int get_stored(const struct stateview_source *source, struct span key, struct buf *json,
+		      struct err *err)
+{
+	CLEANUP(buf_release) struct buf text = { 0 };
+	struct ref scope = source->session;
+	struct span bare;
+	struct span value;
+	enum scope_kind kind = statekey_scope(key, &bare);
+	char *name;
+	int r;
+
+	if (kind == SCOPE_TEMP) {
+		CLEANUP(buf_release) struct buf copy = { 0 };
+
+		buf_span_add(&copy, key);
+		name = buf_cstr(&copy);
+		r = name ? source->temp(source->arg, scope, &text) : -ENOMEM;
+		if (r < 0 || !text.len)
+			return r < 0 ? r : -ENOENT;
+		r = json_member(buf_span(&text), name, &value);
+		if (r == 0)
+			buf_span_add(json, value);
+		return r;
+	}
+	if (kind != SCOPE_SESSION)
+		scope.session = 0;
+	if (kind == SCOPE_APP)
+		scope.user = 0;
+	r = state_get(source->store, scope, bare, &text, NULL, NULL);
+	if (r < 0)
+		return r == -ENOENT ? r : err_set(err, r, "the state cannot be read");
+	return json_canonical_text(buf_span(&text), JSON_DEPTH_FREE, json, err);
+}
+
+/* 1: this view says what the key is, -ENOENT that it is not; 0: the ones below know. */
+static int get_own(struct stateview *v, struct span key, struct buf *json)
+{
+	json_t *change;
+	int r = 0;
+
+	mutex_lock(&v->lock);
+	change = json_object_getn(v->changes, key.data, key.len);
+	if (json_is_string(change)) {
+		buf_add(json, json_string_value(change), json_string_length(change));
+		r = 1;
+	} else if (change) {
+		r = -ENOENT;
+	}
+	mutex_unlock(&v->lock);
+	return r;
+}
+
+int stateview_get(struct stateview *v, struct span key, struct buf *json, struct err *err)
+{
+	int r = 0;
+
+	for (; r == 0; v = v->below) {
+		r = get_own(v, key, json);
+		if (r == 0 && !v->below)
+			return get_stored(v->source, key, json, err);
+	}
+	return r < 0 ? r : buf_check(json, err);
+}
+
+static int add_text(void *arg, struct span key, struct span value)
+{
+	return json_object_setn_new(arg, key.data, key.len, json_stringn(value.data, value.len))
+		       ? -ENOMEM
+		       : 0;
+}
+
+/* Keys and texts below all changes. */
+static int load_stored(const struct stateview_source *source, json_t *map, struct err *err)
+{
+	CLEANUP(buf_release) struct buf object = { 0 };
+	int r = state_map(source->store, source->session, &object, err);
+
+	if (r == 0)
+		r = json_each(buf_span(&object), add_text, map);
+	if (r < 0)
+		return r;
+	buf_clear(&object);
+	r = source->temp(source->arg, source->session, &object);
+	return r < 0 || !object.len ? r : json_each(buf_span(&object), add_text, map);
+}
+
+static int load(struct stateview *v, json_t *map, struct err *err)
+{
+	const char *key;
+	size_t len;
+	json_t *change;
+	int r = v->below ? load(v->below, map, err) : load_stored(v->source, map, err);
+
+	if (r < 0)
+		return r;
+	mutex_lock(&v->lock);
+	json_object_keylen_foreach(v->changes, key, len, change)
+	{
+		if (!json_is_string(change))
+			(void)json_object_deln(map, key, len);
+		else if (json_object_setn(map, key, len, change))
+			r = -ENOMEM;
+	}
+	mutex_unlock(&v->lock);
+	return r;
+}
+
+int stateview_each(struct stateview *v, stateview_fn *fn, void *arg, struct err *err)
+{
+	json_auto_t *map = json_object();
+	const char *key;
+	size_t len;
+	json_t *text;
+	int r = map ? load(v, map, err) : -ENOMEM;
+
+	if (r < 0)
+		return r == -ENOMEM ? err_nomem(err) : r;
+	json_object_keylen_foreach(map, key, len, text)
+	{
+		r = fn(arg, (struct span){ key, len },
+		       (struct span){ json_string_value(text), json_string_length(text) });
+		if (r)
+			return r;
+	}
+	return 0;
+}
+
+static int change(struct stateview *v, struct span key, json_t *value, struct err *err)
+{
+	int r;
+
+	mutex_lock(&v->lock);
+	r = json_object_setn_new(v->changes, key.data, key.len, value);
+	v->count++;
+	mutex_unlock(&v->lock);
+	return r ? err_nomem(err) : 0;
+}
+
+int stateview_set(struct stateview *v, struct span key, struct span json, struct err *err)
+{
+	int r = statekey_check(key, err);
+
+	return r < 0 ? r : change(v, key, json_stringn(json.data, json.len), err);
+}
+
+int stateview_delete(struct stateview *v, struct span key, struct err *err)
+{
+	CLEANUP(buf_release) struct buf old = { 0 };
+	int r = stateview_get(v, key, &old, err);
+
+	return r < 0 ? r : change(v, key, json_null(), err);
+}
+
+uint64_t stateview_count(struct stateview *v)
+{
+	uint64_t count;
+
+	mutex_lock(&v->lock);
+	count = v->count;
+	mutex_unlock(&v->lock);
+	return count;
+}
+
+static void add_temp(struct buf *object, struct span key, struct span json)
+{
+	buf_char(object, object->len ? ',' : '{');
+	json_quote(object, key);
+	buf_char(object, ':');
+	buf_span_add(object, json);
+}
+
+int stateview_write(struct stateview *v, struct event *e)
+{
+	const char *key;
+	size_t len;
+	json_t *value;
+
+	buf_clear(&e->temp_text);
+	mutex_lock(&v->lock);
+	json_object_keylen_foreach(v->changes, key, len, value)
+	{
+		struct span name = { key, len };
+		struct span json = { json_string_value(value), json_string_length(value) };
+
+		if (statekey_is_temp(name))
+			add_temp(&e->temp_text, name, json.data ? json : SPAN("null"));
+		else if (json.data)
+			event_set_state(e, key, json);
+		else
+			event_delete_state(e, key);
+	}
+	mutex_unlock(&v->lock);
+	if (e->temp_text.len)
+		buf_char(&e->temp_text, '}');
+	e->temp_delta = buf_span(&e->temp_text);
+	return e->temp_text.failed ? -ENOMEM : event_check(e, NULL);
+}
+
+struct taking {
+	struct stateview *view;
+	const struct event *event;
+	struct err *err;
+};
+
+static int take_member(void *arg, struct span key, struct span value)
+{
+	struct taking *t = arg;
+
+	if (span_is(value, "null") && event_deletes(t->event, key))
+		return change(t->view, key, json_null(), t->err);
+	return stateview_set(t->view, key, value, t->err);
+}
+
+int stateview_take(struct stateview *v, const struct event *e, struct err *err)
+{
+	struct taking t = { v, e, err };
+	struct span delta = event_action(e, ACTION_STATE_DELTA);
+	int r = delta.len ? json_each(delta, take_member, &t) : 0;
+
+	return r < 0 || !e->temp_delta.len ? r : json_each(e->temp_delta, take_member, &t);
+}
