@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "store/artifact.h"
 #include "store/key.h"
+#include "store/mark.h"
 #include "store/replay.h"
 #include "store/state.h"
 #include "store/turn.h"
@@ -277,7 +278,6 @@ static int publish(struct store_tx *tx, void *arg)
 	info.stamp = clock_stamp();
 	info.log_stamp = info.turns_stamp = info.turn_stamp = info.stamp;
 	info.artifacts_stamp = info.stamp;
-	info.rewinds = from.rewinds; /* perhaps too many: they are looked for */
 	r = artifact_fork(tx, f->from, f->to, latest_of, f);
 	return r < 0 ? r : scope_publish(tx, f->to, &info);
 }
@@ -292,6 +292,8 @@ static int copy_all(struct fork *f)
 		r = copy_events(f);
 	if (r == 0)
 		r = copy_state(f);
+	if (r == 0)
+		r = mark_fork(f->st, f->from, f->to, f->cut, &f->info.rewinds, f->err);
 	if (r == 0)
 		r = turn_fork(f->st, f->from, f->to, f->cut, &f->info.turns, f->err);
 	return r < 0 ? r : store_update(f->st, publish, f, f->err);

@@ -16,6 +16,7 @@
  *   q session n               -> record: app, user; turn n has not ended
  *   c session n sequence      -> record of a call in turn n, of a model or a tool
  *   d session n sequence      -> what the call's program wrote to standard error
+ *   k session start           -> record of a line that acts on those before it (mark.h)
  *   a session number piece    -> piece of an attachment
  *   m message piece           -> piece of a message that was closed, not submitted;
  *                                piece 0 is a record: app, user, session, kind
@@ -51,6 +52,7 @@ enum key_space {
 	KEY_QUEUE = 'q',
 	KEY_CALL = 'c',
 	KEY_CALL_STDERR = 'd',
+	KEY_MARK = 'k',
 	KEY_ATTACHMENT = 'a',
 	KEY_MESSAGE = 'm',
 	KEY_VERSION = 'v',

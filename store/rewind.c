@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "store/artifact.h"
 #include "store/key.h"
+#include "store/mark.h"
 #include "store/replay.h"
 #include "store/state.h"
 #include "store/turn.h"
@@ -189,48 +190,40 @@ struct loading {
 	struct rewound *rw;
 	struct store *st;
 	struct ref session;
-	uint64_t at;
 	struct err *err;
 };
 
-/* The line's rewindBeforeInvocationId. -ENOENT: it has none. */
-static int target_of(struct span line, struct buf *out)
-{
-	static const char member[] = "rewindBeforeInvocationId";
-	struct span value;
-	int r;
-
-	if (!memmem(line.data, line.len, member, sizeof member - 1))
-		return -ENOENT;
-	r = json_member(line, "actions", &value);
-	if (r == 0)
-		r = json_member(value, member, &value);
-	return r < 0 ? r : json_unquote(value, out);
-}
-
-static int take_line(void *arg, struct span line)
+/* A line with a rewindBeforeInvocationId. */
+static int take_line(void *arg, uint64_t at, struct span line)
 {
 	struct loading *l = arg;
 	CLEANUP(buf_release) struct buf target = { 0 };
-	int r = target_of(line, &target);
+	struct span value;
+	int r = json_member(line, "actions", &value);
 
-	l->at += line.len + 1;
 	if (r == 0)
-		r = add_range(l->rw, l->st, l->session, buf_span(&target), l->at, l->err);
+		r = json_member(value, "rewindBeforeInvocationId", &value);
+	if (r == 0)
+		r = json_unquote(value, &target);
+	if (r == 0)
+		r = add_range(l->rw, l->st, l->session, buf_span(&target), at + line.len + 1,
+			      l->err);
 	return r == -ENOENT ? 0 : r;
 }
 
 int rewound_load(struct rewound *rw, struct store *st, struct ref session,
 		 const struct scope_info *info, struct err *err)
 {
-	struct loading l = { rw, st, session, 0, err };
+	struct loading l = { rw, st, session, err };
 	int r;
 
 	*rw = (struct rewound){ 0 };
 	if (!info->rewinds)
 		return 0;
 	r = load_turns(rw, st, session, err);
-	return r < 0 ? r : session_lines(st, session, 0, info->log_size, take_line, &l, err);
+	if (r == 0)
+		r = mark_lines(st, session, ACTION_REWIND, info->log_size, take_line, &l, err);
+	return r;
 }
 
 /* One rewind in the making. */

@@ -20,8 +20,8 @@ struct rewound {
 };
 
 /*
- * Load it. log_size: where the caller takes the log to end. Reads the log only
- * if `rewinds`, of the session's record, is not 0.
+ * Load it. log_size: where the caller takes the log to end. Does nothing if
+ * `rewinds`, of the session's record, is 0; else reads the rewinds' own lines.
  */
 MUST_CHECK int rewound_load(struct rewound *rw, struct store *st, struct ref session,
 			    const struct scope_info *info, struct err *err);

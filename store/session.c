@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "store/key.h"
+#include "store/mark.h"
 #include "store/state.h"
 
 #include <errno.h>
@@ -169,6 +170,7 @@ int session_add(struct session_tx *s, struct event *e)
 	s->session.updated = event_time(e);
 	s->session.events++;
 	s->session.rewinds += event_action(e, ACTION_REWIND).len > 0;
+	mark_put(s->tx, s->ref, e, s->start + from, s->lines.len - from);
 	return put_event_row(s, e, s->start + from, s->lines.len - from);
 }
 
@@ -331,6 +333,55 @@ int session_lines(struct store *st, struct ref ref, uint64_t from, uint64_t to, 
 		if (text.len == before) /* the log is shorter than the caller said */
 			return r;
 		buf_consume(&text, (size_t)(line - text.data));
+	}
+	return r;
+}
+
+#define LINES_BACK_LEAST (16u << 10)
+
+/* Pass the whole lines of text, the last one first. *rest: what begins before the text is so long.
+ */
+static int pass_back(struct span text, uint64_t at, bool is_first, line_at_fn *fn, void *arg,
+		     size_t *rest)
+{
+	size_t end = text.len;
+	int r = 0;
+
+	while (r == 0 && end) {
+		const char *newline = memrchr(text.data, '\n', end - 1);
+		size_t start = newline ? (size_t)(newline - text.data) + 1 : 0;
+
+		if (!start && !is_first)
+			break;
+		r = fn(arg, at + start, span_sub(text, start, end - 1));
+		end = start;
+	}
+	*rest = end;
+	return r;
+}
+
+int session_lines_back(struct store *st, struct ref ref, uint64_t from, uint64_t to, line_at_fn *fn,
+		       void *arg, struct err *err)
+{
+	CLEANUP(buf_release) struct buf text = { 0 };
+	size_t want = LINES_BACK_LEAST;
+	int r = 0;
+
+	while (r == 0 && from < to) {
+		size_t size = MIN(to - from, want);
+		uint64_t at = to - size;
+		size_t rest;
+
+		buf_clear(&text);
+		r = session_read(st, ref, at, size, &text, err);
+		if (r < 0)
+			return r;
+		if (text.len < size) /* the log is shorter than the caller said */
+			return 0;
+		r = pass_back(buf_span(&text), at, at == from, fn, arg, &rest);
+		to = at + rest;
+		/* More for a long line, and for who goes far. */
+		want = rest == size ? want * 2 : MIN(want * 2, LINES_AT_ONCE);
 	}
 	return r;
 }

@@ -67,6 +67,14 @@ typedef int line_fn(void *arg, struct span line);
 MUST_CHECK int session_lines(struct store *st, struct ref ref, uint64_t from, uint64_t to,
 			     line_fn *fn, void *arg, struct err *err);
 
+/*
+ * The same from the end of [from, to) to its beginning; at: where the line begins in the log.
+ * Reads not much more than the lines that fn asks for by returning 0.
+ */
+typedef int line_at_fn(void *arg, uint64_t at, struct span line);
+MUST_CHECK int session_lines_back(struct store *st, struct ref ref, uint64_t from, uint64_t to,
+				  line_at_fn *fn, void *arg, struct err *err);
+
 /* How much of text, which is lines of the log, goes into one segment. */
 size_t session_segment_length(struct span text);
 

@@ -4,6 +4,7 @@
 #include "store/fork.h"
 
 #include "store/key.h"
+#include "store/mark.h"
 #include "store/rewind.h"
 #include "store/state.h"
 #include "store/turn.h"
@@ -327,12 +328,56 @@ static void test_rewound(void **state UNUSED)
 	expect_state(copy, "{\"k\":0}");
 }
 
+static int count_mark(void *arg, uint64_t at, struct span line)
+{
+	CLEANUP(event_release) struct event e = { 0 };
+	uint64_t *sum = arg;
+
+	OK(event_from_json(line, &e, &err));
+	assert_true(event_action(&e, ACTION_REWIND).len || event_action(&e, ACTION_COMPACTION).len);
+	sum[0]++;
+	sum[1] += at;
+	return 0;
+}
+
+/* Where rewinds and compactions are is known, in a copy too. */
+static void test_marks(void **state UNUSED)
+{
+	uint64_t seen[2] = { 0 };
+	struct scope_info info;
+	struct ref copy;
+
+	append("a", "", 0);
+	append("b",
+	       "\"rewindBeforeInvocationId\":\"x\",\"compaction\":{\"startTimestamp\":1,"
+	       "\"endTimestamp\":2,\"compactedContent\":{}}",
+	       2);
+	append("c", "\"rewindBeforeInvocationId\":\"x\"", 2);
+	append("d", "", 0);
+	copy = fork_at("copy", "b");
+	OK(scope_stat(st, copy, &info, &err));
+	assert_int_equal(info.rewinds, 1);
+	OK(mark_lines(st, copy, ACTION_REWIND, info.log_size, count_mark, seen, &err));
+	assert_int_equal(seen[0], 1);
+	OK(mark_lines(st, copy, ACTION_COMPACTION, info.log_size, count_mark, seen, &err));
+	assert_int_equal(seen[0], 2);
+	OK(mark_lines(st, copy, ACTION_COMPACTION, seen[1] / 2, count_mark, seen, &err));
+	assert_int_equal(seen[0], 2);
+	OK(mark_lines(st, session, ACTION_REWIND, UINT64_MAX, count_mark, seen, &err));
+	assert_int_equal(seen[0], 4);
+	OK(scope_remove(st, session, &err));
+	OK(mark_lines(st, session, ACTION_REWIND, UINT64_MAX, count_mark, seen, &err));
+	assert_int_equal(seen[0], 4);
+}
+
 static int put_leftovers(struct store_tx *tx, void *arg)
 {
 	uint64_t number = *(uint64_t *)arg;
-	struct key keys[] = { key_1(KEY_FORK, number), key_2(KEY_SEGMENT, number, 10),
-			      key_event(number, SPAN("x")), key_2(KEY_TURN, number, 1),
-			      key_name(number, KEY_STATE, SPAN("k")) };
+	struct key keys[] = {
+		key_1(KEY_FORK, number),      key_2(KEY_SEGMENT, number, 10),
+		key_event(number, SPAN("x")), key_2(KEY_TURN, number, 1),
+		key_2(KEY_MARK, number, 1),   key_name(number, KEY_STATE, SPAN("k"))
+	};
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(keys); i++)
@@ -348,8 +393,8 @@ static int count_row(void *arg, struct span key UNUSED, struct span value UNUSED
 
 static int count_leftovers(struct store_tx *tx, void *arg)
 {
-	static const enum key_space spaces[] = { KEY_FORK, KEY_SEGMENT, KEY_EVENT, KEY_TURN,
-						 KEY_NAME };
+	static const enum key_space spaces[] = { KEY_FORK, KEY_SEGMENT, KEY_EVENT,
+						 KEY_TURN, KEY_MARK,    KEY_NAME };
 	uint64_t number = *(uint64_t *)arg;
 	int count = 0;
 	size_t i;
@@ -372,7 +417,7 @@ static void test_recover(void **state UNUSED)
 	append("a", "\"stateDelta\":{\"k\":0}", 1);
 	copy = fork_at("copy", "");
 	OK(store_update(st, put_leftovers, &number, &err));
-	CODE(store_view(st, count_leftovers, &number, &err), 5);
+	CODE(store_view(st, count_leftovers, &number, &err), 6);
 	OK(fork_recover(st, &err));
 	OK(store_view(st, count_leftovers, &number, &err));
 	expect_state(copy, "{\"k\":0}");
@@ -392,8 +437,8 @@ static void test_recover(void **state UNUSED)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_copy),  TEST(test_refused), TEST(test_large),   TEST(test_many),
-		TEST(test_turns), TEST(test_rewound), TEST(test_recover),
+		TEST(test_copy),  TEST(test_refused), TEST(test_large), TEST(test_many),
+		TEST(test_turns), TEST(test_rewound), TEST(test_marks), TEST(test_recover),
 	};
 	const char *const *name;
 	int failed = 0;

@@ -372,6 +372,70 @@ static void test_lines(void **state UNUSED)
 	assert_int_equal(calls, 3);
 }
 
+/* Lines on the way back, put in front of each other. */
+struct back {
+	struct buf text;
+	uint64_t from; /* of the line before, which is behind */
+	int calls;
+	int most;
+};
+
+static int join_back(void *arg, uint64_t at, struct span line)
+{
+	struct back *back = arg;
+	CLEANUP(buf_release) struct buf behind = { 0 };
+
+	assert_int_equal(at + line.len + 1, back->from);
+	back->from = at;
+	buf_span_add(&behind, buf_span(&back->text));
+	buf_clear(&back->text);
+	buf_span_add(&back->text, line);
+	buf_char(&back->text, '\n');
+	buf_span_add(&back->text, buf_span(&behind));
+	return ++back->calls == back->most ? 9 : 0;
+}
+
+/* The same lines with their places, the last one first, whatever their lengths. */
+static void test_lines_back(void **state UNUSED)
+{
+	static const size_t sizes[] = { 0, 10, 3 << 20, 1, (16 << 10) - 230, 500000, 20, 7, 0 };
+	CLEANUP(buf_release) struct buf log = { 0 };
+	struct back back = { 0 };
+	char id[16];
+	size_t i;
+	size_t k;
+	int r;
+
+	OK(session_lines_back(st, session, 0, 0, join_back, &back, &err));
+	for (i = 0; i < 40; i++) {
+		(void)snprintf(id, sizeof id, "short %zu", i);
+		append_text(id, i);
+	}
+	for (i = 0; i < ARRAY_SIZE(sizes); i++) {
+		(void)snprintf(id, sizeof id, "n%zu", i);
+		append_text(id, sizes[i]);
+		if (i % 3 == 0)
+			OK(session_fold(st, session, &err));
+		buf_clear(&log);
+		read_log(&log);
+		back = (struct back){ .from = log.len };
+		OK(session_lines_back(st, session, 0, log.len, join_back, &back, &err));
+		assert_true(span_equal(buf_span(&back.text), buf_span(&log)));
+		buf_release(&back.text);
+	}
+	for (i = 0; i < log.len; i++) { /* from the end of any line */
+		if (i && log.data[i - 1] != '\n')
+			continue;
+		for (k = 1; k < 3; k++) {
+			back = (struct back){ .from = log.len, .most = (int)k };
+			r = session_lines_back(st, session, i, log.len, join_back, &back, &err);
+			must(r, back.calls == (int)k ? 9 : 0, "session_lines_back");
+			assert_true(back.calls == (int)k || back.from == i);
+			buf_release(&back.text);
+		}
+	}
+}
+
 static void compare_reads(const struct buf *want)
 {
 	uint64_t from;
@@ -627,12 +691,25 @@ static void test_reopen(void **state UNUSED)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_empty),      TEST(test_every_offset),    TEST(test_made_members),
-		TEST(test_batch),      TEST(test_repeated_id),     TEST(test_long_id),
-		TEST(test_partial),    TEST(test_removed_session), TEST(test_times_grow),
-		TEST(test_given_time), TEST(test_lines),           TEST(test_watch),
-		TEST(test_stamps),     TEST(test_many_writers),    TEST(test_reopen),
-		TEST(test_fold),       TEST(test_fold_long_lines), TEST(test_fold_beside_appends),
+		TEST(test_empty),
+		TEST(test_every_offset),
+		TEST(test_made_members),
+		TEST(test_batch),
+		TEST(test_repeated_id),
+		TEST(test_long_id),
+		TEST(test_partial),
+		TEST(test_removed_session),
+		TEST(test_times_grow),
+		TEST(test_given_time),
+		TEST(test_lines),
+		TEST(test_lines_back),
+		TEST(test_watch),
+		TEST(test_stamps),
+		TEST(test_many_writers),
+		TEST(test_reopen),
+		TEST(test_fold),
+		TEST(test_fold_long_lines),
+		TEST(test_fold_beside_appends),
 	};
 	const char *const *name;
 	int failed = 0;
