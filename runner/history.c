@@ -3,215 +3,224 @@
  */
 #include "runner/history.h"
 
-#include "store/rewind.h"
+#include "runner/pairing.h"
+#include "runner/past.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-/* One event of the log that has something to show. */
-struct entry {
-	struct content *content;
-	uint64_t turn; /* 0: belongs to none */
-	uint64_t order;
-	bool own; /* by this agent or the user */
-	bool by_user;
-};
-
-struct turn_name {
-	char invocation[64];
-	uint64_t n;
-};
-
 struct builder {
-	const struct agent *agent;
-	uint64_t n;
-	struct buf names;   /* of struct turn_name */
-	struct buf entries; /* of struct entry */
-	struct rewound rewound;
-	uint64_t at;        /* of the line that comes */
-	uint64_t last_turn; /* of the line before */
-	size_t hint;        /* in names: where the last one was found */
+	const struct history_query *q;
+	struct buf entries;  /* of struct entry */
+	struct buf requests; /* ids of calls that ask people, each with a NUL */
 };
 
-static struct entry *entries_of(struct builder *b, size_t *count)
+static struct entry *entries_of(const struct builder *b, size_t *count)
 {
 	*count = b->entries.len / sizeof(struct entry);
 	return (struct entry *)(void *)b->entries.data;
 }
 
-static int note_turn(void *arg, const struct turn_info *info)
+static void builder_release(struct builder *b)
 {
-	struct builder *b = arg;
-	struct turn_name name = { .n = info->n };
-
-	memcpy(name.invocation, info->invocation, sizeof name.invocation);
-	buf_add(&b->names, &name, sizeof name);
-	return buf_check(&b->names, NULL);
-}
-
-static bool is_turn(const struct turn_name *name, struct span invocation)
-{
-	return span_is(invocation, name->invocation);
-}
-
-/* Lines of one turn stand together, mostly: the turn of the line before, or the next, is asked
- * first. */
-static uint64_t turn_of(struct builder *b, struct span invocation)
-{
-	const struct turn_name *names = (const struct turn_name *)(const void *)b->names.data;
-	size_t count = b->names.len / sizeof *names;
+	size_t count;
+	struct entry *list = entries_of(b, &count);
 	size_t i;
 
-	for (i = b->hint; i < count && i < b->hint + 2; i++) {
-		if (is_turn(&names[i], invocation)) {
-			b->hint = i;
-			return names[i].n;
-		}
+	for (i = 0; i < count; i++) {
+		content_free(list[i].content);
+		free(list[i].long_running);
 	}
-	for (i = count; i-- > 0;) {
-		if (is_turn(&names[i], invocation)) {
-			b->hint = i;
-			return names[i].n;
-		}
-	}
-	return 0;
+	buf_release(&b->entries);
+	buf_release(&b->requests);
 }
 
-/* Something a model can see: a part that is not an empty text. */
-static bool has_substance(const struct content *content)
+/* Calls by which the runner asks people; no model made them. */
+static bool is_request(const char *name)
 {
-	size_t i;
+	return name && (!strcmp(name, "adk_request_confirmation") ||
+			!strcmp(name, "adk_request_credential"));
+}
 
-	for (i = 0; i < content->count; i++) {
-		const struct part *p = &content->parts[i];
+static bool is_requested(const struct builder *b, const char *id)
+{
+	size_t at = 0;
 
-		if (p->kind != PART_TEXT || p->text.len || p->signature)
+	while (id && at < b->requests.len) {
+		if (!strcmp(b->requests.data + at, id))
 			return true;
+		at += strlen(b->requests.data + at) + 1;
 	}
 	return false;
 }
 
-static int tell(struct content *out, const char *format, const char *author, const char *name,
-		struct span what)
+/* Requests and their answers are not for models. */
+static int drop_requests(struct builder *b, struct content *content)
 {
-	struct part *p = content_add(out, PART_TEXT);
+	size_t kept = 0;
+	size_t i;
 
-	if (!p)
-		return -ENOMEM;
-	buf_printf(&p->text, format, author, name);
-	buf_span_add(&p->text, what);
-	return buf_check(&p->text, NULL);
+	for (i = 0; i < content->count; i++) {
+		struct part *p = &content->parts[i];
+		bool asks = p->kind == PART_CALL && is_request(p->name);
+
+		if (asks && p->id)
+			buf_add(&b->requests, p->id, strlen(p->id) + 1);
+		if (asks ||
+		    (p->kind == PART_RESPONSE && (is_request(p->name) || is_requested(b, p->id))))
+			part_release(p);
+		else
+			content->parts[kept++] = *p;
+	}
+	content->count = kept;
+	return buf_check(&b->requests, NULL);
 }
 
-/* What another agent did becomes a story told to this one. */
+/* What another agent did becomes a story told to this one; nothing to tell: an empty one. */
 static int retell(struct content **content, const char *author)
 {
-	CLEANUP(content_free_p) struct content *out = content_new("user");
-	CLEANUP(content_free_p) struct content *copy = content_copy(*content);
+	CLEANUP(content_free_p) struct content *story = pairing_story();
 	size_t i;
-	int r;
+	int r = story ? 0 : -ENOMEM;
 
-	if (!out || !copy)
-		return -ENOMEM;
-	r = tell(out, "For context:%.0s%.0s", "", "", SPAN(""));
-	for (i = 0; r == 0 && i < copy->count; i++) {
-		struct part *p = &copy->parts[i];
-		struct span json = span_of(p->json ? p->json : "");
-
-		if (p->thought)
-			continue;
-		if (p->kind == PART_TEXT) {
-			r = tell(out, "[%s] said: %.0s", author, "", buf_span(&p->text));
-		} else if (p->kind == PART_CALL) {
-			r = tell(out, "[%s] called tool `%s` with parameters: ", author, p->name,
-				 json);
-		} else if (p->kind == PART_RESPONSE) {
-			r = tell(out, "[%s] `%s` tool returned result: ", author, p->name, json);
-		} else {
-			struct part *moved = content_add(out, p->kind);
-
-			if (!moved)
-				return -ENOMEM;
-			*moved = *p;
-			*p = (struct part){ .kind = PART_OTHER };
-		}
-	}
+	for (i = 0; r == 0 && i < (*content)->count; i++)
+		r = pairing_tell(story, author, &(*content)->parts[i]);
 	if (r < 0)
 		return r;
-	if (out->count == 1) /* nothing but the heading */
-		part_release(&out->parts[--out->count]);
+	if (story->count == 1) /* nothing but the heading */
+		part_release(&story->parts[--story->count]);
 	content_free(*content);
-	*content = STEAL(&out);
+	*content = STEAL(&story);
 	return 0;
 }
 
-/* The members of a stored line that count here, as text. */
-struct line {
-	struct span content;
-	struct span author;
-	struct span invocation;
-	uint64_t at; /* in the log */
-};
-
-static int pick_member(void *arg, struct span key, struct span value)
+/* Whether what was said on a branch is seen: `a.b` is above `a.b.c`, and not above `a.bc`. */
+static bool is_seen(const struct builder *b, struct span branch)
 {
-	struct line *line = arg;
+	struct span mine = span_of(b->q->branch);
 
-	if (span_is(key, "content"))
-		line->content = value;
-	else if (span_is(key, "author"))
-		line->author = value;
-	else if (span_is(key, "invocationId"))
-		line->invocation = value;
+	if (!mine.len || !branch.len || span_equal(mine, branch))
+		return true;
+	return mine.len > branch.len && mine.data[branch.len] == '.' &&
+	       !memcmp(mine.data, branch.data, branch.len);
+}
+
+static int check_branch(const struct builder *b, const struct past_line *line, bool *seen)
+{
+	CLEANUP(buf_release) struct buf branch = { 0 };
+	int r = line->branch.len ? json_unquote(line->branch, &branch) : 0;
+
+	*seen = is_seen(b, buf_span(&branch));
+	return r;
+}
+
+/* A content goes into the list, and is taken, if it has something to show. */
+static int add_entry(struct builder *b, struct entry *e, struct content **content,
+		     const char *author)
+{
+	int r = drop_requests(b, *content);
+
+	if (r == 0 && !e->own && !content_is_empty(*content))
+		r = retell(content, author);
+	if (r < 0 || content_is_empty(*content))
+		return r;
+	e->content = *content;
+	buf_add(&b->entries, e, sizeof *e);
+	if (b->entries.failed)
+		return -ENOMEM;
+	*content = NULL;
 	return 0;
 }
 
-static int add_event(struct builder *b, const struct line *line)
+static int add_event(struct builder *b, const struct past_line *line)
 {
 	CLEANUP(content_free_p) struct content *content = NULL;
 	CLEANUP(buf_release) struct buf author = { 0 };
-	CLEANUP(buf_release) struct buf invocation = { 0 };
-	struct entry entry = { .order = b->entries.len };
-	int r = json_unquote(line->invocation, &invocation);
+	struct entry e = { .turn = line->turn, .order = line->at };
+	int r = json_unquote(line->author, &author);
 
 	if (r == 0)
-		r = json_unquote(line->author, &author);
+		r = content_from_stored(line->content, &content);
 	if (r < 0 || !buf_cstr(&author))
-		return -ENOMEM;
-	if (rewound_hides(&b->rewound, buf_span(&invocation), line->at))
+		return r < 0 ? r : -ENOMEM;
+	if (!content->role || !*content->role)
 		return 0;
-	entry.turn = turn_of(b, buf_span(&invocation));
-	if (!entry.turn)
-		entry.turn = b->last_turn;
-	else if (entry.turn <= b->n)
-		b->last_turn = entry.turn;
-	if (!line->content.len || entry.turn > b->n)
-		return 0;
-	r = content_from_stored(line->content, &content);
-	if (r < 0)
-		return r;
-	if (!content->role || !*content->role || !has_substance(content))
-		return 0;
-	entry.by_user = span_is(buf_span(&author), "user");
-	entry.own = entry.by_user || span_is(buf_span(&author), b->agent->name);
-	if (!entry.own) {
-		r = retell(&content, author.data);
-		if (r < 0 || !content->count)
-			return r;
+	e.by_user = span_is(buf_span(&author), "user");
+	e.own = e.by_user || span_is(buf_span(&author), b->q->agent);
+	if (e.own && line->long_running.len) {
+		e.long_running = span_dup(line->long_running);
+		if (!e.long_running)
+			return -ENOMEM;
 	}
-	entry.content = STEAL(&content);
-	buf_add(&b->entries, &entry, sizeof entry);
-	return buf_check(&b->entries, NULL);
+	r = add_entry(b, &e, &content, author.data);
+	if (content)
+		free(e.long_running);
+	return r;
 }
 
-static int take_line(void *arg, struct span text)
+static int set_role(struct content *content, const char *role)
+{
+	char *copy = strdup(role);
+
+	if (!copy)
+		return -ENOMEM;
+	free(content->role);
+	content->role = copy;
+	return 0;
+}
+
+/* What the model itself would say of what was. */
+static int add_summary(struct builder *b, const struct past_line *line)
+{
+	CLEANUP(content_free_p) struct content *content = NULL;
+	struct entry e = { .turn = line->turn, .order = line->at, .own = true };
+	int r = content_from_stored(line->content, &content);
+
+	if (r == 0)
+		r = set_role(content, "model");
+	return r < 0 ? r : add_entry(b, &e, &content, b->q->agent);
+}
+
+static int take_line(void *arg, const struct past_line *line)
 {
 	struct builder *b = arg;
-	struct line line = { .at = b->at };
-	int r = json_each(text, pick_member, &line);
+	bool seen;
+	int r;
 
-	b->at += text.len + 1;
-	return r < 0 ? r : add_event(b, &line);
+	if (line->is_summary)
+		return add_summary(b, line);
+	if (!line->content.len)
+		return 0;
+	r = check_branch(b, line, &seen);
+	return r < 0 || !seen ? r : add_event(b, line);
+}
+
+static int read_own_lines(struct builder *b)
+{
+	struct span left = b->q->own_lines;
+	const char *newline;
+	uint64_t at = 0;
+	int r = 0;
+
+	while (r == 0 && left.len && (newline = memchr(left.data, '\n', left.len))) {
+		size_t len = (size_t)(newline - left.data);
+		struct past_line line = { .at = at };
+
+		r = past_pick(span_sub(left, 0, len), &line);
+		if (r == 0)
+			r = take_line(b, &line);
+		left = span_sub(left, len + 1, left.len);
+		at += len + 1;
+	}
+	return r;
+}
+
+static int read_log(struct builder *b, struct err *err)
+{
+	CLEANUP(past_release) struct past past = { 0 };
+	int r = past_load(&past, b->q->store, b->q->session, err);
+
+	return r < 0 ? r : past_each(&past, 0, b->q->n, take_line, b, err);
 }
 
 static int by_turn(const void *a, const void *b)
@@ -224,65 +233,55 @@ static int by_turn(const void *a, const void *b)
 	return x->order < y->order ? -1 : x->order > y->order;
 }
 
-static bool calls(const struct content *c, const char *id)
+/* Somebody else speaks; who only answers calls goes on with what there was. */
+static bool is_news(const struct entry *e)
 {
 	size_t i;
 
-	for (i = 0; i < c->count; i++) {
-		const struct part *p = &c->parts[i];
-
-		if (p->kind == PART_CALL && p->id && !strcmp(p->id, id))
+	for (i = 0; e->by_user && i < e->content->count; i++) {
+		if (e->content->parts[i].kind != PART_RESPONSE)
 			return true;
 	}
-	return false;
+	return !e->own;
 }
 
-/* Move the response to a call out of the entries behind it; the last one wins. */
-static bool take_response(struct entry *list, size_t count, const char *id, struct part *out)
+/* include_contents: none - what is new since this agent last answered someone. */
+static size_t start_of_present(const struct entry *list, size_t count)
 {
-	bool found = false;
 	size_t i;
-	size_t k;
 
-	for (i = 0; i < count; i++) {
-		struct content *c = list[i].content;
-
-		if (calls(c, id))
-			break; /* what follows answers that call */
-		for (k = 0; k < c->count; k++) {
-			struct part *p = &c->parts[k];
-
-			if (p->kind != PART_RESPONSE || !p->id || strcmp(p->id, id) != 0)
-				continue;
-			part_release(out);
-			*out = *p;
-			*p = (struct part){ .kind = PART_TEXT };
-			found = true;
-		}
+	for (i = count; i-- > 0;) {
+		if (is_news(&list[i]))
+			return i;
 	}
-	return found;
-}
-
-static int add_response(struct content *answers, const struct part *call, struct entry *rest,
-			size_t count)
-{
-	struct part response = { 0 };
-	struct part *p;
-
-	if (!call->id || !take_response(rest, count, call->id, &response))
-		return content_add_function(answers, PART_RESPONSE, call->id, call->name,
-					    SPAN("{\"error\":\"no result was recorded\"}"));
-	p = content_add(answers, PART_RESPONSE);
-	if (!p)
-		return -ENOMEM;
-	*p = response;
 	return 0;
 }
 
-static int push(struct history *h, struct content *content)
+int history_build(const struct history_query *q, struct history *out, struct err *err)
+{
+	CLEANUP(builder_release) struct builder b = { .q = q };
+	int r = q->own_lines.len ? read_own_lines(&b) : read_log(&b, err);
+	struct entry *list;
+	size_t count;
+	size_t from;
+
+	if (r == 0) {
+		list = entries_of(&b, &count);
+		if (count)
+			qsort(list, count, sizeof *list, by_turn);
+		from = q->only_present ? start_of_present(list, count) : 0;
+		r = count ? pairing_put(list + from, count - from, q->agent, out) : 0;
+	}
+	if (r < 0 && err && !err->code)
+		return err_set(err, r, "the history of the session cannot be read");
+	return r;
+}
+
+int history_add(struct history *h, struct content *content)
 {
 	size_t n = h->count;
 
+	/* Grow by doubling: at every power of two. */
 	if (!(n & (n - 1))) {
 		struct content **list = realloc(h->contents,
 						(n ? n * 2 : 1) * sizeof(struct content *));
@@ -295,84 +294,6 @@ static int push(struct history *h, struct content *content)
 	}
 	h->contents[h->count++] = content;
 	return 0;
-}
-
-/* Put each content into the history, calls followed by their responses. */
-static int pair(struct entry *list, size_t count, struct history *out)
-{
-	size_t i;
-	size_t k;
-	int r = 0;
-
-	for (i = 0; r == 0 && i < count; i++) {
-		struct content *c = STEAL(&list[i].content);
-		CLEANUP(content_free_p) struct content *answers = NULL;
-
-		if (!has_substance(c)) { /* its responses were moved to their calls */
-			content_free(c);
-			continue;
-		}
-		r = push(out, c);
-		if (r < 0 || !list[i].own || !content_has(c, PART_CALL))
-			continue;
-		answers = content_new("user");
-		if (!answers)
-			return -ENOMEM;
-		for (k = 0; r == 0 && k < c->count; k++) {
-			if (c->parts[k].kind == PART_CALL)
-				r = add_response(answers, &c->parts[k], list + i + 1,
-						 count - i - 1);
-		}
-		if (r == 0)
-			r = push(out, STEAL(&answers));
-	}
-	return r;
-}
-
-/* include_contents: none - what is new since this agent last answered someone. */
-static size_t start_of_present(const struct entry *list, size_t count)
-{
-	size_t i;
-
-	for (i = count; i-- > 0;) {
-		if (list[i].by_user || !list[i].own)
-			return i;
-	}
-	return 0;
-}
-
-int history_build(struct store *st, struct ref session, const struct agent *agent, uint64_t n,
-		  struct history *out, struct err *err)
-{
-	struct builder b = { .agent = agent, .n = n };
-	struct scope_info info;
-	struct entry *list;
-	size_t count;
-	size_t from = 0;
-	size_t i;
-	int r = scope_stat(st, session, &info, err);
-
-	if (r == 0)
-		r = rewound_load(&b.rewound, st, session, &info, err);
-	if (r == 0)
-		r = turn_list(st, session, 0, note_turn, &b, err);
-	if (r == 0)
-		r = session_lines(st, session, 0, info.log_size, take_line, &b, err);
-	list = entries_of(&b, &count);
-	if (r == 0) {
-		if (count)
-			qsort(list, count, sizeof *list, by_turn);
-		from = agent->no_history ? start_of_present(list, count) : 0;
-		r = pair(list + from, count - from, out);
-	}
-	for (i = 0; i < count; i++)
-		content_free(list[i].content);
-	buf_release(&b.entries);
-	buf_release(&b.names);
-	rewound_release(&b.rewound);
-	if (r < 0 && err && !err->code)
-		return err_set(err, r, "the history of the session cannot be read");
-	return r;
 }
 
 void history_release(struct history *h)

@@ -290,12 +290,16 @@ static int ask(struct invocation *in, struct model_reply *reply, struct err *err
 	struct model_request rq = { .folder = in->agent->folder,
 				    .settings = in->agent->settings,
 				    .config = in->agent->config };
+	struct history_query query = { .store = in->host->store,
+				       .session = in->live->ref,
+				       .agent = in->agent->name,
+				       .only_present = in->agent->no_history,
+				       .n = in->live->n };
 	unsigned limit = in->host->options->calls_max;
 	int r = build_instruction(in, &system, err);
 
 	if (r == 0)
-		r = history_build(in->host->store, in->live->ref, in->agent, in->live->n, &history,
-				  err);
+		r = history_build(&query, &history, err);
 	if (r == 0)
 		r = add_instruction_content(in, &history, err);
 	if (r < 0)

@@ -519,6 +519,19 @@ void content_text(const struct content *content, struct buf *out)
 	}
 }
 
+bool content_is_empty(const struct content *content)
+{
+	size_t i;
+
+	for (i = 0; i < content->count; i++) {
+		const struct part *p = &content->parts[i];
+
+		if (p->kind != PART_TEXT || p->text.len || p->signature)
+			return false;
+	}
+	return true;
+}
+
 bool content_has(const struct content *content, enum part_kind kind)
 {
 	size_t i;

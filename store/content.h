@@ -70,6 +70,9 @@ void content_to_json(const struct content *content, struct buf *out);
 /* Append the text of all text parts that are not thoughts. */
 void content_text(const struct content *content, struct buf *out);
 
+/* Whether there is nothing in it but empty texts. */
+bool content_is_empty(const struct content *content);
+
 /* Whether a part of that kind is there. */
 bool content_has(const struct content *content, enum part_kind kind);
 

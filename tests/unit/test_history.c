@@ -3,6 +3,8 @@
  */
 #include "runner/history.h"
 
+#include "store/turn.h"
+
 #include <errno.h>
 #include <ftw.h>
 #include <setjmp.h>
@@ -62,8 +64,6 @@ static int teardown(void **state UNUSED)
 	return nftw(folder, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
 }
 
-static char agent_name[] = "me";
-
 /* A turn whose message is `text`. */
 static void submit(const char *invocation, const char *text)
 {
@@ -111,13 +111,23 @@ static void say_text(const char *invocation, const char *author, const char *tex
 	"{\"functionResponse\":{\"id\":\"" id                                                      \
 	"\",\"name\":\"add\",\"response\":{\"error\":\"no result was recorded\"}}}"
 
-static void expect_of(const struct agent *agent, uint64_t n, const char *want)
+#define PENDING(id)                                                                                \
+	"{\"functionResponse\":{\"id\":\"" id                                                      \
+	"\",\"name\":\"add\",\"response\":{\"status\":\"pending\"}}}"
+#define STORY(text) USER(TEXT("For context:") "," TEXT(text))
+
+static struct history_query query_of(uint64_t n)
+{
+	return (struct history_query){ .store = st, .session = session, .agent = "me", .n = n };
+}
+
+static void expect_of(const struct history_query *q, const char *want)
 {
 	CLEANUP(buf_release) struct buf seen = { 0 };
 	struct history h = { 0 };
 	size_t i;
 
-	OK(history_build(st, session, agent, n, &h, &err));
+	OK(history_build(q, &h, &err));
 	for (i = 0; i < h.count; i++) {
 		content_to_json(h.contents[i], &seen);
 		buf_char(&seen, '\n');
@@ -130,14 +140,14 @@ static void expect_of(const struct agent *agent, uint64_t n, const char *want)
 
 static void expect(uint64_t n, const char *want)
 {
-	struct agent agent = { .name = agent_name };
+	struct history_query q = query_of(n);
 
-	expect_of(&agent, n, want);
+	expect_of(&q, want);
 }
 
 static void test_empty(void **state UNUSED)
 {
-	struct agent agent = { .name = agent_name };
+	struct history_query q = query_of(1);
 	struct history h = { 0 };
 
 	expect(0, "");
@@ -145,7 +155,7 @@ static void test_empty(void **state UNUSED)
 	submit("e-1", "hi");
 	expect(1, USER(TEXT("hi")));
 	OK(scope_remove(st, session, &err));
-	CODE(history_build(st, session, &agent, 1, &h, &err), -ENOENT);
+	CODE(history_build(&q, &h, &err), -ENOENT);
 	history_release(&h);
 }
 
@@ -307,17 +317,35 @@ static void test_other_agents(void **state UNUSED)
 /* Without history: from the newest message or other agent on. */
 static void test_no_history(void **state UNUSED)
 {
-	struct agent agent = { .name = agent_name, .no_history = true };
+	struct history_query one = query_of(1);
+	struct history_query two = query_of(2);
 
+	one.only_present = two.only_present = true;
+	expect_of(&one, "");
 	submit("e-1", "one?");
 	say_text("e-1", "me", "one");
 	submit("e-2", "two?");
 	say("e-2", "me", "model", CALL("a", "1"));
 	say("e-2", "me", "user", BACK("a", "2"));
-	expect_of(&agent, 2, USER(TEXT("two?")) MODEL(CALL("a", "1")) USER(BACK("a", "2")));
-	expect_of(&agent, 1, USER(TEXT("one?")) MODEL(TEXT("one")));
+	expect_of(&two, USER(TEXT("two?")) MODEL(CALL("a", "1")) USER(BACK("a", "2")));
+	expect_of(&one, USER(TEXT("one?")) MODEL(TEXT("one")));
 	say_text("e-2", "other", "over to you");
-	expect_of(&agent, 2, USER(TEXT("For context:") "," TEXT("[other] said: over to you")));
+	expect_of(&two, STORY("[other] said: over to you"));
+}
+
+/* Who answers a call goes on with the work in which it was made. */
+static void test_present_goes_on(void **state UNUSED)
+{
+	struct history_query q = query_of(2);
+
+	q.only_present = true;
+	submit("e-0", "before");
+	submit("e-1", "add");
+	say("e-1", "me", "model", CALL("a", "1"));
+	say("e-2", "user", "user", BACK("a", "9"));
+	expect_of(&q, USER(TEXT("add")) MODEL(CALL("a", "1")) USER(BACK("a", "9")));
+	say("e-2", "user", "user", TEXT("and") "," BACK("a", "10"));
+	expect_of(&q, STORY("[user] `add` tool returned result: {\\\"r\\\":10}") USER(TEXT("and")));
 }
 
 /* A format of printf in a text stays text. */
@@ -326,6 +354,287 @@ static void test_percent(void **state UNUSED)
 	submit("e-1", "hi");
 	say("e-1", "100%s", "model", TEXT("50%n"));
 	expect(1, USER(TEXT("hi")) USER(TEXT("For context:") "," TEXT("[100%s] said: 50%n")));
+}
+
+/* An event from its members. */
+static void add(const char *members)
+{
+	CLEANUP(buf_release) struct buf line = { 0 };
+	CLEANUP(event_release) struct event e = { 0 };
+
+	buf_printf(&line, "{%s}", members);
+	OK(event_from_json(buf_span(&line), &e, &err));
+	OK(session_append(st, session, &e, 1, &err));
+}
+
+static void say_on(const char *branch, const char *author, const char *text)
+{
+	CLEANUP(buf_release) struct buf members = { 0 };
+
+	buf_printf(&members,
+		   "\"author\":\"%s\",\"invocationId\":\"e-1\",\"branch\":\"%s\",\"content\":{"
+		   "\"role\":\"model\",\"parts\":[{\"text\":\"%s\"}]}",
+		   author, branch, text);
+	add(buf_cstr(&members));
+}
+
+/* What is said on a branch is seen on it, below it, and by those on none. */
+static void test_branches(void **state UNUSED)
+{
+	struct history_query q = query_of(1);
+
+	submit("e-1", "hi");
+	say_on("a", "me", "1");
+	say_on("a.b", "me", "2");
+	say_on("a.bc", "me", "3");
+	say_on("a.b.c", "me", "4");
+	say_on("b", "me", "5");
+	say_on("a", "other", "6");
+	say_on("c", "other", "7");
+	q.branch = "a.b";
+	expect_of(&q, USER(TEXT("hi")) MODEL(TEXT("1")) MODEL(TEXT("2")) STORY("[other] said: 6"));
+	q.branch = "a.b.c";
+	expect_of(&q, USER(TEXT("hi")) MODEL(TEXT("1")) MODEL(TEXT("2")) MODEL(TEXT("4"))
+			      STORY("[other] said: 6"));
+	q.branch = "b";
+	expect_of(&q, USER(TEXT("hi")) MODEL(TEXT("5")));
+	q.branch = "";
+	expect_of(&q, USER(TEXT("hi")) MODEL(TEXT("1")) MODEL(TEXT("2")) MODEL(TEXT("3"))
+			      MODEL(TEXT("4")) MODEL(TEXT("5")) STORY("[other] said: 6")
+				      STORY("[other] said: 7"));
+}
+
+static void call_late(const char *ids)
+{
+	CLEANUP(buf_release) struct buf members = { 0 };
+
+	buf_printf(&members,
+		   "\"author\":\"me\",\"invocationId\":\"e-1\",\"longRunningToolIds\":[%s],"
+		   "\"content\":{\"role\":\"model\",\"parts\":[%s]}",
+		   ids, CALL("a", "1") "," CALL("b", "2"));
+	add(buf_cstr(&members));
+}
+
+/* Who may answer late has not failed to answer. */
+static void test_pending(void **state UNUSED)
+{
+	submit("e-1", "add");
+	call_late("\"x\",\"b\"");
+	expect(1, USER(TEXT("add")) MODEL(CALL("a", "1") "," CALL("b", "2"))
+			  USER(LOST("a") "," PENDING("b")));
+	say("e-1", "me", "user", BACK("b", "20"));
+	expect(1, USER(TEXT("add")) MODEL(CALL("a", "1") "," CALL("b", "2"))
+			  USER(LOST("a") "," BACK("b", "20")));
+}
+
+/* The last response counts, of what other parts there are nothing is lost. */
+static void test_responses_among_texts(void **state UNUSED)
+{
+	submit("e-1", "add");
+	say("e-1", "me", "model", CALL("a", "1"));
+	say("e-1", "user", "user", BACK("a", "1") "," TEXT("here") "," BACK("a", "2"));
+	say("e-1", "me", "model", TEXT("thanks"));
+	say("e-1", "user", "user", BACK("a", "3") "," TEXT("no, here"));
+	expect(1, USER(TEXT("add")) MODEL(CALL("a", "1")) USER(BACK("a", "3")) USER(TEXT("here"))
+			  MODEL(TEXT("thanks")) USER(TEXT("no, here")));
+}
+
+/* A response whose call nobody sees is told. */
+static void test_responses_to_nothing(void **state UNUSED)
+{
+	submit("e-1", "add");
+	say("e-1", "me", "user", BACK("a", "1") "," BACK("b", "2"));
+	say("e-1", "other", "model", CALL("c", "1"));
+	say("e-1", "user", "user", TEXT("so") "," BACK("c", "3"));
+	say("e-1", "me", "user", "{\"functionResponse\":{\"name\":\"add\",\"response\":{}}}");
+	expect(1, USER(TEXT("add"))
+			  USER(TEXT("For context:") "," TEXT("[me] `add` tool returned result: "
+							     "{\\\"r\\\":1}") "," TEXT(
+				  "[me] `add` tool returned result: {\\\"r\\\":2}"))
+				  STORY("[other] called tool `add` with parameters: {\\\"n\\\":1}")
+					  STORY("[user] `add` tool returned result: {\\\"r\\\":3}")
+						  USER(TEXT("so")) STORY(
+							  "[me] `add` tool returned result: {}"));
+}
+
+#define ASK(id, name) "{\"functionCall\":{\"id\":\"" id "\",\"args\":{},\"name\":\"" name "\"}}"
+#define REPLY(id, name)                                                                            \
+	"{\"functionResponse\":{\"id\":\"" id "\",\"name\":\"" name "\",\"response\":{}}}"
+
+/* What the runner asks of people, and their answers, are not for models. */
+static void test_requests(void **state UNUSED)
+{
+	submit("e-1", "add");
+	say("e-1", "me", "model", CALL("a", "1"));
+	say("e-1", "me", "user", ASK("q", "adk_request_confirmation"));
+	say("e-1", "other", "user", ASK("r", "adk_request_credential"));
+	say("e-1", "user", "user", REPLY("q", "adk_request_confirmation"));
+	say("e-1", "user", "user", TEXT("yes") "," REPLY("r", "other name"));
+	say("e-1", "me", "user", BACK("a", "2"));
+	expect(1, USER(TEXT("add")) MODEL(CALL("a", "1")) USER(BACK("a", "2")) USER(TEXT("yes")));
+}
+
+/* Lines of a run that is not in the store. */
+static void test_own_lines(void **state UNUSED)
+{
+	struct history_query q = { .agent = "me", .n = 1 };
+
+	q.own_lines = SPAN(
+		"{\"content\":{\"parts\":[{\"text\":\"hi\"}],\"role\":\"user\"},\"author\":"
+		"\"user\"}\n"
+		"{\"author\":\"me\"}\n"
+		"{\"content\":{\"parts\":[" CALL("a",
+						 "1") "],\"role\":\"model\"},\"author\":"
+						      "\"me\",\"longRunningToolIds\":[\"a\"]}"
+						      "\n"
+						      "{\"content\":{\"parts\":[{\"text\":\"no\"}],"
+						      "\"role\":\"model\"},\"author\":"
+						      "\"you\",\"branch\":\"b\"}\n");
+	expect_of(&q, USER(TEXT("hi")) MODEL(CALL("a", "1")) USER(PENDING("a"))
+			      STORY("[you] said: no"));
+	q.branch = "a";
+	expect_of(&q, USER(TEXT("hi")) MODEL(CALL("a", "1")) USER(PENDING("a")));
+}
+
+/* Answer in a turn, as the runner does, and end it. */
+static void answer(uint64_t n, const char *invocation, const char *text)
+{
+	CLEANUP(buf_release) struct buf line = { 0 };
+	CLEANUP(event_release) struct event e = { 0 };
+	struct turn_info info;
+
+	buf_printf(&line,
+		   "{\"author\":\"me\",\"invocationId\":\"%s\",\"content\":{\"role\":\"model\","
+		   "\"parts\":[{\"text\":\"%s\"}]}}",
+		   invocation, text);
+	OK(event_from_json(buf_span(&line), &e, &err));
+	OK(turn_append(st, session, n, &e, 1, &info, &err));
+	OK(turn_end(st, session, n, TURN_DONE, NULL, NULL, &info, &err));
+}
+
+static void ask(uint64_t n)
+{
+	char invocation[16];
+	char text[16];
+
+	(void)snprintf(invocation, sizeof invocation, "e-%u", (unsigned)n);
+	(void)snprintf(text, sizeof text, "%u?", (unsigned)n);
+	submit(invocation, text);
+	(void)snprintf(text, sizeof text, "%u", (unsigned)n);
+	answer(n, invocation, text);
+}
+
+static void compact(const char *from, const char *to, const char *times, const char *text)
+{
+	CLEANUP(buf_release) struct buf members = { 0 };
+
+	buf_printf(&members,
+		   "\"author\":\"user\",\"invocationId\":\"k\",\"actions\":{\"compaction\":{%s,"
+		   "\"compactedContent\":{\"role\":\"user\",\"parts\":[{\"text\":\"%s\"}]}}}",
+		   times, text);
+	if (from)
+		buf_printf(
+			&members,
+			",\"customMetadata\":{\"adkfs.compacted\":{\"from\":\"%s\",\"to\":\"%s\"}}",
+			from, to);
+	add(buf_cstr(&members));
+}
+
+#define NEVER   "\"startTimestamp\":1,\"endTimestamp\":2"
+#define ALWAYS  "\"startTimestamp\":1,\"endTimestamp\":9000000000"
+#define TURN(n) USER(TEXT(n "?")) MODEL(TEXT(n))
+
+/* The turns that were compacted are their summary; a later one wins. */
+static void test_compacted(void **state UNUSED)
+{
+	ask(1);
+	ask(2);
+	compact("e-1", "e-2", NEVER, "one and two");
+	ask(3);
+	expect(3, MODEL(TEXT("one and two")) TURN("3"));
+	ask(4);
+	compact("e-2", "e-4", NEVER, "two to four");
+	ask(5);
+	expect(5, MODEL(TEXT("one and two")) MODEL(TEXT("two to four")) TURN("5"));
+	compact("e-1", "e-4", NEVER, "all");
+	expect(5, MODEL(TEXT("all")) TURN("5"));
+}
+
+/* Lines that stand between, and those that came later. */
+static void test_compacted_among_others(void **state UNUSED)
+{
+	say_text("p-0", "user", "before");
+	submit("e-1", "1?");
+	submit("e-2", "2?");
+	say_text("p-1", "cron", "between");
+	answer(1, "e-1", "1");
+	answer(2, "e-2", "2");
+	say_text("p-2", "cron", "behind");
+	compact("e-1", "e-2", ALWAYS, "all");
+	say_text("p-3", "cron", "late");
+	say_text("e-1", "me", "very late");
+	submit("e-3", "3?");
+	expect(3, MODEL(TEXT("all")) MODEL(TEXT("very late")) STORY("[cron] said: late")
+			  USER(TEXT("3?")));
+}
+
+/* A line of no turn is in the summary if it stood in its time. */
+static void test_compacted_times(void **state UNUSED)
+{
+	add("\"author\":\"user\",\"timestamp\":10,\"content\":{\"role\":\"user\",\"parts\":[" TEXT(
+		"old") "]}");
+	ask(1);
+	compact("e-1", "e-1", "\"startTimestamp\":11,\"endTimestamp\":9000000000", "one");
+	expect(1, USER(TEXT("old")) MODEL(TEXT("one")));
+}
+
+/* Those of others tell times, and nothing of turns. */
+static void test_compacted_by_others(void **state UNUSED)
+{
+	static const char *const texts[] = { "1", "2", "3", "4" };
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(texts); i++) {
+		CLEANUP(buf_release) struct buf members = { 0 };
+
+		buf_printf(&members,
+			   "\"author\":\"me\",\"invocationId\":\"g\",\"timestamp\":%s,\"content\":{"
+			   "\"role\":\"model\",\"parts\":[{\"text\":\"%s\"}]}",
+			   texts[i], texts[i]);
+		add(buf_cstr(&members));
+	}
+	compact(NULL, NULL, "\"startTimestamp\":2,\"endTimestamp\":3", "two and three");
+	ask(1);
+	expect(1, MODEL(TEXT("1")) MODEL(TEXT("two and three")) MODEL(TEXT("4")) TURN("1"));
+	/* Names of turns that are not here say nothing. */
+	compact("x", "y", "\"startTimestamp\":1,\"endTimestamp\":4", "one to four");
+	expect(1, MODEL(TEXT("one to four")) TURN("1"));
+	compact(NULL, NULL, ALWAYS, "all");
+	ask(2);
+	expect(2, MODEL(TEXT("all")) TURN("2"));
+}
+
+/* A log that begins with a summary of what is elsewhere. */
+static void test_compacted_elsewhere(void **state UNUSED)
+{
+	compact("x", "y", NEVER, "long ago");
+	ask(1);
+	compact("x", "y", NEVER, "not so long");
+	ask(2);
+	expect(2, MODEL(TEXT("long ago")) TURN("1") MODEL(TEXT("not so long")) TURN("2"));
+}
+
+/* What a summary stands for may hold calls whose responses come late. */
+static void test_compacted_call(void **state UNUSED)
+{
+	submit("e-1", "add");
+	call_late("\"b\"");
+	answer(1, "e-1", "wait");
+	compact("e-1", "e-1", NEVER, "they wait");
+	submit("e-2", "now");
+	say("e-2", "user", "user", BACK("b", "7"));
+	expect(2, MODEL(TEXT("they wait")) USER(TEXT("now"))
+			  STORY("[user] `add` tool returned result: {\\\"r\\\":7}"));
 }
 
 /* An event that undoes what is behind an invocation. */
@@ -384,6 +693,23 @@ static void test_rewound_without_turns(void **state UNUSED)
 	expect(2, USER(TEXT("again")));
 }
 
+/* A summary of what was undone goes with it; of turns that were undone nothing is seen. */
+static void test_compacted_and_rewound(void **state UNUSED)
+{
+	ask(1);
+	ask(2);
+	compact("e-1", "e-2", NEVER, "one and two");
+	ask(3);
+	rewind_before("e-3");
+	ask(4);
+	expect(4, MODEL(TEXT("one and two")) TURN("4"));
+	rewind_before("e-2");
+	ask(5);
+	expect(5, TURN("1") TURN("5"));
+	compact("e-1", "e-5", NEVER, "one and five");
+	expect(5, MODEL(TEXT("one and five")));
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -402,7 +728,21 @@ int main(void)
 		TEST(test_repeated_call_id),
 		TEST(test_other_agents),
 		TEST(test_no_history),
+		TEST(test_present_goes_on),
 		TEST(test_percent),
+		TEST(test_branches),
+		TEST(test_pending),
+		TEST(test_responses_among_texts),
+		TEST(test_responses_to_nothing),
+		TEST(test_requests),
+		TEST(test_own_lines),
+		TEST(test_compacted),
+		TEST(test_compacted_among_others),
+		TEST(test_compacted_times),
+		TEST(test_compacted_by_others),
+		TEST(test_compacted_elsewhere),
+		TEST(test_compacted_call),
+		TEST(test_compacted_and_rewound),
 		TEST(test_rewound),
 		TEST(test_rewound_without_turns),
 	};

@@ -1,0 +1,35 @@
+/*
+ * Pairing: models want each call of a function followed by its responses.
+ *
+ * They are collected from wherever they came, in one content behind the calls
+ * of one event, in the order of the calls; the last response to a call counts.
+ */
+#ifndef RUNNER_PAIRING_H
+#define RUNNER_PAIRING_H
+
+#include "runner/history.h"
+
+/* An event that has something to show. */
+struct entry {
+	struct content *content; /* owned */
+	char *long_running;      /* JSON list of calls that may be answered late; or NULL; owned */
+	uint64_t turn;           /* 0: it stands before the first */
+	uint64_t order;
+	bool own; /* of this agent or the user; else it is told, and has no calls */
+	bool by_user;
+};
+
+/*
+ * Put the contents into the history. Calls without a response get one that says so; a
+ * response to no call in the list is told.
+ */
+MUST_CHECK int pairing_put(struct entry *list, size_t count, const char *agent,
+			   struct history *out);
+
+/* Begin what is told to an agent: a content of the user with a heading; NULL: no memory. */
+struct content *pairing_story(void);
+
+/* What an author said, called or was answered in a part, moved to a story. */
+MUST_CHECK int pairing_tell(struct content *story, const char *author, struct part *p);
+
+#endif

@@ -1,0 +1,86 @@
+/*
+ * The past of a session: the lines of its log that count, each with its turn.
+ *
+ * What a rewind undid does not count. In place of turns that were compacted
+ * stands their summary; they are not even read, unless lines of others stand
+ * between theirs.
+ */
+#ifndef RUNNER_PAST_H
+#define RUNNER_PAST_H
+
+#include "store/rewind.h"
+#include "store/turn.h"
+
+struct past_turn {
+	char invocation[64];
+	uint64_t n;
+	uint64_t first; /* its lines lie in [first, last) of the log */
+	uint64_t last;
+	int64_t created;
+	bool is_whole; /* and nobody else's between them */
+	bool has_ended;
+	bool is_undone;
+};
+
+/* A compaction. */
+struct past_summary {
+	uint64_t at;   /* of its line */
+	uint64_t from; /* it stands for these turns, and for lines of no turn by time; */
+	uint64_t to;   /* 0: for all lines by time */
+	int64_t start; /* microseconds, both included */
+	int64_t end;
+	struct buf content; /* canonical JSON */
+	uint64_t follows;   /* the turn in which its line stands */
+	bool has_lines; /* there are lines that it stands for, be it that a later one does too */
+	bool is_told;
+};
+
+struct past {
+	struct store *st;
+	struct ref session;
+	uint64_t log_size;
+	uint64_t rewinds; /* how many of them the log has */
+	struct rewound rewound;
+	struct buf turns;     /* of struct past_turn, by number */
+	struct buf by_name;   /* of const struct past_turn *, by invocation; made when needed */
+	struct buf summaries; /* of struct past_summary, in the order of the log, none undone */
+	bool by_time;         /* one of them has no turns */
+};
+
+/* A line that counts, or a summary. Texts are canonical JSON of its members; len 0: absent. */
+struct past_line {
+	uint64_t at;
+	uint64_t turn; /* that it belongs to, or stands behind; 0: it stands before the first */
+	struct span content;
+	struct span invocation;
+	struct span author;
+	struct span long_running;
+	struct span branch;
+	struct span timestamp;
+	bool is_summary; /* there is the content, and no more */
+};
+
+/* -ENOENT: the session is gone. Release it in any case. */
+MUST_CHECK int past_load(struct past *p, struct store *st, struct ref session, struct err *err);
+void past_release(struct past *p);
+
+const struct past_turn *past_turns(const struct past *p, size_t *count);
+
+/*
+ * Call fn for the lines of the turns `from` to `to`, and those of no turn that stand behind
+ * them, in the order of the log; a summary comes where the first of its lines stood. Once.
+ */
+typedef int past_fn(void *arg, const struct past_line *line);
+MUST_CHECK int past_each(struct past *p, uint64_t from, uint64_t to, past_fn *fn, void *arg,
+			 struct err *err);
+
+/* The last turn that a summary stands for; 0: there is none. */
+uint64_t past_compacted(const struct past *p);
+
+/* From now on the lines themselves, summaries are left out. */
+void past_drop_summaries(struct past *p);
+
+/* Take a stored line apart. */
+MUST_CHECK int past_pick(struct span text, struct past_line *line);
+
+#endif

@@ -1,0 +1,313 @@
+/*
+ * Select: who spoke last, who made a call.
+ */
+#include "runner/select.h"
+
+#include "base/clock.h"
+
+#include <errno.h>
+#include <ftw.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static const char *engine; /* the one that is tested */
+static char folder[64];
+static struct store *st;
+static struct ref app, user, session;
+static struct err err;
+
+static void must(int got, int want, const char *what)
+{
+	if (got != want)
+		fail_msg("%s: %s (%s), not %s", what, got < 0 ? err_name(got) : "no error",
+			 err.text, want < 0 ? err_name(want) : "0");
+	err = (struct err){ 0 };
+}
+
+/* A call that must return so. */
+#define CODE(call, code) must((call), (code), #call)
+#define OK(call)         CODE(call, 0)
+
+static int setup(void **state UNUSED)
+{
+	struct store_options options = { .folder = folder, .engine = engine };
+
+	(void)snprintf(folder, sizeof folder, "/tmp/adkfs-test-XXXXXX");
+	if (!mkdtemp(folder))
+		return -1;
+	OK(store_open(&options, &st, &err));
+	OK(scope_create(st, (struct ref){ 0 }, "app", &app, NULL, &err));
+	OK(scope_create(st, app, "user", &user, NULL, &err));
+	OK(scope_create(st, user, "session", &session, NULL, &err));
+	return 0;
+}
+
+static int remove_entry(const char *path, const struct stat *sb UNUSED, int kind UNUSED,
+			struct FTW *ftw UNUSED)
+{
+	return remove(path);
+}
+
+static int teardown(void **state UNUSED)
+{
+	store_close(st);
+	return nftw(folder, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+static void take(struct event *e, const char *members)
+{
+	CLEANUP(buf_release) struct buf line = { 0 };
+
+	buf_printf(&line, "{%s}", members);
+	OK(event_from_json(buf_span(&line), e, &err));
+}
+
+static void add(const char *members)
+{
+	CLEANUP(event_release) struct event e = { 0 };
+
+	take(&e, members);
+	OK(session_append(st, session, &e, 1, &err));
+}
+
+static void say(const char *invocation, const char *author)
+{
+	CLEANUP(buf_release) struct buf members = { 0 };
+
+	buf_printf(&members,
+		   "\"author\":\"%s\",\"invocationId\":\"%s\",\"content\":{\"role\":\"model\","
+		   "\"parts\":[{\"text\":\"said\"}]}",
+		   author, invocation);
+	add(buf_cstr(&members));
+}
+
+static void call(const char *invocation, const char *author, const char *branch, const char *id)
+{
+	CLEANUP(buf_release) struct buf members = { 0 };
+
+	buf_printf(&members,
+		   "\"author\":\"%s\",\"invocationId\":\"%s\",\"branch\":%s,\"content\":{\"role\":"
+		   "\"model\",\"parts\":[{\"text\":\"so\"},{\"functionCall\":{\"id\":\"%s\","
+		   "\"name\":\"f\",\"args\":{}}}]}",
+		   author, invocation, branch, id);
+	add(buf_cstr(&members));
+}
+
+static struct turn_info submit(const char *invocation)
+{
+	CLEANUP(buf_release) struct buf members = { 0 };
+	CLEANUP(event_release) struct event e = { 0 };
+	struct turn_info info;
+
+	buf_printf(&members, "\"author\":\"user\",\"invocationId\":\"%s\"", invocation);
+	take(&e, buf_cstr(&members));
+	OK(turn_submit(st, session, 0, &e, &info, &err));
+	return info;
+}
+
+static void rewind_before(const char *invocation)
+{
+	CLEANUP(buf_release) struct buf members = { 0 };
+
+	buf_printf(&members,
+		   "\"author\":\"user\",\"actions\":{\"rewindBeforeInvocationId\":\"%s\"}",
+		   invocation);
+	add(buf_cstr(&members));
+}
+
+/* Whom one asks for, and who was asked about. */
+struct asked {
+	const char *accept;
+	int answer;
+	struct buf authors;
+};
+
+static int accepts(void *arg, const char *author)
+{
+	struct asked *a = arg;
+
+	buf_printf(&a->authors, "%s ", author);
+	return a->accept && !strcmp(a->accept, author) ? a->answer : 0;
+}
+
+/* asked: the authors in the order in which they were asked about. */
+static void expect_answer(const char *accept, int answer, const struct turn_info *turn,
+			  const char *want, const char *asked)
+{
+	struct asked a = { accept, answer, { 0 } };
+	CLEANUP(buf_release) struct buf author = { 0 };
+
+	CODE(select_last_author(st, session, turn, accepts, &a, &author, &err), MIN(answer, 0));
+	assert_string_equal(author.len ? buf_cstr(&author) : "", want);
+	assert_string_equal(a.authors.len ? buf_cstr(&a.authors) : "", asked);
+	buf_release(&a.authors);
+}
+
+static void expect_author(const char *accept, const char *want, const char *asked)
+{
+	expect_answer(accept, 1, NULL, want, asked);
+}
+
+static void test_last_author(void **state UNUSED)
+{
+	struct turn_info turn;
+
+	expect_author("a", "", "");
+	say("e-1", "user");
+	expect_author("user", "", "");
+	say("e-1", "a");
+	say("e-1", "b");
+	say("e-1", "a");
+	say("e-1", "c");
+	say("e-1", "user");
+	expect_author("c", "c", "c ");
+	expect_author("a", "a", "c a ");
+	expect_author("b", "b", "c a b ");
+	expect_author("x", "", "c a b ");
+	expect_author(NULL, "", "c a b ");
+	expect_answer("a", 2, NULL, "", "c a ");
+	expect_answer("a", -EXDEV, NULL, "", "c a ");
+	/* The turn's own events do not count. */
+	turn = submit("e-2");
+	say("e-2", "d");
+	expect_answer("a", 1, &turn, "a", "c a ");
+	expect_author("d", "d", "d ");
+	OK(scope_remove(st, session, &err));
+	CODE(select_last_author(st, session, NULL, accepts, NULL, NULL, &err), -ENOENT);
+}
+
+static void test_rewound_authors(void **state UNUSED)
+{
+	(void)submit("e-1");
+	say("e-1", "a");
+	(void)submit("e-2");
+	say("e-2", "b");
+	rewind_before("e-2");
+	say("e-2", "late");
+	expect_author("b", "", "a ");
+	say("x", "c");
+	expect_author("a", "a", "c a ");
+	rewind_before("e-1");
+	expect_author("a", "", "");
+}
+
+/* Caller, branch and id of the line; NULL: there is none. */
+static void expect_caller(const char *id, const char *author, const char *branch)
+{
+	CLEANUP(buf_release) struct buf found = { 0 };
+	CLEANUP(buf_release) struct buf found_branch = { 0 };
+	CLEANUP(buf_release) struct buf line = { 0 };
+	CLEANUP(event_release) struct event e = { 0 };
+
+	CODE(select_caller(st, session, id, &found, &found_branch, &line, &err),
+	     author ? 0 : -ENOENT);
+	assert_string_equal(found.len ? buf_cstr(&found) : "", author ? author : "");
+	assert_string_equal(found_branch.len ? buf_cstr(&found_branch) : "", branch);
+	if (!author) {
+		assert_int_equal(line.len, 0);
+		return;
+	}
+	OK(event_from_json(buf_span(&line), &e, &err));
+	buf_clear(&found);
+	OK(event_text(&e, EVENT_AUTHOR, &found));
+	assert_string_equal(buf_cstr(&found), author);
+}
+
+static void test_caller(void **state UNUSED)
+{
+	expect_caller("c-1", NULL, "");
+	call("e-1", "a", "null", "c-1");
+	call("e-1", "b", "\"p.b\"", "c-2");
+	call("e-1", "c", "null", "it\\\"s");
+	expect_caller("c-1", "a", "");
+	expect_caller("c-2", "b", "p.b");
+	expect_caller("it\"s", "c", "");
+	expect_caller("c-", NULL, "");
+	expect_caller("", NULL, "");
+	/* Who names a call has not made it. */
+	add("\"author\":\"d\",\"content\":{\"role\":\"user\",\"parts\":[{\"text\":\"c-1\"},{"
+	    "\"functionResponse\":{\"id\":\"c-1\",\"name\":\"f\",\"response\":{\"id\":\"c-1\"}}}]"
+	    "},\"longRunningToolIds\":[\"c-1\"]");
+	expect_caller("c-1", "a", "");
+	/* The newest of several. */
+	call("e-2", "e", "null", "c-1");
+	expect_caller("c-1", "e", "");
+}
+
+static void test_rewound_caller(void **state UNUSED)
+{
+	(void)submit("e-1");
+	call("e-1", "a", "null", "c");
+	(void)submit("e-2");
+	call("e-2", "b", "null", "c");
+	expect_caller("c", "b", "");
+	rewind_before("e-2");
+	expect_caller("c", "a", "");
+	rewind_before("e-1");
+	expect_caller("c", NULL, "");
+}
+
+#define MANY 20000
+
+/* Who is near is found as fast in a long log as in a short one. */
+static void test_cost(void **state UNUSED)
+{
+	struct event *events = calloc(MANY, sizeof *events);
+	uint64_t near = 0;
+	uint64_t far;
+	size_t i;
+
+	assert_non_null(events);
+	call("e-0", "first", "null", "far");
+	for (i = 0; i < MANY; i++)
+		take(&events[i],
+		     "\"author\":\"a\",\"content\":{\"role\":\"model\",\"parts\":[{\"text\":"
+		     "\"some text of the length that a short answer has, about a hundred bytes "
+		     "of it\"}]}");
+	OK(session_append(st, session, events, MANY, &err));
+	OK(session_fold(st, session, &err));
+	for (i = 0; i < MANY; i++)
+		event_release(&events[i]);
+	free(events);
+	call("e-1", "b", "null", "near");
+	say("e-1", "user");
+	far = clock_monotonic();
+	expect_author("first", "first", "b a first ");
+	expect_caller("far", "first", "");
+	far = clock_monotonic() - far;
+	for (i = 0; i < 10; i++) {
+		uint64_t before = clock_monotonic();
+
+		expect_author("b", "b", "b ");
+		expect_caller("near", "b", "");
+		before = clock_monotonic() - before;
+		near = !near || before < near ? before : near;
+	}
+	if (far < 10 * near)
+		fail_msg("%llu ns to the end, %llu ns to what is near", (unsigned long long)far,
+			 (unsigned long long)near);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_last_author), TEST(test_rewound_authors),
+		TEST(test_caller),      TEST(test_rewound_caller),
+		TEST(test_cost),
+	};
+	const char *const *name;
+	int failed = 0;
+
+	for (name = engine_names(); *name; name++) {
+		engine = *name;
+		failed += cmocka_run_group_tests_name(engine, tests, NULL, NULL);
+	}
+	return failed;
+}
