@@ -9,7 +9,7 @@
 #include "fs/ids.h"
 #include "fs/mount.h"
 #include "fs/ops.h"
-#include "store/scope.h"
+#include "store/memory.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -130,6 +130,7 @@ int fs_serve(struct fs *fs, struct err *err)
 	if (r < 0)
 		return r;
 	store_watch(fs->store, notify_change, fs);
+	memory_work(fs->store);
 	r = runner_recover(fs->runner, err);
 	return r < 0 ? r : ops_serve(fs, err);
 }
@@ -145,6 +146,7 @@ void fs_free(struct fs *fs)
 {
 	if (!fs)
 		return;
+	memory_stop(fs->store);
 	park_stop(&fs->park);
 	if (fs->runner)
 		runner_stop(fs->runner);

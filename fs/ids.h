@@ -58,6 +58,9 @@ enum node_id {
 	ID_TRANSCRIPT_HTML = 36,
 	ID_TRACE = 37,
 	ID_USAGE = 38,
+	ID_MEMORY = 40,
+	ID_MEMORY_SESSIONS = 41,
+	ID_MEMORY_SEARCH = 42,
 
 	/* of the root */
 	ID_README = 64,

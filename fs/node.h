@@ -148,6 +148,9 @@ struct node_type {
 	/* Directories: make a file (nothing is there before it is written), ... */
 	int (*create)(const struct place *dir, const char *name, const struct node_new *by,
 		      struct place *child, struct buf *text, struct err *err);
+	/* ...make a link to what target says, ... */
+	int (*link_to)(const struct place *dir, const char *name, const char *target,
+		       struct err *err);
 	/* ...make a directory, remove a member. Unset: EPERM. */
 	int (*make)(const struct place *dir, const char *name, const struct node_new *by,
 		    struct err *err);

@@ -7,6 +7,7 @@
 #include "base/name.h"
 #include "fs/artifacts.h"
 #include "fs/ids.h"
+#include "fs/memory.h"
 #include "fs/mount.h"
 #include "fs/ops.h"
 #include "store/statekey.h"
@@ -504,6 +505,11 @@ void notify_change(void *arg, const struct change *c)
 	case CHANGE_ATTACHMENT:
 	case CHANGE_ATTACHMENT_REMOVED:
 		attachment_changed(fs, c);
+		break;
+	case CHANGE_MEMORY_ADDED:
+	case CHANGE_MEMORY_REMOVED:
+	case CHANGE_MEMORY:
+		memory_changed(fs, c);
 		break;
 	}
 }

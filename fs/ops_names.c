@@ -204,13 +204,21 @@ void op_readlink(fuse_req_t req, fuse_ino_t ino)
 	readlink_now(req, inode);
 }
 
+/* What was just made is what a lookup would find. */
+static int enter_made(fuse_req_t req, const struct inode *dir, const char *name, struct buf *text,
+		      struct fuse_entry_param *e, struct err *err)
+{
+	struct place child = { 0 };
+	int r = tree_find(inode_place(dir), name, &child, text, err);
+
+	return r < 0 ? r : make_entry(fs_of(req), &child, dir->ino, name, NULL, 0, e, err);
+}
+
 void op_mkdir(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode)
 {
-	struct fs *fs = fs_of(req);
 	struct inode *dir = inode_of(req, parent);
 	CLEANUP(buf_release) struct buf text = { 0 };
 	struct fuse_entry_param e;
-	struct place child = { 0 };
 	struct node_new by = new_by(req, mode);
 	struct err err = { 0 };
 	int r;
@@ -224,9 +232,7 @@ void op_mkdir(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode)
 	if (r == 0)
 		r = inode_place(dir)->type->make(inode_place(dir), name, &by, &err);
 	if (r == 0)
-		r = tree_find(inode_place(dir), name, &child, &text, &err);
-	if (r == 0)
-		r = make_entry(fs, &child, parent, name, NULL, 0, &e, &err);
+		r = enter_made(req, dir, name, &text, &e, &err);
 	if (r < 0)
 		refuse(req, dir, name, r, &err);
 	else
@@ -337,8 +343,24 @@ void op_rename(fuse_req_t req, fuse_ino_t parent, const char *name, fuse_ino_t n
 
 void op_symlink(fuse_req_t req, const char *target, fuse_ino_t parent, const char *name)
 {
-	(void)target;
-	refuse_name(req, parent, name, "links cannot be made here");
+	struct inode *dir = inode_of(req, parent);
+	CLEANUP(buf_release) struct buf text = { 0 };
+	struct fuse_entry_param e;
+	struct err err = { 0 };
+	int r;
+
+	if (!dir)
+		return;
+	if (inode_place(dir)->type->link_to)
+		r = inode_place(dir)->type->link_to(inode_place(dir), name, target, &err);
+	else
+		r = err_set(&err, -EPERM, "links cannot be made here");
+	if (r == 0)
+		r = enter_made(req, dir, name, &text, &e, &err);
+	if (r < 0)
+		refuse(req, dir, name, r, &err);
+	else
+		reply_entry(req, &e);
 }
 
 void op_mknod(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode, dev_t dev)

@@ -2,12 +2,14 @@
  * users/<id>: what one user has in one app.
  */
 #include "fs/artifacts.h"
+#include "fs/memory.h"
 #include "fs/scopes.h"
 #include "fs/state.h"
 
 static const struct node_type user_entries[] = {
 	STATE_ROWS(0700, 0600, 0, "state of the user, shared by the sessions"),
 	ARTIFACTS_ROW("files of the user, kept in versions"),
+	MEMORY_ROW,
 	SCOPES_ROW("sessions", 0, "one directory a session; mkdir makes one, rmdir removes it"),
 	ERRORS_ROW,
 	{ 0 },

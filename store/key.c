@@ -85,6 +85,24 @@ struct key key_event(uint64_t session, struct span id)
 	return k;
 }
 
+struct key key_word(uint64_t user, struct span word)
+{
+	struct key k = key_1(KEY_WORD, user);
+
+	put_bytes(&k, word.data, word.len);
+	put_bytes(&k, "", 1);
+	return k;
+}
+
+struct key key_posting(uint64_t user, struct span word, uint64_t link, uint64_t start)
+{
+	struct key k = key_word(user, word);
+
+	put_number(&k, link);
+	put_number(&k, start);
+	return k;
+}
+
 struct key key_after(struct key prefix)
 {
 	while (prefix.len && (unsigned char)prefix.data[prefix.len - 1] == 0xff)
@@ -116,6 +134,11 @@ static uint64_t number_at(struct span key, size_t at)
 uint64_t key_last_number(struct span key)
 {
 	return number_at(key, key.len - 8);
+}
+
+uint64_t key_second_last_number(struct span key)
+{
+	return number_at(key, key.len - 16);
 }
 
 uint64_t key_first_number(struct span key)

@@ -25,6 +25,9 @@
  *   b bulk                    -> record: how many versions refer to it, if more than one
  *   p bulk                    -> nothing: bulk bytes that no version refers to
  *   f session                 -> nothing: rows of a fork that is no session yet
+ *   w user word NUL link start -> record of an event that has the word, where it starts
+ *   o link start              -> the words of that event
+ *   g link                    -> record: app, user; rows of w and o are to be made, or to go
  *
  * kind is one byte, enum key_kind. A record is a list of varints (7 bits a
  * byte, least first, high bit: more) and texts (a varint length, then bytes);
@@ -60,6 +63,9 @@ enum key_space {
 	KEY_REF = 'b',
 	KEY_PENDING = 'p',
 	KEY_FORK = 'f',
+	KEY_WORD = 'w',
+	KEY_WORDS = 'o',
+	KEY_INDEXING = 'g',
 };
 
 enum key_kind {
@@ -70,6 +76,7 @@ enum key_kind {
 	KEY_STATE = 'K',
 	KEY_FILE = 'F',
 	KEY_ATTACHED = 'T',
+	KEY_MEMORY = 'M',
 };
 
 #define KEY_MAX 320
@@ -96,6 +103,9 @@ struct key key_name(uint64_t parent, enum key_kind kind, struct span name);
 struct key key_item(uint64_t parent, enum key_kind kind, uint64_t item);
 /* 'e' session id */
 struct key key_event(uint64_t session, struct span id);
+/* 'w' user word NUL: a prefix; + link start. The word has no NUL. */
+struct key key_word(uint64_t user, struct span word);
+struct key key_posting(uint64_t user, struct span word, uint64_t link, uint64_t start);
 /* the space alone */
 struct key key_space(enum key_space space);
 
@@ -107,6 +117,8 @@ struct key key_next(struct span key);
 
 /* The last 8 bytes of a key as a number. */
 uint64_t key_last_number(struct span key);
+/* The 8 bytes before those. */
+uint64_t key_second_last_number(struct span key);
 /* The 8 bytes behind the space. */
 uint64_t key_first_number(struct span key);
 /* The name in a KEY_NAME key. */

@@ -5,8 +5,8 @@
  * record: id, created, updated, stamp, members_stamp, state_stamp,
  * state_names_stamp, artifacts_stamp, turns_stamp, turn_stamp, log_stamp,
  * log_size, sealed, events, turns, members, rewinds, attachments,
- * attachment_bytes, attachments_stamp. The root has such a record too, under
- * parent 0.
+ * attachment_bytes, attachments_stamp, memory, memory_stamp. The root has such
+ * a record too, under parent 0.
  */
 #include "store/scope.h"
 
@@ -14,6 +14,7 @@
 #include "base/name.h"
 #include "store/artifact.h"
 #include "store/key.h"
+#include "store/memory.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -64,6 +65,8 @@ static void encode(const struct scope_info *info, struct buf *out)
 	record_number(out, info->attachments);
 	record_number(out, info->attachment_bytes);
 	record_number(out, info->attachments_stamp);
+	record_number(out, info->memory);
+	record_number(out, info->memory_stamp);
 }
 
 static int decode(struct span record, uint64_t number, struct scope_info *info)
@@ -91,6 +94,8 @@ static int decode(struct span record, uint64_t number, struct scope_info *info)
 	info->attachments = record_take_number(&r);
 	info->attachment_bytes = record_take_number(&r);
 	info->attachments_stamp = record_take_number(&r);
+	info->memory = record_take_number(&r);
+	info->memory_stamp = record_take_number(&r);
 	return r.bad ? -EIO : 0;
 }
 
@@ -344,6 +349,9 @@ static int remove_scope(struct store_tx *tx, void *arg)
 	parent.members--;
 	parent.members_stamp = clock_stamp();
 	parent.stamp = parent.members_stamp;
+	r = rq->info.memory ? memory_drop(tx, rq->ref, &rq->info, &parent) : 0;
+	if (r < 0)
+		return r;
 	scope_save(tx, up, &parent);
 	return tell(tx, CHANGE_SCOPE_REMOVED, rq->ref, rq->info.id);
 }
@@ -355,6 +363,8 @@ int scope_remove(struct store *st, struct ref ref, struct err *err)
 
 	if (r == 0)
 		artifact_remove_bulks(st, &rm.bulks);
+	if (r == 0 && rm.rq.info.memory)
+		memory_work(st);
 	buf_release(&rm.bulks);
 	return r;
 }

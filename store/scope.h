@@ -29,6 +29,8 @@ struct scope_info {
 	uint64_t attachments;       /* files that ride along with the next message */
 	uint64_t attachment_bytes;  /* of all of them */
 	uint64_t attachments_stamp; /* ns; of any of them, and of their list */
+	uint64_t memory;            /* sessions: number of the link that remembers it; 0: none */
+	uint64_t memory_stamp;      /* users, ns; of the list of these links */
 };
 
 /*

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "store/key.h"
 #include "store/mark.h"
+#include "store/memory.h"
 #include "store/state.h"
 
 #include <errno.h>
@@ -143,6 +144,19 @@ static int put_event_row(struct session_tx *s, const struct event *e, uint64_t s
 	return 0;
 }
 
+/* The event, the line of which begins at `from` in the lines, is found from now on. */
+static int remember(struct session_tx *s, const struct event *e, size_t from)
+{
+	const struct memory_line line = {
+		.at = s->start + from,
+		.len = s->lines.len - from,
+		.time = event_time(e),
+		.content = event_json(e, EVENT_CONTENT),
+	};
+
+	return memory_add(s->tx, s->ref, s->session.memory, &line);
+}
+
 int session_add(struct session_tx *s, struct event *e)
 {
 	struct apply apply = { s, e };
@@ -171,7 +185,8 @@ int session_add(struct session_tx *s, struct event *e)
 	s->session.events++;
 	s->session.rewinds += event_action(e, ACTION_REWIND).len > 0;
 	mark_put(s->tx, s->ref, e, s->start + from, s->lines.len - from);
-	return put_event_row(s, e, s->start + from, s->lines.len - from);
+	r = put_event_row(s, e, s->start + from, s->lines.len - from);
+	return r == 0 && s->session.memory ? remember(s, e, from) : r;
 }
 
 /* The added lines become rows, each of at most the size of a value. */
@@ -204,6 +219,8 @@ int session_finish(struct session_tx *s)
 		if (!change)
 			return err_nomem(s->tx->err);
 		change->unfolded = s->session.log_size - s->session.sealed;
+		if (s->session.memory && memory_changed(s->tx, s->ref) < 0)
+			return -ENOMEM;
 	}
 	s->session.stamp = s->stamp;
 	scope_save(s->tx, s->ref, &s->session);

@@ -8,6 +8,7 @@
 #include "store/bulk.h"
 #include "store/fork.h"
 #include "store/key.h"
+#include "store/memory.h"
 #include "store/session.h"
 
 #include <errno.h>
@@ -39,6 +40,7 @@ struct store {
 	bool folder_runs;
 
 	struct bulk_pins pins;
+	struct memory_worker memory;
 
 	struct mutex numbers_lock;
 	uint64_t next_number GUARDED_BY(numbers_lock);
@@ -386,7 +388,7 @@ static int start(struct store *st, struct err *err)
 	if (r < 0)
 		return err_errno(err, r, "thread");
 	st->folder_runs = true;
-	return 0;
+	return memory_start(st, err);
 }
 
 int store_open(const struct store_options *options, struct store **out, struct err *err)
@@ -403,6 +405,7 @@ int store_open(const struct store_options *options, struct store **out, struct e
 	st->ops = engine_find(options->engine ? options->engine : "rocksdb");
 	st->folder = strdup(options->folder);
 	mutex_init(&st->pins.lock);
+	memory_init(&st->memory);
 	mutex_init(&st->numbers_lock);
 	mutex_init(&st->fold_lock);
 	cond_init(&st->fold_wake);
@@ -422,6 +425,7 @@ void store_close(struct store *st)
 {
 	if (!st)
 		return;
+	memory_stop(st);
 	if (st->folder_runs) {
 		mutex_lock(&st->fold_lock);
 		st->stopping = true;
@@ -440,6 +444,7 @@ void store_close(struct store *st)
 	mutex_release(&st->fold_lock);
 	mutex_release(&st->numbers_lock);
 	mutex_release(&st->pins.lock);
+	memory_release(&st->memory);
 	free(st->folder);
 	free(st);
 }
@@ -453,6 +458,11 @@ void store_watch(struct store *st, watch_fn *fn, void *arg)
 int store_sync(struct store *st, struct err *err)
 {
 	return st->ops->sync(st->eng, err);
+}
+
+struct memory_worker *store_memory(struct store *st)
+{
+	return &st->memory;
 }
 
 struct bulk_pins *store_pins(struct store *st)

@@ -53,6 +53,9 @@ enum change_kind {
 	CHANGE_ATTACHMENT_ADDED, /* ref: the session; item and name */
 	CHANGE_ATTACHMENT,       /* other bytes, or another name */
 	CHANGE_ATTACHMENT_REMOVED,
+	CHANGE_MEMORY_ADDED, /* ref: the session that is remembered; item: the link; name: its id */
+	CHANGE_MEMORY_REMOVED,
+	CHANGE_MEMORY, /* ref: the session, of which more can be found */
 };
 
 struct change {
@@ -138,6 +141,10 @@ uint64_t store_new_number(struct store *st, struct err *err);
 /* Of bulk.c. */
 struct bulk_pins;
 struct bulk_pins *store_pins(struct store *st);
+
+/* Of memory.c. */
+struct memory_worker;
+struct memory_worker *store_memory(struct store *st);
 
 /* Work for the store's own thread: fold the tail of a session's log. */
 void store_fold_later(struct store *st, struct ref session);

@@ -14,6 +14,7 @@ busy_session() {
 	echo a > artifacts/plan.md
 	echo b > artifacts/plan.md
 	echo c > artifacts/user:letter.md
+	ln -s ../../sessions/s1 ../../memory/sessions/
 	cd "$MNT" || return 1
 }
 
