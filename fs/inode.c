@@ -124,24 +124,36 @@ static struct inode *make_inode(const struct place *at, uint64_t ino, uint64_t p
 	return inode;
 }
 
+/* The list that inodes with these flags are in; NULL: none. */
+static struct inode **watching_locked(struct inodes *t, unsigned flags) REQUIRES(t->lock)
+{
+	return flags & NODE_SHOWS_STATE    ? &t->shows_state
+	       : flags & NODE_SHOWS_MEMORY ? &t->shows_memory
+					   : NULL;
+}
+
 static void watch_locked(struct inodes *t, struct inode *inode) REQUIRES(t->lock)
 {
-	if (!(inode_place(inode)->type->flags & NODE_SHOWS_STATE))
+	struct inode **first = watching_locked(t, inode_place(inode)->type->flags);
+
+	if (!first)
 		return;
-	inode->watch_next = t->watching;
-	if (t->watching)
-		t->watching->watch_prev = inode;
-	t->watching = inode;
+	inode->watch_next = *first;
+	if (*first)
+		(*first)->watch_prev = inode;
+	*first = inode;
 }
 
 static void unwatch_locked(struct inodes *t, struct inode *inode) REQUIRES(t->lock)
 {
+	struct inode **first = watching_locked(t, inode_place(inode)->type->flags);
+
 	if (inode->watch_next)
 		inode->watch_next->watch_prev = inode->watch_prev;
 	if (inode->watch_prev)
 		inode->watch_prev->watch_next = inode->watch_next;
-	else if (t->watching == inode)
-		t->watching = inode->watch_next;
+	else if (first && *first == inode)
+		*first = inode->watch_next;
 }
 
 struct inode *inode_enter(struct inodes *t, const struct place *at, uint64_t parent,
@@ -314,19 +326,17 @@ bool inode_is_held(struct inodes *t, uint64_t ino)
 	return inode_find(t, ino);
 }
 
-void inodes_showing(struct inodes *t, struct ref scope, const struct node_type *only,
-		    struct buf *out)
+void inodes_showing(struct inodes *t, enum node_flag flag, struct ref scope, struct buf *out)
 {
 	struct inode *inode;
 
 	mutex_lock(&t->lock);
-	for (inode = t->watching; inode; inode = inode->watch_next) {
+	for (inode = *watching_locked(t, flag); inode; inode = inode->watch_next) {
 		const struct ref *ref = &inode_place(inode)->ref;
 
 		if (ref->app != scope.app || (scope.user && ref->user != scope.user))
 			continue;
-		if (!only || inode_place(inode)->type == only)
-			buf_add(out, &inode->ino, sizeof inode->ino);
+		buf_add(out, &inode->ino, sizeof inode->ino);
 	}
 	mutex_unlock(&t->lock);
 }

@@ -43,7 +43,7 @@ struct inode {
 	uint64_t notified; /* monotonic ns; guarded by inodes.lock, as are the next ones */
 	uint64_t lookups;
 	struct inode *next;
-	struct inode *watch_prev; /* those with NODE_SHOWS_STATE */
+	struct inode *watch_prev; /* those with the same of the flags that inodes_showing() takes */
 	struct inode *watch_next;
 
 	struct mutex shown_lock;
@@ -69,7 +69,8 @@ struct inodes {
 	struct inode **buckets GUARDED_BY(lock);
 	size_t size GUARDED_BY(lock); /* a power of two */
 	size_t count GUARDED_BY(lock);
-	struct inode *watching GUARDED_BY(lock);
+	struct inode *shows_state GUARDED_BY(lock);
+	struct inode *shows_memory GUARDED_BY(lock);
 };
 
 MUST_CHECK int inodes_init(struct inodes *t, struct err *err);
@@ -123,9 +124,11 @@ MUST_CHECK bool inode_may_notify(struct inodes *t, uint64_t ino, uint64_t now, u
 /* Whether the kernel holds it. */
 bool inode_is_held(struct inodes *t, uint64_t ino);
 
-/* Collect the numbers of held inodes that show state of the scope into out (of uint64_t). */
-void inodes_showing(struct inodes *t, struct ref scope, const struct node_type *only,
-		    struct buf *out);
+/*
+ * Collect the numbers of held inodes that show something of the scope into out (of uint64_t).
+ * flag: NODE_SHOWS_STATE or NODE_SHOWS_MEMORY.
+ */
+void inodes_showing(struct inodes *t, enum node_flag flag, struct ref scope, struct buf *out);
 
 size_t inodes_count(struct inodes *t);
 

@@ -246,7 +246,7 @@ static const struct node_type memory_query = {
 	.name = "<query>",
 	.id = ID_OBJECT,
 	.mode = S_IFREG | 0400,
-	.flags = NODE_SHOWS_STATE | NODE_DIRECT | NODE_LAZY,
+	.flags = NODE_SHOWS_MEMORY | NODE_DIRECT | NODE_LAZY,
 	.show = query_show,
 };
 
@@ -305,7 +305,7 @@ void memory_changed(struct fs *fs, const struct change *c)
 
 	if (c->kind != CHANGE_MEMORY)
 		link_changed(fs, c);
-	inodes_showing(&fs->inodes, ref_parent(c->ref), &memory_query, &queries);
+	inodes_showing(&fs->inodes, NODE_SHOWS_MEMORY, ref_parent(c->ref), &queries);
 	for (i = 0; i < queries.len; i += sizeof(uint64_t)) {
 		uint64_t ino;
 

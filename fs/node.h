@@ -69,6 +69,7 @@ enum node_flag {
 	NODE_JOINABLE = 64,   /* others pass it, and make what the map of owners gives them */
 	NODE_LAZY = 128,      /* its size costs: listings and lookups do not tell it */
 	NODE_LATE = 256,      /* names appear by calls that cannot wait until the kernel was told */
+	NODE_SHOWS_MEMORY = 512, /* its text shows what is found in its user's memory */
 };
 
 /* A directory being listed. emit() returns 1 when the reply is full. */

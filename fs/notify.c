@@ -266,7 +266,7 @@ static void notify_showing(struct fs *fs, const struct change *c)
 	CLEANUP(buf_release) struct buf held = { 0 };
 	size_t i;
 
-	inodes_showing(&fs->inodes, c->ref, NULL, &held);
+	inodes_showing(&fs->inodes, NODE_SHOWS_STATE, c->ref, &held);
 	for (i = 0; i < held.len; i += sizeof(uint64_t)) {
 		uint64_t ino;
 
@@ -321,7 +321,7 @@ static void notify_links(struct fs *fs, const struct change *c)
 		inode_removed(&fs->inodes, node_ino(c->item, ID_OBJECT_LINK));
 		notify_attributes(fs, node_ino(c->item, ID_OBJECT_LINK));
 	}
-	inodes_showing(&fs->inodes, c->ref, NULL, &held);
+	inodes_showing(&fs->inodes, NODE_SHOWS_STATE, c->ref, &held);
 	for (i = 0; i < held.len; i += sizeof(uint64_t)) {
 		uint64_t ino;
 
