@@ -14,9 +14,11 @@
 #include "store/memory.h"
 
 #include <errno.h>
-#include <stdlib.h>
+#include <pthread.h>
+#include <uuid/uuid.h>
 
-#define TARGET "../../sessions/"
+#define TARGET       "../../sessions/"
+#define QUERY_NUMBER (1ull << 55) /* the highest bit that an object's number may have */
 
 static int target_of(const char *id, struct buf *out)
 {
@@ -238,17 +240,53 @@ static int query_show(const struct place *at, struct buf *out, struct err *err)
 	return r < 0 ? r : buf_check(out, err);
 }
 
-/*
- * The kernel is told whenever something is remembered or forgotten, but has no pages: all
- * who have the file open share them, and each is to read one piece.
- */
+static int query_stat(const struct place *at, struct node_stat *st, struct err *err)
+{
+	uint64_t stamp;
+	int r = memory_stamp(at->fs->store, at->ref, &stamp, err);
+
+	if (r == 0)
+		st->mtime = MAX(stamp, at->fs->mounted);
+	return r; /* the size is measured */
+}
+
+/* Read around the kernel's pages: who has the file open reads one piece. */
 static const struct node_type memory_query = {
 	.name = "<query>",
 	.id = ID_OBJECT,
 	.mode = S_IFREG | 0400,
 	.flags = NODE_SHOWS_MEMORY | NODE_DIRECT | NODE_LAZY,
+	.stat = query_stat,
 	.show = query_show,
 };
+
+static uuid_t secret; /* of this mount */
+
+static void make_secret(void)
+{
+	uuid_generate_random(secret);
+}
+
+/*
+ * The number of a query: not of the store, whose numbers are smaller, and the same whenever
+ * it is asked for. A user cannot look for a name that has the number of another user's.
+ */
+static uint64_t number_of_query(uint64_t user, struct span query, struct err *err)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	CLEANUP(buf_release) struct buf text = { 0 };
+	uint64_t number;
+	uuid_t hash;
+
+	(void)pthread_once(&once, make_secret);
+	buf_add(&text, &user, sizeof user);
+	buf_span_add(&text, query);
+	if (buf_check(&text, err) < 0)
+		return 0;
+	uuid_generate_sha1(hash, secret, text.data, text.len);
+	memcpy(&number, hash + sizeof hash - sizeof number, sizeof number);
+	return QUERY_NUMBER | (number & (QUERY_NUMBER - 1));
+}
 
 int memory_query_find(const struct place *dir, const char *name, struct place *child,
 		      struct buf *text, struct err *err)
@@ -262,8 +300,8 @@ int memory_query_find(const struct place *dir, const char *name, struct place *c
 	child->type = &memory_query;
 	child->ref.session = 0;
 	child->name = text->data;
-	child->item = store_new_number(dir->fs->store, err); /* of a file that was never there */
-	return child->item ? 0 : -EIO;
+	child->item = number_of_query(dir->ref.user, buf_span(text), err);
+	return child->item ? 0 : -ENOMEM;
 }
 
 const struct node_type memory_entries[] = {
@@ -298,7 +336,7 @@ static void link_changed(struct fs *fs, const struct change *c)
 		notify_name(fs, dir, name.data);
 }
 
-void memory_changed(struct fs *fs, const struct change *c)
+void memory_notify(struct fs *fs, const struct change *c)
 {
 	CLEANUP(buf_release) struct buf queries = { 0 };
 	size_t i;

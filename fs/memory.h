@@ -20,6 +20,6 @@ int memory_query_find(const struct place *dir, const char *name, struct place *c
 		      struct buf *text, struct err *err);
 
 /* For notify.c: of the store's changes those with CHANGE_MEMORY... */
-void memory_changed(struct fs *fs, const struct change *c);
+void memory_notify(struct fs *fs, const struct change *c);
 
 #endif

@@ -509,7 +509,7 @@ void notify_change(void *arg, const struct change *c)
 	case CHANGE_MEMORY_ADDED:
 	case CHANGE_MEMORY_REMOVED:
 	case CHANGE_MEMORY:
-		memory_changed(fs, c);
+		memory_notify(fs, c);
 		break;
 	}
 }

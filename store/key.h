@@ -26,6 +26,7 @@
  *   p bulk                    -> nothing: bulk bytes that no version refers to
  *   f session                 -> nothing: rows of a fork that is no session yet
  *   w user word NUL link start -> record of an event that has the word, where it starts
+ *   w user NUL                -> stamp: when what can be found changed last, 8 bytes
  *   o link start              -> the words of that event
  *   g link                    -> record: app, user; rows of w and o are to be made, or to go
  *

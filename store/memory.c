@@ -92,10 +92,35 @@ static void drop_job(struct store_tx *tx, uint64_t link)
 	store_delete(tx, &key);
 }
 
+/*
+ * The stamp is not read before: changes at the same time do not disturb each other, and
+ * each leaves another value.
+ */
+static struct change *stamp_change(struct store_tx *tx, enum change_kind kind, struct ref session)
+{
+	struct key key = key_word(session.user, SPAN(""));
+	struct key stamp = key_1(KEY_META_COUNTER, clock_stamp());
+
+	store_put(tx, &key, span_sub(key_span(&stamp), 1, stamp.len));
+	return store_changed(tx, kind, session);
+}
+
+int memory_changed(struct store_tx *tx, struct ref session)
+{
+	return stamp_change(tx, CHANGE_MEMORY, session) ? 0 : err_nomem(tx->err);
+}
+
+void memory_drop_user(struct store_tx *tx, uint64_t user)
+{
+	struct key key = key_word(user, SPAN(""));
+
+	store_delete(tx, &key);
+}
+
 static int tell(struct store_tx *tx, enum change_kind kind, struct ref session, uint64_t link,
 		const char *id)
 {
-	struct change *change = store_changed(tx, kind, session);
+	struct change *change = stamp_change(tx, kind, session);
 
 	if (!change)
 		return err_nomem(tx->err);
@@ -272,7 +297,7 @@ static int index_some(struct store_tx *tx, struct job *job, struct entry *e)
 	if (!job->more)
 		drop_job(tx, job->link);
 	save_entry(tx, job->ref.user, job->link, e);
-	return tell(tx, CHANGE_MEMORY, session, job->link, "");
+	return memory_changed(tx, session);
 }
 
 struct cleaning {
@@ -512,6 +537,27 @@ int memory_stat(struct store *st, struct ref user, uint64_t number, struct memor
 
 	if (r == 0)
 		*out = rq.link;
+	return r;
+}
+
+static int find_stamp(struct store_tx *tx, void *arg)
+{
+	struct request *rq = arg;
+	CLEANUP(buf_release) struct buf value = { 0 };
+	struct key key = key_word(rq->ref.user, SPAN(""));
+	int r = store_get(tx, &key, &value);
+
+	rq->number = r == 0 ? key_last_number(buf_span(&value)) : 0;
+	return r == -ENOENT ? 0 : r;
+}
+
+int memory_stamp(struct store *st, struct ref user, uint64_t *stamp, struct err *err)
+{
+	struct request rq = { .ref = user };
+	int r = store_view(st, find_stamp, &rq, err);
+
+	if (r == 0)
+		*stamp = rq.number;
 	return r;
 }
 

@@ -45,6 +45,12 @@ typedef int memory_link_fn(void *arg, const struct memory_link *link);
 MUST_CHECK int memory_list(struct store *st, struct ref user, uint64_t after, memory_link_fn *fn,
 			   void *arg, struct err *err);
 
+/*
+ * When what a search finds may have changed last, in ns: another value after each change.
+ * 0: never.
+ */
+MUST_CHECK int memory_stamp(struct store *st, struct ref user, uint64_t *stamp, struct err *err);
+
 /* An event that was found. */
 struct memory_match {
 	struct span line;    /* canonical JSON, without newline */
@@ -81,6 +87,12 @@ struct memory_line {
 };
 MUST_CHECK int memory_add(struct store_tx *tx, struct ref session, uint64_t link,
 			  const struct memory_line *line);
+
+/* For session.c: other events can be found in the session. */
+MUST_CHECK int memory_changed(struct store_tx *tx, struct ref session);
+
+/* For scope.c: the user goes, who remembers no session any more. */
+void memory_drop_user(struct store_tx *tx, uint64_t user);
 
 /* For scope.c: the session goes, and its link with it. user is saved by the caller. */
 MUST_CHECK int memory_drop(struct store_tx *tx, struct ref session, struct scope_info *info,

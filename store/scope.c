@@ -346,6 +346,8 @@ static int remove_scope(struct store_tx *tx, void *arg)
 	key = record_key(rq->ref);
 	store_delete(tx, &key);
 	scope_delete_rows(tx, number_of(rq->ref));
+	if (kind_of(rq->ref) == KEY_USER)
+		memory_drop_user(tx, rq->ref.user);
 	parent.members--;
 	parent.members_stamp = clock_stamp();
 	parent.stamp = parent.members_stamp;

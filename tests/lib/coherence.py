@@ -20,7 +20,8 @@ ABSENT = ["state/%s.json" % (p + k) for p in ("", "user:", "app:") for k in "abc
     ["artifacts/%s" % n for n in ("f1", "f2", "user:f1", "user:f2", "%2Ehidden", "user:.hidden", "user:d", "d", "d/f1")] + \
     ["artifacts/.versions/f1/%d" % n for n in (1, 2, 3, 9)] + ["artifacts/.versions/%s" % n for n in ("f1", "f2")] + \
     ["turns/latest", "turns/1", "turns/2", "turns/3"] + ["sessions/%s" % n for n in ("s1", "s2", "new")] + \
-    ["users/%s" % n for n in ("ann", "bob", "new")] + ["new"]
+    ["users/%s" % n for n in ("ann", "bob", "new")] + ["new"] + \
+    ["memory/%s" % n for n in ("sessions/s1", "sessions/s2", "search/turn", "search/you said keys", "search/none", "search/")]
 
 
 def describe(path):
@@ -224,14 +225,26 @@ CHANGES = {
     "artifact of the user saved by a session": lambda w: put(w.s2 + "/artifacts/user:f1", w.value()),
     "artifact of the user removed or made": lambda w: remove(w.user + "/artifacts/f1"),
     "artifact of the user with a dot removed or made": lambda w: remove(w.user + "/artifacts/%2Ehidden"),
+    "session remembered or forgotten": lambda w: remember(w, "s%d" % w.random.randrange(1, 3)),
+    "a text in a session": lambda w: append(w.random.choice((w.s1, w.s2)), {"a": w.count}, text="keys %d" % w.count),
     "session made or removed": lambda w: toggle(w.user + "/sessions/new"),
     "user made or removed": lambda w: toggle(w.app + "/users/new"),
     "app made or removed": lambda w: toggle(w.apps + "/new"),
 }
 
 
-def append(session, delta, delete=False):
+def remember(w, name):
+    link = w.user + "/memory/sessions/" + name
+    if os.path.lexists(link):
+        os.remove(link)
+    else:
+        os.symlink("../../sessions/" + name, link)
+
+
+def append(session, delta, delete=False, text=None):
     event = {"author": "user", "actions": {"stateDelta": delta}}
+    if text:
+        event["content"] = {"parts": [{"text": text}]}
     if delete:
         event["customMetadata"] = {"adkfs.deleted": sorted(delta)}
     with open(session + "/events.jsonl", "a") as f:

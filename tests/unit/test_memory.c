@@ -137,6 +137,8 @@ static int count_rows(struct store_tx *tx, void *arg)
 	return 0;
 }
 
+#define STAMP 1 /* the row of the user's stamp */
+
 /* Until the store's thread is through. */
 static void expect_rows(size_t want)
 {
@@ -172,7 +174,7 @@ static void test_order(void **state UNUSED)
 	expect(" ,.", "");
 	expect("banana", "");
 	expect("appl", "");
-	expect_rows(14 + 5);
+	expect_rows(14 + 5 + STAMP);
 }
 
 static void test_at_most(void **state UNUSED)
@@ -254,7 +256,34 @@ static void test_links(void **state UNUSED)
 	assert_int_not_equal(again.number, link.number);
 	expect("first", "one:second first:1 one:first:1 ");
 	OK(memory_forget(st, one, &err));
-	expect_rows(0);
+	expect_rows(STAMP);
+}
+
+static uint64_t stamp(struct ref who)
+{
+	uint64_t stamp;
+
+	OK(memory_stamp(st, who, &stamp, &err));
+	return stamp;
+}
+
+static void test_stamp(void **state UNUSED)
+{
+	uint64_t last = stamp(user);
+
+	assert_int_equal(last, 0);
+	append(one, "word");
+	assert_int_equal(stamp(user), 0);
+	OK(memory_remember(st, one, NULL, &err));
+	assert_true(stamp(user) > last);
+	last = stamp(user);
+	append(one, "word");
+	assert_true(stamp(user) > last);
+	last = stamp(user);
+	append(two, "word");
+	assert_true(stamp(user) == last);
+	OK(memory_forget(st, one, &err));
+	assert_true(stamp(user) > last);
 }
 
 static void test_scopes(void **state UNUSED)
@@ -292,9 +321,13 @@ static void test_session_goes(void **state UNUSED)
 	CODE(memory_stat(st, user, link.number, &link, &err), -ENOENT);
 	CODE(memory_forget(st, one, &err), -ENOENT);
 	CODE(memory_remember(st, one, NULL, &err), -ENOENT);
-	expect_rows(0);
+	expect_rows(STAMP);
 	OK(scope_stat(st, user, &info, &err));
 	assert_true(info.memory_stamp > before.memory_stamp);
+	OK(scope_remove(st, two, &err));
+	OK(scope_remove(st, fork, &err));
+	OK(scope_remove(st, user, &err));
+	expect_rows(0);
 }
 
 static void turn(const char *invocation, const char *text)
@@ -373,10 +406,10 @@ static void test_long(void **state UNUSED)
 	expect("w0", "one:w0 all:1 ");
 	expect("w9999", "one:w9999 all:1 ");
 	expect_of(user, "all w7", 2, "one:w7 all:2 one:w9999 all:1 ");
-	expect_rows(30000);
+	expect_rows(30000 + STAMP);
 	OK(memory_forget(st, one, &err));
 	expect("all", "");
-	expect_rows(0);
+	expect_rows(STAMP);
 }
 
 static int pretend_half(struct store_tx *tx, void *arg)
@@ -418,18 +451,18 @@ static void test_goes_on(void **state UNUSED)
 		open_store();
 	}
 	memory_work(st);
-	expect_rows(4);
+	expect_rows(4 + STAMP);
 	expect("two", "one:one two three:1 ");
 	memory_stop(st);
 	OK(memory_forget(st, one, &err));
-	expect_rows(5);
+	expect_rows(5 + STAMP);
 	expect("two", "");
 	if (strcmp(engine, "rocksdb") != 0)
 		return;
 	store_close(st);
 	open_store();
 	memory_work(st);
-	expect_rows(0);
+	expect_rows(STAMP);
 }
 
 int main(void)
@@ -440,6 +473,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_what_is_searched, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_show, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_links, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_stamp, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_scopes, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_session_goes, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_rewind, setup, teardown),
