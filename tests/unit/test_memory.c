@@ -234,7 +234,6 @@ static void test_show(void **state UNUSED)
 
 static void test_links(void **state UNUSED)
 {
-	CLEANUP(buf_release) struct buf got = { 0 };
 	struct memory_link link;
 	struct memory_link again;
 
