@@ -41,7 +41,7 @@ static int agent_show_error(const struct err *why, struct buf *out)
 
 static int agent_json_show(const struct place *at, struct buf *out, struct err *err)
 {
-	CLEANUP(agent_unref_p) struct agent *agent = NULL;
+	CLEANUP(agent_tree_unref_p) struct agent_tree *agent = NULL;
 	struct scope_info info;
 	struct err why;
 	json_t *tree;

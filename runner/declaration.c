@@ -3,21 +3,37 @@
  */
 #include "runner/declaration.h"
 
+#include "runner/json_tree.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
-struct member {
-	const char *name;
-	bool required;
-	int (*take)(struct tool *tool, const struct member *m, json_t *value, struct err *err);
+struct reader {
+	struct yaml_tree *tree; /* of the file */
+	struct tool *tool;
+	struct err *err;
 };
 
-static int take_text(char **out, const struct member *m, const json_t *value, struct err *err)
+struct member {
+	const char *name;
+	int (*take)(struct reader *rd, const struct member *m, json_t *value);
+	size_t at; /* where in struct tool */
+	bool required;
+};
+
+static void *place_of(struct reader *rd, const struct member *m)
 {
+	return (char *)rd->tool + m->at;
+}
+
+static int take_text(struct reader *rd, const struct member *m, json_t *value)
+{
+	char **out = place_of(rd, m);
+
 	if (!json_is_string(value) || !json_string_length(value))
-		return err_set(err, -EINVAL, "%s: must be a text", m->name);
+		return yaml_tree_fail(rd->tree, rd->err, m->name, "must be a text");
 	*out = strdup(json_string_value(value));
-	return *out ? 0 : err_nomem(err);
+	return *out ? 0 : err_nomem(rd->err);
 }
 
 static bool is_letter(char c)
@@ -38,143 +54,122 @@ static bool is_tool_name(const char *name)
 	return true;
 }
 
-static int check_name(const char *name, struct err *err)
+static int check_name(struct reader *rd, const char *member)
 {
-	if (is_tool_name(name))
+	if (is_tool_name(rd->tool->name))
 		return 0;
-	return err_set(err, -EINVAL,
-		       "name: '%.80s' has to be a letter or _, then letters, digits, _ . -, at "
-		       "most %d",
-		       name, DECLARATION_NAME_MAX);
+	return yaml_tree_fail(rd->tree, rd->err, member,
+			      "'%.80s' has to be a letter or _, then letters, digits, _ . -, at "
+			      "most %d",
+			      rd->tool->name, DECLARATION_NAME_MAX);
 }
 
-static int take_name(struct tool *tool, const struct member *m, json_t *value, struct err *err)
+static int take_name(struct reader *rd, const struct member *m, json_t *value)
 {
-	int r = take_text(&tool->name, m, value, err);
+	int r = take_text(rd, m, value);
 
-	return r < 0 ? r : check_name(tool->name, err);
+	return r < 0 ? r : check_name(rd, m->name);
 }
 
-static int take_description(struct tool *tool, const struct member *m, json_t *value,
-			    struct err *err)
-{
-	return take_text(&tool->description, m, value, err);
-}
-
-static int take_parameters(struct tool *tool, const struct member *m, json_t *value,
-			   struct err *err)
+static int take_parameters(struct reader *rd, const struct member *m, json_t *value)
 {
 	const char *type = json_string_value(json_object_get(value, "type"));
 
 	if (!type || strcasecmp(type, "object") != 0)
-		return err_set(err, -EINVAL, "%s: must be a schema with \"type\": \"object\"",
-			       m->name);
-	tool->parameters = json_incref(value);
+		return yaml_tree_fail(rd->tree, rd->err, m->name,
+				      "must be a schema with \"type\": \"object\"");
+	rd->tool->parameters = json_incref(value);
 	return 0;
 }
 
-static int take_response(struct tool *tool, const struct member *m, json_t *value, struct err *err)
+static int take_response(struct reader *rd, const struct member *m, json_t *value)
 {
 	if (!json_is_object(value))
-		return err_set(err, -EINVAL, "%s: must be a schema", m->name);
-	tool->response = json_incref(value);
+		return yaml_tree_fail(rd->tree, rd->err, m->name, "must be a schema");
+	rd->tool->response = json_incref(value);
 	return 0;
 }
 
-static int take_flag(bool *out, const struct member *m, const json_t *value, struct err *err)
+static int take_flag(struct reader *rd, const struct member *m, json_t *value)
 {
+	bool *out = place_of(rd, m);
+
 	if (!json_is_boolean(value))
-		return err_set(err, -EINVAL, "%s: must be true or false", m->name);
+		return yaml_tree_fail(rd->tree, rd->err, m->name, "must be true or false");
 	*out = json_is_true(value);
 	return 0;
 }
 
-static int take_long_running(struct tool *tool, const struct member *m, json_t *value,
-			     struct err *err)
-{
-	return take_flag(&tool->long_running, m, value, err);
-}
-
-static int take_confirmation(struct tool *tool, const struct member *m, json_t *value,
-			     struct err *err)
-{
-	int r = take_flag(&tool->confirm, m, value, err);
-
-	if (r == 0 && tool->confirm)
-		return err_set(err, -EINVAL, "%s: " AGENT_NOT_YET, m->name);
-	return r;
-}
+#define AT(place) offsetof(struct tool, place)
 
 static const struct member members[] = {
-	{ "name", false, take_name },
-	{ "description", true, take_description },
-	{ "parameters", false, take_parameters },
-	{ "responseSchema", false, take_response },
-	{ "isLongRunning", false, take_long_running },
-	{ "requireConfirmation", false, take_confirmation },
+	{ "name", take_name, AT(name), false },
+	{ "description", take_text, AT(description), true },
+	{ "parameters", take_parameters, AT(parameters), false },
+	{ "responseSchema", take_response, AT(response), false },
+	{ "isLongRunning", take_flag, AT(long_running), false },
+	{ "requireConfirmation", take_flag, AT(confirm), false },
+	{ "network", take_flag, AT(program.network), false },
 };
 
-static int check_known(const json_t *object, struct err *err)
+static int check_known(struct reader *rd)
 {
 	const char *name;
 	json_t *value;
 
-	/* jansson's loop wants a mutable object, but does not change it */
-	json_object_foreach((json_t *)object, name, value)
+	json_object_foreach(rd->tree->root, name, value)
 	{
 		size_t i = 0;
 
 		while (i < ARRAY_SIZE(members) && strcmp(members[i].name, name) != 0)
 			i++;
 		if (i == ARRAY_SIZE(members))
-			return err_set(err, -EINVAL, "%.80s: unknown member", name);
+			return yaml_tree_fail(rd->tree, rd->err, name, "unknown member");
 	}
 	return 0;
 }
 
-static int take_members(struct tool *tool, struct err *err)
+static int take_members(struct reader *rd)
 {
 	size_t i;
-	int r = check_known(tool->declaration, err);
+	int r = check_known(rd);
 
 	for (i = 0; i < ARRAY_SIZE(members) && r == 0; i++) {
-		json_t *value = json_object_get(tool->declaration, members[i].name);
+		json_t *value = json_object_get(rd->tree->root, members[i].name);
 
 		if (value)
-			r = members[i].take(tool, &members[i], value, err);
+			r = members[i].take(rd, &members[i], value);
 		else if (members[i].required)
-			r = err_set(err, -EINVAL, "%s: is missing", members[i].name);
+			r = yaml_tree_fail(rd->tree, rd->err, members[i].name, "is missing");
 	}
 	return r;
 }
 
 /* Without a name of its own the tool has that of its file, tools/NAME.json. */
-static int default_name(struct tool *tool, const char *file, struct err *err)
+static int default_name(struct reader *rd, const char *file)
 {
 	const char *slash = strrchr(file, '/');
 	const char *name = slash ? slash + 1 : file;
 	size_t len = strlen(name) - strlen(DECLARATION_SUFFIX);
 
-	if (tool->name)
+	if (rd->tool->name)
 		return 0;
-	tool->name = strndup(name, len);
-	return tool->name ? check_name(tool->name, err) : err_nomem(err);
+	rd->tool->name = strndup(name, len);
+	return rd->tool->name ? check_name(rd, members[0].name) : err_nomem(rd->err);
 }
 
 int declaration_read(struct span text, const char *file, struct tool *tool, struct err *err)
 {
-	json_error_t at;
-	int r;
+	CLEANUP(yaml_tree_free_p) struct yaml_tree *tree = NULL;
+	struct reader rd = { .tool = tool, .err = err };
+	int r = json_tree_load(text, file, &tree, err);
 
-	tool->declaration = json_loadb(text.data, text.len, JSON_REJECT_DUPLICATES, &at);
-	if (!tool->declaration)
-		return err_set(err, -EINVAL, "%s:%d: %s", file, at.line, at.text);
-	if (!json_is_object(tool->declaration))
-		return err_set(err, -EINVAL, "%s:1: must be an object", file);
-	r = take_members(tool, err);
-	if (r == 0)
-		r = default_name(tool, file, err);
-	if (r == -EINVAL)
-		(void)err_wrap(err, "%s", file);
-	return r;
+	if (r < 0)
+		return r;
+	rd.tree = tree;
+	if (!json_is_object(tree->root))
+		return yaml_tree_fail(tree, err, "", "must be an object");
+	tool->declaration = json_incref(tree->root);
+	r = take_members(&rd);
+	return r < 0 ? r : default_name(&rd, file);
 }

@@ -7,7 +7,8 @@
  *   parameters			JSON Schema of an object; checked before each call
  *   responseSchema		JSON Schema; told, not checked
  *   isLongRunning		true: the result may come later
- *   requireConfirmation	true is refused by this version
+ *   requireConfirmation	true: the user is asked before each call
+ *   network			true: the program needs one
  */
 #ifndef RUNNER_DECLARATION_H
 #define RUNNER_DECLARATION_H
@@ -20,8 +21,9 @@
 
 /*
  * Fill in the tool from the text of its declaration; `file` is what errors
- * call it, a path that ends with DECLARATION_SUFFIX. -EINVAL: err has "FILE:LINE: reason" or "FILE:
- * member: reason"; -ENOMEM. The tool may be half filled then: tool_release() it in any case.
+ * call it, a path that ends with DECLARATION_SUFFIX. -EINVAL: err has
+ * "FILE:LINE: member: reason"; -ENOMEM. The tool may be half filled then:
+ * tool_release() it in any case.
  */
 MUST_CHECK int declaration_read(struct span text, const char *file, struct tool *tool,
 				struct err *err);

@@ -125,8 +125,7 @@ static bool is_inside(const struct folder *folder, const char *path)
 	return !strncmp(path, folder->path, len) && path[len] == '/';
 }
 
-/* Where a name leads to. */
-static int resolve(const struct folder *folder, const char *name, char **out, struct err *err)
+int folder_resolve(const struct folder *folder, const char *name, char **out, struct err *err)
 {
 	CLEANUP(buf_release) struct buf path = { 0 };
 	char *real;
@@ -156,7 +155,7 @@ int folder_program(const struct folder *folder, const char *name, char **path, s
 {
 	CLEANUP(free_text) char *real = NULL;
 	struct stat st;
-	int r = resolve(folder, name, &real, err);
+	int r = folder_resolve(folder, name, &real, err);
 
 	if (r < 0)
 		return r;
@@ -195,7 +194,7 @@ int folder_read(struct folder *folder, const char *name, size_t max, struct buf 
 	CLEANUP(free_text) char *real = NULL;
 	CLEANUP(close_fd) int fd = -1;
 	struct stat st;
-	int r = resolve(folder, name, &real, err);
+	int r = folder_resolve(folder, name, &real, err);
 
 	if (r < 0)
 		return r;

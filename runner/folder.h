@@ -22,6 +22,13 @@ MUST_CHECK int folder_open(const char *path, struct folder *out, struct err *err
 void folder_release(struct folder *folder);
 
 /*
+ * The absolute path that a name leads to, to be freed. -ENOENT; -EINVAL: it is
+ * absolute itself, or leads out of the folder; -ENOMEM; another -errno.
+ */
+MUST_CHECK int folder_resolve(const struct folder *folder, const char *name, char **path,
+			      struct err *err);
+
+/*
  * Append the bytes of a regular file, and keep its state. -ENOENT; -EFBIG:
  * over `max`; -EINVAL: not a regular file, or outside; -ENOMEM; another -errno.
  */

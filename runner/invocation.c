@@ -198,6 +198,18 @@ static void add_block(struct buf *out, struct span block)
 	buf_span_add(out, block);
 }
 
+/* The texts of a content, a line break between them. */
+static void add_texts(const struct content *content, struct buf *out)
+{
+	size_t i;
+
+	for (i = 0; i < content->count; i++) {
+		if (out->len)
+			buf_char(out, '\n');
+		buf_span_add(out, buf_span(&content->parts[i].text));
+	}
+}
+
 /* The system instruction: what the agent is told, and who it is. */
 static int build_instruction(struct invocation *in, struct buf *out, struct err *err)
 {
@@ -207,7 +219,7 @@ static int build_instruction(struct invocation *in, struct buf *out, struct err 
 	int r = 0;
 
 	if (agent->static_instruction)
-		buf_text(&text, agent->static_instruction);
+		add_texts(agent->static_instruction, &text);
 	else
 		r = instruction_render(span_of(agent->instruction), &source, &text, err);
 	if (r < 0)
@@ -251,15 +263,18 @@ static int add_instruction_content(struct invocation *in, struct history *h, str
 	return 0;
 }
 
-static struct model_tool *model_tools(const struct agent *agent)
+static struct model_tool *model_tools(const struct agent *agent, size_t *n)
 {
 	struct model_tool *tools = calloc(agent->tool_count + 1, sizeof *tools);
 	size_t i;
 
+	*n = 0;
 	for (i = 0; tools && i < agent->tool_count; i++) {
-		tools[i].name = agent->tools[i].name;
-		tools[i].description = agent->tools[i].description;
-		tools[i].parameters = agent->tools[i].parameters;
+		if (agent->tools[i].kind != TOOL_PROGRAM)
+			continue;
+		tools[*n].name = agent->tools[i].name;
+		tools[*n].description = agent->tools[i].description;
+		tools[(*n)++].parameters = agent->tools[i].parameters;
 	}
 	return tools;
 }
@@ -287,8 +302,8 @@ static int ask(struct invocation *in, struct model_reply *reply, struct err *err
 	CLEANUP(history_release) struct history history = { 0 };
 	CLEANUP(buf_release) struct buf system = { 0 };
 	struct model_tool *tools = NULL;
-	struct model_request rq = { .folder = in->agent->folder,
-				    .settings = in->agent->settings,
+	struct model_request rq = { .folder = in->agent->tree->folder,
+				    .settings = in->agent->tree->settings,
 				    .config = in->agent->config };
 	struct history_query query = { .store = in->host->store,
 				       .session = in->live->ref,
@@ -306,7 +321,7 @@ static int ask(struct invocation *in, struct model_reply *reply, struct err *err
 		return r;
 	if (in->calls++ >= (limit ? limit : RUNNER_CALLS_MAX))
 		return fail(in, "MAX_LLM_CALLS", err, "the turn made too many model calls");
-	tools = model_tools(in->agent);
+	tools = model_tools(in->agent, &rq.tool_count);
 	if (!tools || !buf_cstr(&system)) {
 		free(tools);
 		return err_nomem(err);
@@ -315,7 +330,6 @@ static int ask(struct invocation *in, struct model_reply *reply, struct err *err
 	rq.contents = history.contents;
 	rq.count = history.count;
 	rq.tools = tools;
-	rq.tool_count = in->agent->tool_count;
 	atomic_fetch_add(in->host->model_calls, 1);
 	in->answer_from = live_size(in->live, LIVE_OUTPUT);
 	r = ask_model(in, &rq, reply, err);
@@ -667,6 +681,8 @@ static int run_agent(struct invocation *in, struct model_reply *reply, struct er
 		return r;
 	if (!in->agent)
 		return fail(in, "AGENT_ERROR", err, NULL);
+	if (in->agent->kind != AGENT_LLM)
+		return fail(in, "AGENT_ERROR", err, "only an LlmAgent can be run");
 	do {
 		model_reply_release(reply);
 		*reply = (struct model_reply){ .on_text = on_text, .arg = in };
@@ -677,15 +693,15 @@ static int run_agent(struct invocation *in, struct model_reply *reply, struct er
 	return r < 0 ? r : 0;
 }
 
-int invocation_run(const struct invocation_host *host, struct live *live, struct agent *agent,
+int invocation_run(const struct invocation_host *host, struct live *live, struct agent_tree *tree,
 		   const struct err *why)
 {
-	struct invocation in = { .host = host, .live = live, .agent = agent };
+	struct invocation in = { .host = host, .live = live, .agent = tree ? tree->root : NULL };
 	struct model_reply reply = { 0 };
 	struct err err = { 0 };
 	int r;
 
-	if (!agent)
+	if (!tree)
 		err = *why;
 	r = run_agent(&in, &reply, &err);
 	if (r == 0)

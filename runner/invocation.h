@@ -17,11 +17,11 @@ struct invocation_host {
 };
 
 /*
- * Run the turn to its end and mark it in the store. agent: NULL when it does
+ * Run the turn to its end and mark it in the store. tree: NULL when it does
  * not load, why then says so. Returns 0, or a negative errno when the turn failed.
  */
 MUST_CHECK int invocation_run(const struct invocation_host *host, struct live *live,
-			      struct agent *agent, const struct err *why);
+			      struct agent_tree *tree, const struct err *why);
 
 /* Close a turn that an earlier process left running. */
 MUST_CHECK int invocation_abort(struct store *st, struct ref session, uint64_t n, struct err *err);

@@ -38,7 +38,7 @@ struct conversation {
 
 struct loaded {
 	char app[256];
-	struct agent *agent;
+	struct agent_tree *agent;
 };
 
 struct runner {
@@ -183,7 +183,7 @@ static struct live *first_turn(struct runner *rn, struct conversation *c)
 static void run_turn(struct runner *rn, struct conversation *c)
 {
 	struct live *live = first_turn(rn, c);
-	struct agent *agent = NULL;
+	struct agent_tree *agent = NULL;
 	struct ref app = { .app = live->ref.app };
 	struct scope_info info;
 	struct err err = { 0 };
@@ -194,7 +194,7 @@ static void run_turn(struct runner *rn, struct conversation *c)
 	if (r == 0)
 		r = runner_set_temp(rn, live->ref, buf_span(&live->temp), &err);
 	r = invocation_run(&rn->host, live, r < 0 ? NULL : agent, &err);
-	agent_unref(agent);
+	agent_tree_unref(agent);
 	atomic_fetch_add(&rn->turns_ended, 1);
 	atomic_fetch_add(&rn->turns_failed, r < 0);
 	live_end(live, r < 0);
@@ -293,13 +293,13 @@ static int check_open(struct runner *rn, struct ref session, struct err *err)
 
 int runner_check(struct runner *rn, struct ref session, const char *app, struct err *err)
 {
-	struct agent *agent;
+	struct agent_tree *agent;
 	int r = check_open(rn, session, err);
 
 	if (r == 0)
 		r = runner_agent(rn, app, &agent, err);
 	if (r == 0)
-		agent_unref(agent);
+		agent_tree_unref(agent);
 	return r;
 }
 
@@ -462,27 +462,27 @@ int runner_agent_folder(struct runner *rn, const char *app, struct buf *out, str
 }
 
 /* The kept agent of an app if its files are still the same; one reference. */
-static struct agent *kept_agent(struct runner *rn, const char *app)
+static struct agent_tree *kept_agent(struct runner *rn, const char *app)
 {
-	struct agent *agent = NULL;
+	struct agent_tree *agent = NULL;
 	size_t i;
 
 	mutex_lock(&rn->agents_lock);
 	for (i = 0; i < rn->agent_count && !agent; i++) {
 		if (!strcmp(rn->agents[i].app, app))
-			agent = agent_ref(rn->agents[i].agent);
+			agent = agent_tree_ref(rn->agents[i].agent);
 	}
 	mutex_unlock(&rn->agents_lock);
 	if (agent && agent_is_stale(agent)) {
-		agent_unref(agent);
+		agent_tree_unref(agent);
 		agent = NULL;
 	}
 	return agent;
 }
 
-static void keep_agent(struct runner *rn, const char *app, struct agent *agent)
+static void keep_agent(struct runner *rn, const char *app, struct agent_tree *agent)
 {
-	struct agent *old = NULL;
+	struct agent_tree *old = NULL;
 	size_t i;
 
 	mutex_lock(&rn->agents_lock);
@@ -495,15 +495,15 @@ static void keep_agent(struct runner *rn, const char *app, struct agent *agent)
 	else
 		rn->agent_count++;
 	(void)snprintf(rn->agents[i].app, sizeof rn->agents[i].app, "%s", app);
-	rn->agents[i].agent = agent_ref(agent);
+	rn->agents[i].agent = agent_tree_ref(agent);
 	mutex_unlock(&rn->agents_lock);
-	agent_unref(old);
+	agent_tree_unref(old);
 }
 
-int runner_agent(struct runner *rn, const char *app, struct agent **out, struct err *err)
+int runner_agent(struct runner *rn, const char *app, struct agent_tree **out, struct err *err)
 {
 	CLEANUP(buf_release) struct buf folder = { 0 };
-	struct agent *agent = kept_agent(rn, app);
+	struct agent_tree *agent = kept_agent(rn, app);
 	int r;
 
 	if (agent) {
@@ -767,7 +767,7 @@ void runner_free(struct runner *rn) NO_THREAD_ANALYSIS /* nobody else is left */
 		}
 	}
 	for (i = 0; i < rn->agent_count; i++)
-		agent_unref(rn->agents[i].agent);
+		agent_tree_unref(rn->agents[i].agent);
 	cond_release(&rn->work);
 	cond_release(&rn->quiet);
 	mutex_release(&rn->lock);

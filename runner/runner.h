@@ -109,7 +109,7 @@ MUST_CHECK int runner_set_temp(struct runner *rn, struct ref session, struct spa
 struct contexts *runner_contexts(struct runner *rn);
 
 /* The loaded agent of an app, one reference. -ENXIO with the reason. */
-MUST_CHECK int runner_agent(struct runner *rn, const char *app, struct agent **out,
+MUST_CHECK int runner_agent(struct runner *rn, const char *app, struct agent_tree **out,
 			    struct err *err);
 
 /* Append the path of an app's agent folder. -ENOENT: there is none. */

@@ -202,6 +202,11 @@ static const struct value_type *find_type(const json_t *name)
 	return NULL;
 }
 
+bool schema_is_type(const json_t *name)
+{
+	return find_type(name);
+}
+
 /* One of a list of types. A name that is no type means nothing, and so fits. */
 static bool fits_a_type(const json_t *names, const json_t *value)
 {
@@ -575,7 +580,7 @@ static const json_t *pointer_step(const json_t *from, struct span name)
 	return json_object_get(from, key.data);
 }
 
-static const json_t *find_ref(const json_t *root, const char *ref)
+const json_t *schema_find_ref(const json_t *root, const char *ref)
 {
 	if (*ref++ != '#')
 		return NULL;
@@ -591,7 +596,7 @@ static const json_t *find_ref(const json_t *root, const char *ref)
 static int check_ref(const struct subject *s, const json_t *arg)
 {
 	const char *ref = json_string_value(arg);
-	const json_t *schema = ref ? find_ref(s->check->root, ref) : NULL;
+	const json_t *schema = ref ? schema_find_ref(s->check->root, ref) : NULL;
 	struct subject other = again(s, schema);
 
 	if (!schema)

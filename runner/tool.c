@@ -275,7 +275,7 @@ static int make_env(struct job *job, char *const *env)
 		job->env[i] = env[i];
 	r = add_variable(job->env, env, "ADK_FUNCTION_CALL_ID", job->call->id);
 	if (r == 0)
-		r = add_variable(job->env, env, "ADK_ARGS", job->tool->args);
+		r = add_variable(job->env, env, "ADK_ARGS", job->tool->program.args);
 	for (i = 0; i < ARRAY_SIZE(variables) && r == 0; i++) {
 		const char *own = getenv(variables[i].name);
 
@@ -316,8 +316,11 @@ static int take_call(struct work *work, struct tool_call *call)
 	struct err reason = { 0 };
 	int r;
 
-	if (!tool)
+	if (!tool || tool->kind != TOOL_PROGRAM)
 		return answer_unknown(work->agent, call);
+	if (tool->confirm)
+		return answer_error(call,
+				    "the tool asks for a confirmation, which nobody can give");
 	*job = (struct job){ .call = call, .tool = tool };
 	work->n++;
 	r = write_input(job, &reason);
@@ -336,12 +339,13 @@ static void prepare_process(const struct work *work, size_t i)
 	const struct job *job = &work->jobs[i];
 
 	work->processes[i] = (struct process){
-		.program = job->tool->program,
-		.folder = work->agent->folder,
+		.program = job->tool->program.path,
+		.folder = work->agent->tree->folder,
 		.env = job->env,
 		.input = buf_span(&job->input),
-		.timeout_ms = work->agent->tool_timeout_ms ? work->agent->tool_timeout_ms
-							   : PROCESS_TIMEOUT_MS,
+		.timeout_ms = work->agent->tree->tool_timeout_ms
+				      ? work->agent->tree->tool_timeout_ms
+				      : PROCESS_TIMEOUT_MS,
 	};
 }
 

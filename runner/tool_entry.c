@@ -1,136 +1,288 @@
 /*
- * Entries of `tools`: see tool_entry.h.
+ * Entries of `tools`: see tool_entry.h. The table of names that are no path is
+ * near the end.
  */
 #include "runner/tool_entry.h"
 
+#include "runner/builtin.h"
 #include "runner/declaration.h"
+#include "runner/entry.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#define PATH_MAX_LEN 160 /* of a field, as errors name it */
-#define AT_GOOGLE    "is run by Google's servers only, and not by adkfs"
+#define ADK_PREFIX     "google.adk.tools."
+#define TOOLSET_PREFIX "toolsets/"
+#define AT_GOOGLE      "is run by Google's servers only, and not by adkfs"
+#define IN_PYTHON      "is Python code, which adkfs cannot run"
 
-/* Names of ADK that are no programs. */
-static const struct {
-	const char *name;
-	const char *reason;
-} foreign_tools[] = {
-	{ "transfer_to_agent", AGENT_NOT_YET }, { "exit_loop", AGENT_NOT_YET },
-	{ "load_memory", AGENT_NOT_YET },       { "preload_memory", AGENT_NOT_YET },
-	{ "load_artifacts", AGENT_NOT_YET },    { "set_model_response", AGENT_NOT_YET },
-	{ "AgentTool", AGENT_NOT_YET },         { "MCPToolset", AGENT_NOT_YET },
-	{ "McpToolset", AGENT_NOT_YET },        { "google_search", AT_GOOGLE },
-	{ "url_context", AT_GOOGLE },           { "enterprise_web_search", AT_GOOGLE },
-	{ "google_maps_grounding", AT_GOOGLE },
+#define REQUEST_PARAMETERS                                                                         \
+	"{\"type\":\"object\",\"properties\":{\"request\":{\"type\":\"string\"}},"                 \
+	"\"required\":[\"request\"]}"
+
+struct tool_entry {
+	struct agent_file *file;
+	size_t index; /* in the list */
+	struct entry entry;
 };
 
-int tool_entry_fail(const struct tool_entry *e, const char *member, const char *fmt, ...)
+static void free_tool(struct tool *tool)
 {
-	char path[PATH_MAX_LEN];
-	char text[200];
-	va_list args;
-
-	va_start(args, fmt);
-	(void)vsnprintf(text, sizeof text, fmt, args);
-	va_end(args);
-	(void)snprintf(path, sizeof path, "tools[%zu]%s%.100s", e->index, *member ? "." : "",
-		       member);
-	return yaml_tree_fail(e->tree, e->err, path, "%s", text);
+	tool_release(tool);
 }
 
-static int refuse_foreign(const struct tool_entry *e)
-{
-	size_t i;
+/* What an entry makes */
 
-	for (i = 0; i < ARRAY_SIZE(foreign_tools); i++) {
-		if (!strcmp(foreign_tools[i].name, e->program))
-			return tool_entry_fail(e, "name", "%s %s", e->program,
-					       foreign_tools[i].reason);
-	}
+/* Add a tool to the agent, which is its owner then. */
+static int add_tool(struct tool_entry *e, struct tool *tool)
+{
+	struct agent *agent = e->file->agent;
+
+	if (builtin_find(tool->name) != tool->kind && builtin_is_reserved(tool->name))
+		return entry_fail(&e->entry, "name", "%s is the name of a tool of ADK's own",
+				  tool->name);
+	if (agent_tool(agent, tool->name))
+		return entry_fail(&e->entry, "name", "a second tool named %s", tool->name);
+	agent->tools[agent->tool_count] = *tool;
+	agent->tool_index[agent->tool_count++] = e->index;
+	*tool = (struct tool){ 0 };
 	return 0;
 }
 
-static int find_program(const struct tool_entry *e)
+static struct toolset *add_toolset(struct tool_entry *e, enum toolset_kind kind)
 {
-	struct err reason = { 0 };
-	int r = folder_program(e->folder, e->program, &e->tool->program, &reason);
+	struct agent *agent = e->file->agent;
+	struct toolset *set = &agent->toolsets[agent->toolset_count++];
 
-	if (r == 0)
-		return 0;
-	if (r == -ENOMEM)
-		return err_nomem(e->err);
-	if (r == -ENOENT && strchr(e->program, '.') && !strchr(e->program, '/'))
-		return tool_entry_fail(e, "name",
-				       "%.80s is no program in the folder, and Python is not run",
-				       e->program);
-	return tool_entry_fail(e, "name", "%s", reason.text);
+	set->kind = kind;
+	set->index = e->index;
+	return set;
 }
 
-static int read_declaration(const struct tool_entry *e)
+/* Built-in tools */
+
+static int take_builtin(struct tool_entry *e, enum tool_kind kind)
+{
+	CLEANUP(free_tool) struct tool tool = { 0 };
+	int r = entry_no_args(&e->entry);
+
+	if (r == 0)
+		r = builtin_fill(kind, &tool, e->entry.err);
+	if (r < 0)
+		return r;
+	if (!builtin_is_reserved(tool.name))
+		return add_tool(e, &tool);
+	if (kind == TOOL_TRANSFER)
+		return 0; /* it is there whenever there is somebody to transfer to */
+	return agent_file_warn(e->file, e->entry.path,
+			       "%s is ignored: it is added by itself where it is needed",
+			       tool.name);
+}
+
+/* AgentTool */
+
+static int take_flag(struct tool_entry *e, const char *member, const json_t *value, bool *out)
+{
+	if (!json_is_boolean(value))
+		return entry_fail(&e->entry, member, "must be true or false");
+	*out = json_is_true(value);
+	return 0;
+}
+
+/* What the entry says: which agent, and how its result is used. */
+static int read_agent_args(struct tool_entry *e, struct tool *tool, json_t **agent)
+{
+	bool plugins; /* there are none here */
+	const char *key;
+	json_t *value;
+	int r = 0;
+
+	/* jansson's loop wants a mutable object, but does not change it */
+	json_object_foreach((json_t *)e->entry.args, key, value)
+	{
+		char member[AGENT_PATH_MAX];
+
+		(void)snprintf(member, sizeof member, "args.%.80s", key);
+		if (!strcmp(key, "agent"))
+			*agent = value;
+		else if (!strcmp(key, "skip_summarization"))
+			r = take_flag(e, member, value, &tool->skip_summarization);
+		else if (!strcmp(key, "include_plugins"))
+			r = take_flag(e, member, value, &plugins);
+		else
+			r = entry_fail(&e->entry, member, "unknown field");
+		if (r < 0)
+			return r;
+	}
+	return *agent ? 0 : entry_fail(&e->entry, "args.agent", "is missing");
+}
+
+static int load_agent(struct tool_entry *e, const json_t *reference, struct agent **out)
+{
+	char path[AGENT_PATH_MAX];
+
+	(void)snprintf(path, sizeof path, "%.80s.args.agent", e->entry.path);
+	if (json_is_string(reference))
+		return agent_file_follow(e->file, path, json_string_value(reference), NULL, out);
+	return agent_file_refer(e->file, path, reference, NULL, out);
+}
+
+static int take_agent(struct tool_entry *e)
+{
+	CLEANUP(free_tool) struct tool tool = { .kind = TOOL_AGENT };
+	json_t *reference = NULL;
+	struct agent *agent;
+	int r = read_agent_args(e, &tool, &reference);
+
+	if (r == 0)
+		r = load_agent(e, reference, &tool.agent);
+	if (r < 0)
+		return r;
+	agent = tool.agent;
+	tool.name = strdup(agent->name);
+	tool.description = strdup(agent->description ? agent->description : "");
+	tool.parameters = agent->input_schema ? json_incref(agent->input_schema)
+					      : json_loads(REQUEST_PARAMETERS, 0, NULL);
+	if (!tool.name || !tool.description || !tool.parameters)
+		return err_nomem(e->entry.err);
+	return add_tool(e, &tool);
+}
+
+/* Servers */
+
+static int take_mcp(struct tool_entry *e)
+{
+	char path[AGENT_PATH_MAX];
+	struct toolset *set;
+	int r;
+
+	if (!e->entry.args)
+		return entry_fail(&e->entry, "args", "is missing");
+	set = add_toolset(e, TOOLSET_MCP);
+	(void)snprintf(path, sizeof path, "%.80s.args", e->entry.path);
+	r = mcp_params_read(e->entry.yaml, path, e->entry.args, &set->mcp, e->entry.err);
+	if (r < 0)
+		return r;
+	set->server = mcp_server_new(set->mcp, e->file->ld->folder.path);
+	return set->server ? 0 : err_nomem(e->entry.err);
+}
+
+/* Programs */
+
+static int take_toolset(struct tool_entry *e)
+{
+	return entry_program(&e->entry, &add_toolset(e, TOOLSET_PROGRAM)->program);
+}
+
+static int read_declaration(struct tool_entry *e, struct tool *tool)
 {
 	CLEANUP(buf_release) struct buf file = { 0 };
 	CLEANUP(buf_release) struct buf text = { 0 };
 	struct err reason = { 0 };
 	int r;
 
-	buf_printf(&file, "%s%s", e->program, DECLARATION_SUFFIX);
+	buf_printf(&file, "%s%s", e->entry.name, DECLARATION_SUFFIX);
 	if (!buf_cstr(&file))
-		return err_nomem(e->err);
-	r = folder_read(e->folder, file.data, AGENT_FILE_MAX, &text, &reason);
+		return err_nomem(e->entry.err);
+	r = folder_read(e->entry.folder, file.data, AGENT_FILE_MAX, &text, &reason);
 	if (r == 0)
-		return declaration_read(buf_span(&text), file.data, e->tool, e->err);
+		return declaration_read(buf_span(&text), file.data, tool, e->entry.err);
 	if (r == -ENOMEM)
-		return err_nomem(e->err);
-	return tool_entry_fail(e, "name", "its declaration %s", reason.text);
+		return err_nomem(e->entry.err);
+	return entry_fail(&e->entry, "name", "its declaration %s", reason.text);
 }
 
-static int read_args(const struct tool_entry *e, const json_t *args)
+static int take_program(struct tool_entry *e)
 {
-	if (!args || json_is_null(args))
-		return 0;
-	if (!json_is_object(args))
-		return tool_entry_fail(e, "args", "must be a mapping");
-	e->tool->args = json_dumps(args, JSON_COMPACT | JSON_REAL_PRECISION(15));
-	if (!e->tool->args)
-		return err_nomem(e->err);
-	if (strlen(e->tool->args) > AGENT_ARGS_MAX)
-		return tool_entry_fail(e, "args", "more than %d bytes", AGENT_ARGS_MAX);
-	return 0;
+	CLEANUP(free_tool) struct tool tool = { .kind = TOOL_PROGRAM };
+	int r = entry_program(&e->entry, &tool.program);
+
+	if (r == 0)
+		r = read_declaration(e, &tool);
+	return r < 0 ? r : add_tool(e, &tool);
 }
 
-/* The two members an entry may have. */
-static int check_entry(struct tool_entry *e, const json_t *entry)
-{
-	const json_t *name = json_object_get(entry, "name");
-	const char *key;
-	json_t *value;
+/* Names of ADK that are no paths: what takes their entries, or why nothing does. */
+static const struct known_name {
+	const char *name;
+	int (*take)(struct tool_entry *e);
+	const char *reason;
+} known_names[] = {
+	{ "AgentTool", take_agent, NULL },
+	{ "MCPToolset", take_mcp, NULL },
+	{ "McpToolset", take_mcp, NULL },
+	{ "google_search", NULL, AT_GOOGLE },
+	{ "url_context", NULL, AT_GOOGLE },
+	{ "enterprise_web_search", NULL, AT_GOOGLE },
+	{ "google_maps_grounding", NULL, AT_GOOGLE },
+	{ "VertexAiSearchTool", NULL, AT_GOOGLE },
+	{ "get_user_choice", NULL, IN_PYTHON },
+	{ "FunctionTool", NULL, IN_PYTHON },
+	{ "LongRunningFunctionTool", NULL, IN_PYTHON },
+	{ "ExampleTool", NULL, IN_PYTHON },
+	{ "APIHubToolset", NULL, IN_PYTHON },
+};
 
-	if (!json_is_object(entry))
-		return tool_entry_fail(e, "", "must be a mapping with a name");
-	/* jansson's loop wants a mutable object, but does not change it */
-	json_object_foreach((json_t *)entry, key, value)
-	{
-		if (strcmp(key, "name") != 0 && strcmp(key, "args") != 0)
-			return tool_entry_fail(e, key, "unknown field");
+/* Also "google.adk.tools.exit_loop" and alike. */
+static const char *short_name(const char *name)
+{
+	if (strncmp(name, ADK_PREFIX, strlen(ADK_PREFIX)) != 0)
+		return name;
+	return strrchr(name, '.') + 1;
+}
+
+static int take_known(struct tool_entry *e, const struct known_name *known)
+{
+	if (known->take)
+		return known->take(e);
+	return entry_fail(&e->entry, "name", "%s %s", known->name, known->reason);
+}
+
+static int take_entry(struct tool_entry *e, const json_t *value)
+{
+	enum tool_kind kind;
+	const char *name;
+	size_t i;
+	int r = entry_read(&e->entry, value);
+
+	if (r < 0)
+		return r;
+	name = short_name(e->entry.name);
+	kind = builtin_find(name);
+	if (kind != TOOL_PROGRAM)
+		return take_builtin(e, kind);
+	for (i = 0; i < ARRAY_SIZE(known_names); i++) {
+		if (!strcmp(known_names[i].name, name))
+			return take_known(e, &known_names[i]);
 	}
-	if (!json_is_string(name) || !json_string_length(name))
-		return tool_entry_fail(e, "name", name ? "must be a text" : "is missing");
-	e->program = json_string_value(name);
-	return 0;
+	if (!strncmp(name, TOOLSET_PREFIX, strlen(TOOLSET_PREFIX)))
+		return take_toolset(e);
+	return take_program(e);
 }
 
-int tool_entry_read(struct tool_entry *e, const json_t *value)
+int tool_entry_take_all(struct agent_file *file, const json_t *list)
 {
-	int r = check_entry(e, value);
+	struct agent *agent = file->agent;
+	size_t n = json_array_size(list);
+	char path[AGENT_PATH_MAX];
+	int r = 0;
+	size_t i;
 
-	if (r == 0)
-		r = refuse_foreign(e);
-	if (r == 0)
-		r = find_program(e);
-	if (r == 0)
-		r = read_declaration(e);
-	return r < 0 ? r : read_args(e, json_object_get(value, "args"));
+	agent->tools = calloc(n + 1, sizeof *agent->tools);
+	agent->tool_index = calloc(n + 1, sizeof *agent->tool_index);
+	agent->toolsets = calloc(n + 1, sizeof *agent->toolsets);
+	if (!agent->tools || !agent->tool_index || !agent->toolsets)
+		return err_nomem(file->ld->err);
+	for (i = 0; i < n && r == 0; i++) {
+		struct tool_entry e = { .file = file, .index = i };
+
+		(void)snprintf(path, sizeof path, "tools[%zu]", i);
+		e.entry = (struct entry){ .folder = &file->ld->folder,
+					  .yaml = file->yaml,
+					  .path = path,
+					  .err = file->ld->err };
+		r = take_entry(&e, json_array_get(list, i));
+	}
+	return r;
 }

@@ -34,13 +34,13 @@ static void put(const char *name, const char *text, mode_t mode)
 
 static void expect_error_of(int code, const char *want)
 {
-	struct agent *agent = NULL;
+	struct agent_tree *tree = NULL;
 	struct err err = { 0 };
-	int r = agent_load(folder, &agent, &err);
+	int r = agent_load(folder, &tree, &err);
 
 	if (r != code || strcmp(err.text, want) != 0)
 		fail_msg("gives  %d %s\nwanted %d %s", r, r ? err.text : "", code, want);
-	assert_null(agent);
+	assert_null(tree);
 }
 
 /* The file gives this error. */
@@ -50,16 +50,21 @@ static void expect_error(const char *yaml, const char *want)
 	expect_error_of(-EINVAL, want);
 }
 
-/* The file gives an agent; to be released. */
+/* The file gives a tree; its root. To be dropped. */
 static struct agent *load(const char *yaml)
 {
-	struct agent *agent = NULL;
+	struct agent_tree *tree = NULL;
 	struct err err = { 0 };
 
 	put("root_agent.yaml", yaml, 0600);
-	if (agent_load(folder, &agent, &err) < 0)
+	if (agent_load(folder, &tree, &err) < 0)
 		fail_msg("%s\ngives %s", yaml, err.text);
-	return agent;
+	return tree->root;
+}
+
+static void drop(struct agent *root)
+{
+	agent_tree_unref(root->tree);
 }
 
 static void test_least(void **state UNUSED)
@@ -75,13 +80,13 @@ static void test_least(void **state UNUSED)
 	assert_null(agent->config);
 	assert_false(agent->no_history);
 	assert_int_equal(agent->tool_count, 0);
-	assert_string_equal(agent->folder, folder);
-	assert_non_null(agent->settings);
-	assert_int_equal(json_array_size(agent->warnings), 0);
-	assert_true(agent->mtime > 0);
-	agent_unref(agent_ref(agent));
-	agent_unref(agent);
-	agent_unref(NULL);
+	assert_string_equal(agent->tree->folder, folder);
+	assert_non_null(agent->tree->settings);
+	assert_int_equal(json_array_size(agent->tree->warnings), 0);
+	assert_true(agent->tree->mtime > 0);
+	agent_tree_unref(agent_tree_ref(agent->tree));
+	agent_tree_unref(agent->tree);
+	agent_tree_unref(NULL);
 }
 
 static void test_all_fields(void **state UNUSED)
@@ -92,7 +97,8 @@ static void test_all_fields(void **state UNUSED)
 	put("tools/t", "#!/bin/sh\n", 0700);
 	put("tools/t.json",
 	    "{\"description\":\"d\",\"parameters\":{\"type\":\"OBJECT\"},"
-	    "\"responseSchema\":{},\"isLongRunning\":true,\"requireConfirmation\":false}",
+	    "\"responseSchema\":{},\"isLongRunning\":true,\"requireConfirmation\":true,"
+	    "\"network\":true}",
 	    0600);
 	agent = load("agent_class: google.adk.agents.LlmAgent\n" HEAD "description: what it does\n"
 		     "static_instruction: {role: user, parts: [{text: one}, {text: two}]}\n"
@@ -115,7 +121,10 @@ static void test_all_fields(void **state UNUSED)
 		     "    args: {unit_name: c, n: 0.1}\n");
 
 	assert_string_equal(agent->description, "what it does");
-	assert_string_equal(agent->static_instruction, "one\ntwo");
+	assert_int_equal(agent->static_instruction->count, 2);
+	assert_true(span_is(buf_span(&agent->static_instruction->parts[1].text), "two"));
+	assert_true(agent->no_parent);
+	assert_false(agent->no_peers);
 	assert_string_equal(agent->output_key, "user:answer");
 	assert_true(agent->no_history);
 	want = json_loads("{\"temperature\":0.2,\"topK\":5,\"maxOutputTokens\":100,"
@@ -128,14 +137,15 @@ static void test_all_fields(void **state UNUSED)
 	assert_int_equal(agent->tool_count, 1);
 	assert_string_equal(agent->tools[0].name, "t");
 	assert_string_equal(agent->tools[0].description, "d");
-	assert_string_equal(agent->tools[0].args, "{\"unit_name\":\"c\",\"n\":0.1}");
+	assert_string_equal(agent->tools[0].program.args, "{\"unit_name\":\"c\",\"n\":0.1}");
 	assert_true(agent->tools[0].long_running);
-	assert_false(agent->tools[0].confirm);
+	assert_true(agent->tools[0].confirm);
+	assert_true(agent->tools[0].program.network);
 	assert_non_null(agent->tools[0].parameters);
 	assert_non_null(agent->tools[0].response);
 	assert_ptr_equal(agent_tool(agent, "t"), &agent->tools[0]);
 	assert_null(agent_tool(agent, "u"));
-	agent_unref(agent);
+	drop(agent);
 }
 
 static void test_show(void **state UNUSED)
@@ -147,7 +157,7 @@ static void test_show(void **state UNUSED)
 	put("tools/t", "#!/bin/sh\n", 0700);
 	put("tools/t.json", "{\"name\":\"tee\",\"description\":\"d\"}", 0600);
 	agent = load(HEAD "tools: [{name: tools/t, args: {a: 1}}]\n");
-	shown = agent_show(agent);
+	shown = agent_show(agent->tree);
 	assert_non_null(shown);
 	assert_string_equal(json_string_value(json_object_get(shown, "agent_class")), "LlmAgent");
 	assert_string_equal(json_string_value(json_object_get(shown, "model")), "script/s.yaml");
@@ -157,24 +167,28 @@ static void test_show(void **state UNUSED)
 	assert_string_equal(json_string_value(json_object_get(tool, "program")), "tools/t");
 	assert_true(json_is_object(json_object_get(tool, "args")));
 	assert_int_equal(json_array_size(json_object_get(shown, "warnings")), 0);
-	agent_unref(agent);
+	drop(agent);
 }
 
 static void test_missing(void **state UNUSED)
 {
-	struct agent *agent = NULL;
+	struct agent_tree *tree = NULL;
 	struct err err = { 0 };
 
 	(void)unlink("root_agent.yaml");
 	expect_error_of(-ENOENT, "root_agent.yaml: No such file or directory");
-	assert_int_equal(agent_load("/nowhere", &agent, &err), -ENOENT);
-	assert_int_equal(agent_load("/etc/passwd", &agent, &err), -ENOTDIR);
+	assert_int_equal(agent_load("/nowhere", &tree, &err), -ENOENT);
+	assert_int_equal(agent_load("/etc/passwd", &tree, &err), -ENOTDIR);
 	assert_int_equal(mkdir("root_agent.yaml", 0700), 0);
 	expect_error_of(-EINVAL, "root_agent.yaml: is not a regular file");
 	assert_int_equal(rmdir("root_agent.yaml"), 0);
 	assert_int_equal(mkfifo("root_agent.yaml", 0600), 0);
 	expect_error_of(-EINVAL, "root_agent.yaml: is not a regular file");
 }
+
+#define NO_MODEL(line)                                                                             \
+	"root_agent.yaml:" #line ": model: is missing, and neither an agent above nor "            \
+	"ADKFS_MODEL names one"
 
 static void test_fields(void **state UNUSED)
 {
@@ -183,12 +197,12 @@ static void test_fields(void **state UNUSED)
 	expect_error("name: [\n", "root_agent.yaml:2: did not find expected node content while "
 				  "parsing a flow node");
 	expect_error("model: m\ninstruction: i\n", "root_agent.yaml:1: name: is missing");
-	expect_error("name: a\ninstruction: i\n", "root_agent.yaml:1: model: is missing");
-	expect_error("name: a\nmodel:\ninstruction: i\n", "root_agent.yaml:2: model: is missing");
+	expect_error("name: a\ninstruction: i\n", NO_MODEL(1));
+	expect_error("name: a\nmodel:\ninstruction: i\n", NO_MODEL(2));
 	expect_error("name: a\nmodel: m\n", "root_agent.yaml:1: instruction: is missing");
 	expect_error(HEAD "instructions: x\n", "root_agent.yaml:4: instructions: unknown field");
 	expect_error(HEAD "max_iterations: 3\n",
-		     "root_agent.yaml:4: max_iterations: unknown field");
+		     "root_agent.yaml:4: max_iterations: is not a field of LlmAgent");
 	expect_error(HEAD "description: 5\n", "root_agent.yaml:4: description: must be a text");
 	expect_error("name: on\n", "root_agent.yaml:1: name: must be a text");
 	expect_error("name: a-b\n", "root_agent.yaml:1: name: 'a-b' has to be a letter or _, then "
@@ -200,63 +214,22 @@ static void test_fields(void **state UNUSED)
 						  "'app:' is empty after its prefix");
 	expect_error(HEAD "include_contents: all\n",
 		     "root_agent.yaml:4: include_contents: must be default or none");
-	expect_error(HEAD "static_instruction:\n  - a\n  - inline_data: {}\n",
-		     "root_agent.yaml:6: static_instruction[1]: must be text: another part is not "
-		     "supported by this version of adkfs");
+	expect_error(HEAD "static_instruction:\n  - a\n  - inline_data: {data: '&'}\n",
+		     "root_agent.yaml:6: static_instruction[1]: inlineData: inlineData: data: bad "
+		     "base64");
+	expect_error(HEAD "static_instruction:\n  parts:\n  - 5\n",
+		     "root_agent.yaml:6: static_instruction.parts[0]: must be a text or a part");
+	expect_error(HEAD "static_instruction: 5\n",
+		     "root_agent.yaml:4: static_instruction: must be a text or a part");
+	expect_error(HEAD "static_instruction: {txt: a}\n",
+		     "root_agent.yaml:4: static_instruction: unknown key 'txt'");
+	expect_error(HEAD "static_instruction: {parts: [], rle: a}\n",
+		     "root_agent.yaml:4: static_instruction: content: unknown key 'rle'");
 	expect_error(HEAD "disallow_transfer_to_peers: 1\n",
 		     "root_agent.yaml:4: disallow_transfer_to_peers: must be true or false");
 	expect_error(HEAD "model_code: {name: x}\n",
 		     "root_agent.yaml:4: model_code: names a Python "
 		     "object, which adkfs cannot run");
-}
-
-#define NOT_YET " is not supported by this version of adkfs"
-
-/* What ADK has and this version has not is never left out in silence. */
-static void test_unsupported(void **state UNUSED)
-{
-	static const char *const names[] = {
-		"sub_agents",
-		"input_schema",
-		"output_schema",
-		"before_agent_callbacks",
-		"after_agent_callbacks",
-		"before_model_callbacks",
-		"after_model_callbacks",
-		"before_tool_callbacks",
-		"after_tool_callbacks",
-	};
-	static const char *const tools[] = {
-		"transfer_to_agent", "exit_loop",      "load_memory",
-		"preload_memory",    "load_artifacts", "set_model_response",
-		"AgentTool",         "MCPToolset",     "McpToolset",
-	};
-	char yaml[256];
-	char want[256];
-	size_t i;
-
-	expect_error("agent_class: LoopAgent\nmax_iterations: 3\n",
-		     "root_agent.yaml:1: agent_class: LoopAgent" NOT_YET);
-	expect_error("agent_class: google.adk.agents.SequentialAgent\n",
-		     "root_agent.yaml:1: agent_class: SequentialAgent" NOT_YET);
-	expect_error("agent_class: ./agents/x\n",
-		     "root_agent.yaml:1: agent_class: a program as an agent" NOT_YET);
-	expect_error("agent_class: my.Agent\n",
-		     "root_agent.yaml:1: agent_class: unknown kind of agent 'my.Agent'");
-	for (i = 0; i < ARRAY_SIZE(names); i++) {
-		(void)snprintf(yaml, sizeof yaml, HEAD "%s: [{name: x}]\n", names[i]);
-		(void)snprintf(want, sizeof want, "root_agent.yaml:4: %s:" NOT_YET, names[i]);
-		expect_error(yaml, want);
-	}
-	for (i = 0; i < ARRAY_SIZE(tools); i++) {
-		(void)snprintf(yaml, sizeof yaml, HEAD "tools:\n  - name: %s\n", tools[i]);
-		(void)snprintf(want, sizeof want, "root_agent.yaml:5: tools[0].name: %s" NOT_YET,
-			       tools[i]);
-		expect_error(yaml, want);
-	}
-	expect_error(HEAD "tools: [{name: google_search}]\n",
-		     "root_agent.yaml:4: tools[0].name: google_search is run by Google's servers "
-		     "only, and not by adkfs");
 }
 
 static void test_config(void **state UNUSED)
@@ -312,9 +285,10 @@ static void test_tools(void **state UNUSED)
 		     "root_agent.yaml:6: tools[0].args: must be a mapping");
 	expect_error(HEAD "tools: [{name: tools/none}]\n", "root_agent.yaml:4: tools[0].name: "
 							   "tools/none: No such file or directory");
-	expect_error(HEAD "tools: [{name: my.mod.fn}]\n",
-		     "root_agent.yaml:4: tools[0].name: my.mod.fn is no program in the folder, and "
-		     "Python is not run");
+	expect_error(
+		HEAD "tools: [{name: my.mod.fn}]\n",
+		"root_agent.yaml:4: tools[0].name: my.mod.fn is a Python object, and Python is "
+		"not run here: write a program and give its path, such as programs/fn");
 	expect_error(HEAD "tools: [{name: /bin/sh}]\n",
 		     "root_agent.yaml:4: tools[0].name: /bin/sh: "
 		     "must be relative to the agent's folder");
@@ -343,20 +317,24 @@ static void test_declarations(void **state UNUSED)
 		{ "[]", "tools/t.json:1: must be an object" },
 		{ "{\"description\":\"a\",\n\"description\":\"b\"}",
 		  "tools/t.json:2: duplicate object key near '\"description\"'" },
-		{ "{}", "tools/t.json: description: is missing" },
-		{ "{\"description\":\"\"}", "tools/t.json: description: must be a text" },
-		{ "{\"description\":\"d\",\"params\":{}}", "tools/t.json: params: unknown member" },
+		{ "{}", "tools/t.json:1: description: is missing" },
+		{ "{\"description\":\"\"}", "tools/t.json:1: description: must be a text" },
+		{ "{\"description\":\"d\",\"params\":{}}",
+		  "tools/t.json:1: params: unknown member" },
 		{ "{\"description\":\"d\",\"name\":\"1x\"}",
-		  "tools/t.json: name: '1x' has to be a letter or _, then letters, digits, _ . -, "
+		  "tools/t.json:1: name: '1x' has to be a letter or _, then letters, digits, _ . "
+		  "-, "
 		  "at most 64" },
 		{ "{\"description\":\"d\",\"parameters\":{}}",
-		  "tools/t.json: parameters: must be a schema with \"type\": \"object\"" },
+		  "tools/t.json:1: parameters: must be a schema with \"type\": \"object\"" },
 		{ "{\"description\":\"d\",\"responseSchema\":5}",
-		  "tools/t.json: responseSchema: must be a schema" },
+		  "tools/t.json:1: responseSchema: must be a schema" },
 		{ "{\"description\":\"d\",\"isLongRunning\":1}",
-		  "tools/t.json: isLongRunning: must be true or false" },
-		{ "{\"description\":\"d\",\"requireConfirmation\":true}",
-		  "tools/t.json: requireConfirmation:" NOT_YET },
+		  "tools/t.json:1: isLongRunning: must be true or false" },
+		{ "{\"description\":\"d\",\n\"requireConfirmation\":1}",
+		  "tools/t.json:2: requireConfirmation: must be true or false" },
+		{ "{\n\"description\":\"d\",\n\t\"network\":1}",
+		  "tools/t.json:3: network: must be true or false" },
 	};
 	size_t i;
 
@@ -373,9 +351,9 @@ static void test_settings(void **state UNUSED)
 
 	put(".env", "ADKFS_TOOL_TIMEOUT_MS=1500\nA_KEY=secret\n", 0600);
 	agent = load(HEAD);
-	assert_string_equal(settings_get(agent->settings, "A_KEY"), "secret");
-	assert_int_equal(agent->tool_timeout_ms, 1500);
-	agent_unref(agent);
+	assert_string_equal(settings_get(agent->tree->settings, "A_KEY"), "secret");
+	assert_int_equal(agent->tree->tool_timeout_ms, 1500);
+	drop(agent);
 	put(".env", "ADKFS_TOOL_TIMEOUT_MS=soon\n", 0600);
 	expect_error(HEAD, "ADKFS_TOOL_TIMEOUT_MS: must be a number from 1 to 86400000");
 	(void)unlink(".env");
@@ -394,14 +372,14 @@ static void test_stale(void **state UNUSED)
 		put("tools/t.json", "{\"description\":\"d\"}", 0600);
 		(void)unlink(".env");
 		agent = load(yaml);
-		assert_false(agent_is_stale(agent));
+		assert_false(agent_is_stale(agent->tree));
 		put("tools/t", "#!/bin/sh\n:\n", 0700);
-		assert_false(agent_is_stale(agent));
+		assert_false(agent_is_stale(agent->tree));
 		put(names[i], "# changed\n", 0600);
-		assert_true(agent_is_stale(agent));
+		assert_true(agent_is_stale(agent->tree));
 		(void)unlink(names[i]);
-		assert_int_equal(agent_is_stale(agent), strcmp(names[i], ".env") != 0);
-		agent_unref(agent);
+		assert_int_equal(agent_is_stale(agent->tree), strcmp(names[i], ".env") != 0);
+		drop(agent);
 	}
 }
 
@@ -424,12 +402,11 @@ static int tear_down(void **state UNUSED)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_least),        cmocka_unit_test(test_all_fields),
-		cmocka_unit_test(test_show),         cmocka_unit_test(test_missing),
-		cmocka_unit_test(test_fields),       cmocka_unit_test(test_unsupported),
-		cmocka_unit_test(test_config),       cmocka_unit_test(test_tools),
-		cmocka_unit_test(test_declarations), cmocka_unit_test(test_settings),
-		cmocka_unit_test(test_stale),
+		cmocka_unit_test(test_least),    cmocka_unit_test(test_all_fields),
+		cmocka_unit_test(test_show),     cmocka_unit_test(test_missing),
+		cmocka_unit_test(test_fields),   cmocka_unit_test(test_config),
+		cmocka_unit_test(test_tools),    cmocka_unit_test(test_declarations),
+		cmocka_unit_test(test_settings), cmocka_unit_test(test_stale),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);

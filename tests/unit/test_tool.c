@@ -17,7 +17,7 @@
 #include <cmocka.h>
 
 static char folder[PATH_MAX];
-static struct agent *agent;
+static struct agent_tree *tree;
 static struct cancel cancel;
 static char *const env[] = { "ADK_APP_NAME=app", "LANG=xx", NULL };
 
@@ -50,7 +50,7 @@ static void expect(const char *script, const char *args, const char *want)
 	struct err err = { 0 };
 
 	put("tools/t", script, 0700);
-	assert_int_equal(tool_run_all(agent, env, &call, 1, &cancel, &err), 0);
+	assert_int_equal(tool_run_all(tree->root, env, &call, 1, &cancel, &err), 0);
 	expect_response(&call, want);
 }
 
@@ -101,9 +101,9 @@ static void test_failures(void **state UNUSED)
 	       "{\"error\":\"the program cannot be started: Exec format error\"}");
 	expect("#!/bin/sh\nexec cat /dev/zero\n", "{}",
 	       "{\"error\":\"the output is larger than 16777216 bytes\"}");
-	agent->tool_timeout_ms = 200;
+	tree->tool_timeout_ms = 200;
 	expect("#!/bin/sh\nsleep 1000\n", "{}", "{\"error\":\"timed out after 0.2 seconds\"}");
-	agent->tool_timeout_ms = 0;
+	tree->tool_timeout_ms = 0;
 }
 
 static void test_unknown(void **state UNUSED)
@@ -111,7 +111,7 @@ static void test_unknown(void **state UNUSED)
 	struct tool_call call = call_of("x", "{}");
 	struct err err = { 0 };
 
-	assert_int_equal(tool_run_all(agent, env, &call, 1, &cancel, &err), 0);
+	assert_int_equal(tool_run_all(tree->root, env, &call, 1, &cancel, &err), 0);
 	expect_response(&call, "{\"error\":\"Tool 'x' not found. Available tools: t, strict, "
 			       "later\"}");
 }
@@ -138,7 +138,7 @@ static void test_arguments(void **state UNUSED)
 	for (i = 0; i < ARRAY_SIZE(rows); i++) {
 		struct tool_call call = call_of("strict", rows[i].args);
 
-		assert_int_equal(tool_run_all(agent, env, &call, 1, &cancel, &err), 0);
+		assert_int_equal(tool_run_all(tree->root, env, &call, 1, &cancel, &err), 0);
 		expect_response(&call, rows[i].want);
 	}
 	expect(cat, "", "{}");
@@ -164,13 +164,13 @@ static void test_long_running(void **state UNUSED)
 	struct err err = { 0 };
 
 	put("tools/later", "#!/bin/sh\necho note >&2\n", 0700);
-	assert_int_equal(tool_run_all(agent, env, &call, 1, &cancel, &err), 0);
+	assert_int_equal(tool_run_all(tree->root, env, &call, 1, &cancel, &err), 0);
 	assert_int_equal(call.response.len, 0);
 	assert_string_equal(buf_cstr(&call.stderr_text), "note\n");
 	assert_true(call.nsec > 0);
 	tool_call_release(&call);
 	put("tools/later", "#!/bin/sh\necho '{\"ticket\":1}'\n", 0700);
-	assert_int_equal(tool_run_all(agent, env, &call, 1, &cancel, &err), 0);
+	assert_int_equal(tool_run_all(tree->root, env, &call, 1, &cancel, &err), 0);
 	expect_response(&call, "{\"ticket\":1}");
 }
 
@@ -186,13 +186,13 @@ static void test_several(void **state UNUSED)
 	struct err err = { 0 };
 
 	put("tools/t", "#!/bin/sh\ncat\n", 0700);
-	assert_int_equal(tool_run_all(agent, env, calls, 4, &cancel, &err), 0);
+	assert_int_equal(tool_run_all(tree->root, env, calls, 4, &cancel, &err), 0);
 	expect_response(&calls[0], "{\"i\":0}");
 	expect_response(&calls[1], "{\"error\":\"Tool 'none' not found. Available tools: t, "
 				   "strict, later\"}");
 	expect_response(&calls[2], "{\"error\":\"city: is missing\"}");
 	expect_response(&calls[3], "{\"i\":3}");
-	assert_int_equal(tool_run_all(agent, env, NULL, 0, &cancel, &err), 0);
+	assert_int_equal(tool_run_all(tree->root, env, NULL, 0, &cancel, &err), 0);
 }
 
 static void test_cancel(void **state UNUSED)
@@ -203,7 +203,7 @@ static void test_cancel(void **state UNUSED)
 
 	assert_int_equal(cancel_init(&own, &err), 0);
 	cancel_fire(&own);
-	assert_int_equal(tool_run_all(agent, env, &call, 1, &own, &err), -ECANCELED);
+	assert_int_equal(tool_run_all(tree->root, env, &call, 1, &own, &err), -ECANCELED);
 	cancel_release(&own);
 	tool_call_release(&call);
 }
@@ -241,14 +241,14 @@ static int set_up(void **state UNUSED)
 	(void)setenv("SECRET", "not for children", 1);
 	if (write_folder() < 0 || cancel_init(&cancel, &err) < 0)
 		return -1;
-	return agent_load(folder, &agent, &err);
+	return agent_load(folder, &tree, &err);
 }
 
 static int tear_down(void **state UNUSED)
 {
 	char command[PATH_MAX + 16];
 
-	agent_unref(agent);
+	agent_tree_unref(tree);
 	cancel_release(&cancel);
 	(void)snprintf(command, sizeof command, "rm -r %s", folder);
 	return system(command);
