@@ -27,6 +27,7 @@ struct command {
 
 extern const struct command command_mount;
 extern const struct command command_umount;
+extern const struct command command_check_agent;
 extern const struct command command_version;
 
 /* Print "adkfs NAME: text" to standard error; returns status. */

@@ -7,7 +7,7 @@
 #include <string.h>
 
 static const struct command *const commands[] = { &command_mount, &command_umount,
-						  &command_version };
+						  &command_check_agent, &command_version };
 
 static void usage(FILE *out)
 {
@@ -15,7 +15,7 @@ static void usage(FILE *out)
 
 	(void)fputs("usage: adkfs COMMAND [ARGUMENTS]\n\nAI agent sessions as files.\n\n", out);
 	for (i = 0; i < ARRAY_SIZE(commands); i++)
-		(void)fprintf(out, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
+		(void)fprintf(out, "  %-12s %s\n", commands[i]->name, commands[i]->summary);
 	(void)fputs("\n'adkfs COMMAND --help' tells more; the manual is adkfs(1) and adkfs(5).\n",
 		    out);
 }

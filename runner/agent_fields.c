@@ -7,6 +7,12 @@
 
 #define MODEL_SETTING "ADKFS_MODEL"
 
+/* Those that more than their rows have a word about. */
+#define NAME        "name"
+#define MODEL       "model"
+#define INSTRUCTION "instruction"
+#define SUB_AGENTS  "sub_agents"
+
 /* The table */
 
 #define LLM         (1u << AGENT_LLM)
@@ -18,12 +24,12 @@
 /* The class is first: other kinds have other fields. */
 static const struct agent_field fields[] = {
 	{ "agent_class", ALL, field_take_class, field_show_class, AT(kind) },
-	{ "name", ALL, field_take_name, field_show_text, AT(name) },
+	{ NAME, ALL, field_take_name, field_show_text, AT(name) },
 	{ "description", ALL, field_take_text, field_show_text, AT(description) },
 	{ "max_iterations", LOOP, field_take_count, field_show_count, AT(max_iterations) },
-	{ "model", LLM, field_take_model, field_show_text, AT(model) },
+	{ MODEL, LLM, field_take_model, field_show_text, AT(model) },
 	{ "model_code", LLM, field_take_python, field_show_nothing, AT(model) },
-	{ "instruction", LLM, field_take_text, field_show_text, AT(instruction) },
+	{ INSTRUCTION, LLM, field_take_text, field_show_text, AT(instruction) },
 	{ "static_instruction", LLM, field_take_static, field_show_static, AT(static_instruction) },
 	{ "output_key", LLM, field_take_output_key, field_show_text, AT(output_key) },
 	{ "include_contents", LLM, field_take_history, field_show_history, AT(no_history) },
@@ -39,7 +45,7 @@ static const struct agent_field fields[] = {
 	{ "before_tool_callbacks", LLM, CALLBACK(BEFORE_TOOL) },
 	{ "after_tool_callbacks", LLM, CALLBACK(AFTER_TOOL) },
 	{ "tools", LLM, field_take_tools, field_show_tools, offsetof(struct agent, tools), true },
-	{ "sub_agents", ALL, field_take_subs, field_show_subs, offsetof(struct agent, subs), true },
+	{ SUB_AGENTS, ALL, field_take_subs, field_show_subs, offsetof(struct agent, subs), true },
 };
 
 /* Taking */
@@ -106,39 +112,40 @@ static int check_known(struct agent_file *file)
 	return 0;
 }
 
-/* Of the nearest LlmAgent above, or the host's. */
-static const char *inherited_model(const struct agent_file *file)
+/* A model that no provider has will be asked in vain; the turn says so again. */
+static int warn_model(struct agent_file *file)
 {
-	const struct agent_file *up = file->above;
+	const struct model_provider *provider;
+	struct err reason = { 0 };
+	const char *name;
 
-	while (up && up->agent->kind != AGENT_LLM)
-		up = up->above;
-	return up ? up->agent->model : settings_get(file->ld->tree->settings, MODEL_SETTING);
+	if (model_find(file->agent->model, &provider, &name, &reason) == 0)
+		return 0;
+	return agent_file_warn(file, MODEL, "%s", reason.text);
 }
 
-/* A model that no provider has is asked in vain, but only then. */
-static int need_model(struct agent_file *file)
+static const struct agent_file *nearest_llm(const struct agent_file *file)
 {
-	struct agent *agent = file->agent;
-	const struct model_provider *provider;
-	const char *model;
-	const char *name;
-	struct err reason = { 0 };
-	int r;
+	while (file && file->agent->kind != AGENT_LLM)
+		file = file->above;
+	return file;
+}
 
-	if (!agent->model) {
-		model = inherited_model(file);
-		if (!model)
-			return agent_file_fail(file, "model",
-					       "is missing, and neither an agent above nor "
-					       "%s names one",
-					       MODEL_SETTING);
-		agent->model = strdup(model);
-		if (!agent->model)
-			return err_nomem(file->ld->err);
-	}
-	r = model_find(agent->model, &provider, &name, &reason);
-	return r < 0 ? agent_file_warn(file, "model", "%s", reason.text) : 0;
+/* Without a model of its own an agent has that of one above, or the host's. */
+static int inherit_model(struct agent_file *file)
+{
+	const struct agent_file *up = nearest_llm(file->above);
+	const char *model = up ? up->agent->model
+			       : settings_get(file->ld->tree->settings, MODEL_SETTING);
+
+	if (!model)
+		return agent_file_fail(file, MODEL,
+				       "is missing, and neither an agent above nor %s names one",
+				       MODEL_SETTING);
+	file->agent->model = strdup(model);
+	if (!file->agent->model)
+		return err_nomem(file->ld->err);
+	return up ? 0 : warn_model(file);
 }
 
 static int check_complete(struct agent_file *file)
@@ -146,12 +153,24 @@ static int check_complete(struct agent_file *file)
 	const struct agent *agent = file->agent;
 
 	if (!agent->name)
-		return agent_file_fail(file, "name", "is missing");
+		return agent_file_fail(file, NAME, "is missing");
 	if (agent->kind != AGENT_LLM)
 		return 0;
 	if (!agent->instruction)
-		return agent_file_fail(file, "instruction", "is missing");
-	return need_model(file);
+		return agent_file_fail(file, INSTRUCTION, "is missing");
+	if (agent->model)
+		return warn_model(file);
+	return inherit_model(file);
+}
+
+/* A workflow agent that has nobody to run. */
+static int warn_empty(struct agent_file *file)
+{
+	const struct agent *agent = file->agent;
+
+	if (agent->kind == AGENT_LLM || agent->kind == AGENT_PROGRAM || agent->sub_count)
+		return 0;
+	return agent_file_warn(file, SUB_AGENTS, "there are none: %s does nothing", agent->name);
 }
 
 static int take_where(struct agent_file *file, bool refers)
@@ -179,7 +198,9 @@ int agent_fields_take(struct agent_file *file)
 		r = take_where(file, false);
 	if (r == 0)
 		r = check_complete(file);
-	return r < 0 ? r : take_where(file, true);
+	if (r == 0)
+		r = take_where(file, true);
+	return r < 0 ? r : warn_empty(file);
 }
 
 /* Showing */

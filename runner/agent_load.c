@@ -38,7 +38,7 @@ int agent_file_warn(struct agent_file *file, const char *path, const char *fmt, 
 	(void)vsnprintf(text, sizeof text, fmt, args);
 	va_end(args);
 	(void)yaml_tree_fail(file->yaml, &warning, path, "%s", text);
-	if (json_array_append_new(file->ld->tree->warnings, json_string(warning.text)))
+	if (json_array_append_new(file->ld->tree->warnings, agent_show_text(warning.text)))
 		return err_nomem(file->ld->err);
 	return 0;
 }

@@ -216,7 +216,7 @@ int field_take_tools(struct agent_file *file, const struct agent_field *f, json_
 		return agent_file_fail(file, f->name, "must be a list");
 	if (json_array_size(value) > AGENT_TOOLS_MAX)
 		return agent_file_fail(file, f->name, "more than %d tools", AGENT_TOOLS_MAX);
-	return tool_entry_take_all(file, value);
+	return tool_entry_take_all(file, f->name, value);
 }
 
 json_t *field_show_tools(const struct agent *agent, const struct agent_field *f UNUSED)

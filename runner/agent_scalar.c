@@ -36,9 +36,11 @@ int field_take_class(struct agent_file *file, const struct agent_field *f, json_
 		file->agent->kind = AGENT_PROGRAM;
 		return entry_find_program(&entry, "", name, &file->agent->program.path);
 	}
+	if (!*name)
+		return 0;
 	if (!strncmp(name, CLASS_PREFIX, strlen(CLASS_PREFIX)))
 		name = strrchr(name, '.') + 1;
-	while (*name && kind < AGENT_PROGRAM && strcmp(name, class_names[kind]) != 0)
+	while (kind < AGENT_PROGRAM && strcmp(name, class_names[kind]) != 0)
 		kind++;
 	if (kind == AGENT_PROGRAM)
 		return agent_file_fail(file, f->name,

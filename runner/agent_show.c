@@ -3,19 +3,27 @@
  */
 #include "runner/agent_load.h"
 
+#include "base/jsontext.h"
+#include "runner/tool_entry.h"
+
 #include <stdlib.h>
 
+json_t *agent_show_text(const char *text)
+{
+	CLEANUP(buf_release) struct buf json = { 0 };
+
+	json_quote_lossy(&json, span_of(text));
+	if (buf_check(&json, NULL) < 0)
+		return NULL;
+	return json_loadb(json.data, json.len, JSON_DECODE_ANY, NULL);
+}
+
 /* Where a program lies in the folder. */
-static const char *path_in_folder(const struct agent *agent, const struct program *program)
+json_t *agent_show_path(const struct agent *agent, const struct program *program)
 {
 	const char *path = program->path + strlen(agent->tree->folder);
 
-	return path + strspn(path, "/");
-}
-
-json_t *agent_show_path(const struct agent *agent, const struct program *program)
-{
-	return json_string(path_in_folder(agent, program));
+	return agent_show_text(path + strspn(path, "/"));
 }
 
 /* NULL without args. */
@@ -32,7 +40,7 @@ json_t *agent_show_callbacks(const struct agent *agent, enum callback_kind kind)
 
 	for (i = 0; i < callbacks->count; i++) {
 		const struct program *program = &callbacks->list[i];
-		json_t *shown = json_pack("{s:s, s:o*}", "name", path_in_folder(agent, program),
+		json_t *shown = json_pack("{s:o, s:o*}", "name", agent_show_path(agent, program),
 					  "args", args_of(program));
 
 		if (json_array_append_new(list, shown)) {
@@ -47,8 +55,8 @@ json_t *agent_show_callbacks(const struct agent *agent, enum callback_kind kind)
 
 static json_t *show_program(const struct agent *agent, const struct tool *tool)
 {
-	return json_pack("{s:s, s:s, s:s, s:s, s:O*, s:O*, s:b, s:b, s:b, s:o*}", "kind", "program",
-			 "name", tool->name, "program", path_in_folder(agent, &tool->program),
+	return json_pack("{s:s, s:s, s:o, s:s, s:O*, s:O*, s:b, s:b, s:b, s:o*}", "kind", "program",
+			 "name", tool->name, "program", agent_show_path(agent, &tool->program),
 			 "description", tool->description, "parameters", tool->parameters,
 			 "responseSchema", tool->response, "isLongRunning", tool->long_running,
 			 "requireConfirmation", tool->confirm, "network", tool->program.network,
@@ -61,7 +69,7 @@ static json_t *show_agent_tool(const struct tool *tool)
 
 	if (!agent)
 		return NULL;
-	return json_pack("{s:s, s:s, s:b, s:O*, s:o}", "kind", "AgentTool", "name", tool->name,
+	return json_pack("{s:s, s:s, s:b, s:O*, s:o}", "kind", TOOL_ENTRY_AGENT, "name", tool->name,
 			 "skip_summarization", tool->skip_summarization, "parameters",
 			 tool->parameters, "agent", agent);
 }
@@ -81,11 +89,11 @@ static json_t *show_toolset(const struct agent *agent, const struct toolset *set
 	json_t *params;
 
 	if (set->kind == TOOLSET_PROGRAM)
-		return json_pack("{s:s, s:s, s:o*}", "kind", "toolset", "program",
-				 path_in_folder(agent, &set->program), "args",
+		return json_pack("{s:s, s:o, s:o*}", "kind", "toolset", "program",
+				 agent_show_path(agent, &set->program), "args",
 				 args_of(&set->program));
 	params = mcp_params_show(set->mcp);
-	return params ? json_pack("{s:s, s:o}", "kind", "McpToolset", "args", params) : NULL;
+	return params ? json_pack("{s:s, s:o}", "kind", TOOL_ENTRY_MCP, "args", params) : NULL;
 }
 
 /* In the order of the file's entries. */
@@ -114,7 +122,7 @@ json_t *agent_show(const struct agent_tree *tree)
 {
 	json_t *object = agent_fields_show(tree->root);
 
-	if (!object || json_object_set_new(object, "folder", json_string(tree->folder)) ||
+	if (!object || json_object_set_new(object, "folder", agent_show_text(tree->folder)) ||
 	    json_object_set(object, "warnings", tree->warnings)) {
 		json_decref(object);
 		return NULL;

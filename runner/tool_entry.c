@@ -209,9 +209,9 @@ static const struct known_name {
 	int (*take)(struct tool_entry *e);
 	const char *reason;
 } known_names[] = {
-	{ "AgentTool", take_agent, NULL },
+	{ TOOL_ENTRY_AGENT, take_agent, NULL },
 	{ "MCPToolset", take_mcp, NULL },
-	{ "McpToolset", take_mcp, NULL },
+	{ TOOL_ENTRY_MCP, take_mcp, NULL },
 	{ "google_search", NULL, AT_GOOGLE },
 	{ "url_context", NULL, AT_GOOGLE },
 	{ "enterprise_web_search", NULL, AT_GOOGLE },
@@ -261,7 +261,7 @@ static int take_entry(struct tool_entry *e, const json_t *value)
 	return take_program(e);
 }
 
-int tool_entry_take_all(struct agent_file *file, const json_t *list)
+int tool_entry_take_all(struct agent_file *file, const char *field, const json_t *list)
 {
 	struct agent *agent = file->agent;
 	size_t n = json_array_size(list);
@@ -277,7 +277,7 @@ int tool_entry_take_all(struct agent_file *file, const json_t *list)
 	for (i = 0; i < n && r == 0; i++) {
 		struct tool_entry e = { .file = file, .index = i };
 
-		(void)snprintf(path, sizeof path, "tools[%zu]", i);
+		(void)snprintf(path, sizeof path, "%.80s[%zu]", field, i);
 		e.entry = (struct entry){ .folder = &file->ld->folder,
 					  .yaml = file->yaml,
 					  .path = path,

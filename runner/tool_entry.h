@@ -12,11 +12,14 @@
 
 #include "runner/agent_load.h"
 
+#define TOOL_ENTRY_AGENT "AgentTool"
+#define TOOL_ENTRY_MCP   "McpToolset"
+
 /*
  * Take a list of entries, with the files they name, as the tools and toolsets
- * of the file's agent. -EINVAL: err has "FILE:LINE: tools[INDEX].name: reason",
- * or names the declaration; -ENOMEM.
+ * of the file's agent. `field` is where the list is. -EINVAL: err has "FILE:LINE:
+ * tools[INDEX].name: reason", or names the declaration; -ENOMEM.
  */
-MUST_CHECK int tool_entry_take_all(struct agent_file *file, const json_t *list);
+MUST_CHECK int tool_entry_take_all(struct agent_file *file, const char *field, const json_t *list);
 
 #endif

@@ -32,7 +32,7 @@ fails_with() {
 }
 
 @test "--help of the program and of each command goes to standard output" {
-	for command in '' mount umount version; do
+	for command in '' mount umount check-agent version; do
 		# shellcheck disable=SC2086
 		text=$("$ADKFS" $command --help 2> "$TMP/err")
 		[[ $text == usage:* ]]

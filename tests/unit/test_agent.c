@@ -1,71 +1,7 @@
 /*
  * Agents: what a folder has to hold, and the errors that say what is wrong.
  */
-#include "runner/agent.h"
-
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <cmocka.h>
-
-static char folder[PATH_MAX];
-
-/* Write a file of the folder. */
-static void put(const char *name, const char *text, mode_t mode)
-{
-	int fd;
-
-	(void)unlink(name);
-	fd = open(name, O_WRONLY | O_CREAT | O_CLOEXEC, mode);
-	assert_true(fd >= 0);
-	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
-	assert_int_equal(close(fd), 0);
-}
-
-#define HEAD "name: a\nmodel: script/s.yaml\ninstruction: i\n"
-
-static void expect_error_of(int code, const char *want)
-{
-	struct agent_tree *tree = NULL;
-	struct err err = { 0 };
-	int r = agent_load(folder, &tree, &err);
-
-	if (r != code || strcmp(err.text, want) != 0)
-		fail_msg("gives  %d %s\nwanted %d %s", r, r ? err.text : "", code, want);
-	assert_null(tree);
-}
-
-/* The file gives this error. */
-static void expect_error(const char *yaml, const char *want)
-{
-	put("root_agent.yaml", yaml, 0600);
-	expect_error_of(-EINVAL, want);
-}
-
-/* The file gives a tree; its root. To be dropped. */
-static struct agent *load(const char *yaml)
-{
-	struct agent_tree *tree = NULL;
-	struct err err = { 0 };
-
-	put("root_agent.yaml", yaml, 0600);
-	if (agent_load(folder, &tree, &err) < 0)
-		fail_msg("%s\ngives %s", yaml, err.text);
-	return tree->root;
-}
-
-static void drop(struct agent *root)
-{
-	agent_tree_unref(root->tree);
-}
+#include "tests/unit/agent_folder.h"
 
 static void test_least(void **state UNUSED)
 {
@@ -381,22 +317,6 @@ static void test_stale(void **state UNUSED)
 		assert_int_equal(agent_is_stale(agent->tree), strcmp(names[i], ".env") != 0);
 		drop(agent);
 	}
-}
-
-static int set_up(void **state UNUSED)
-{
-	char name[] = "/tmp/test_agent.XXXXXX";
-
-	return !mkdtemp(name) || !realpath(name, folder) || chdir(folder) < 0 ||
-	       mkdir("tools", 0700) < 0;
-}
-
-static int tear_down(void **state UNUSED)
-{
-	char command[PATH_MAX + 16];
-
-	(void)snprintf(command, sizeof command, "rm -r %s", folder);
-	return system(command);
 }
 
 int main(void)
