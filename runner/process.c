@@ -24,8 +24,6 @@
 
 #define PIECE_MAX 65536
 
-enum { FD_IN, FD_OUT, FD_ERR, FD_PID, FDS };
-
 enum phase {
 	PHASE_WAITING,  /* not started yet */
 	PHASE_RUNNING,  /* until its time limit */
@@ -98,7 +96,7 @@ static int set_nonblocking(int fd)
 	return flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0 ? -errno : 0;
 }
 
-static int make_pipes(struct child *c, struct ends *ends)
+static int make_pipes(int *fds, struct ends *ends)
 {
 	int i;
 
@@ -108,15 +106,15 @@ static int make_pipes(struct child *c, struct ends *ends)
 
 		if (pipe2(pair, O_CLOEXEC) < 0)
 			return -errno;
-		c->fds[i] = pair[ours];
+		fds[i] = pair[ours];
 		ends->fds[i] = pair[!ours];
-		if (set_nonblocking(c->fds[i]) < 0)
+		if (set_nonblocking(fds[i]) < 0)
 			return -errno;
 	}
 	return 0;
 }
 
-static int set_actions(posix_spawn_file_actions_t *actions, const struct child *c,
+static int set_actions(posix_spawn_file_actions_t *actions, const struct process *p,
 		       const struct ends *ends)
 {
 	int r = 0;
@@ -127,7 +125,7 @@ static int set_actions(posix_spawn_file_actions_t *actions, const struct child *
 	if (r == 0)
 		r = posix_spawn_file_actions_addclosefrom_np(actions, 3);
 	if (r == 0)
-		r = posix_spawn_file_actions_addchdir_np(actions, c->p->folder);
+		r = posix_spawn_file_actions_addchdir_np(actions, p->folder);
 	return r;
 }
 
@@ -150,9 +148,10 @@ static int set_attributes(posix_spawnattr_t *attributes)
 	return r;
 }
 
-static int spawn(struct child *c, const struct ends *ends)
+static int spawn(const struct process *p, const struct ends *ends, pid_t *pid)
 {
-	char *argv[] = { (char *)c->p->program, NULL }; /* posix_spawn does not change it */
+	char *alone[] = { (char *)p->program, NULL }; /* posix_spawn does not change it */
+	char *const *argv = p->argv ? p->argv : alone;
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attributes;
 	int r;
@@ -165,40 +164,56 @@ static int spawn(struct child *c, const struct ends *ends)
 		(void)posix_spawn_file_actions_destroy(&actions);
 		return -r;
 	}
-	r = set_actions(&actions, c, ends);
+	r = set_actions(&actions, p, ends);
 	if (r == 0)
 		r = set_attributes(&attributes);
 	if (r == 0)
-		r = posix_spawn(&c->pid, c->p->program, &actions, &attributes, argv, c->p->env);
+		r = posix_spawn(pid, p->program, &actions, &attributes, argv, p->env);
 	(void)posix_spawnattr_destroy(&attributes);
 	(void)posix_spawn_file_actions_destroy(&actions);
 	return -r;
 }
 
-static void kill_and_reap(struct child *c)
+/* Whatever is left of the group, and the zombie that keeps its number. */
+static void kill_group(pid_t pid, int *status)
 {
-	(void)kill(-c->pid, SIGKILL);
-	while (waitpid(c->pid, &c->p->status, 0) < 0 && errno == EINTR)
+	(void)kill(-pid, SIGKILL);
+	while (waitpid(pid, status, 0) < 0 && errno == EINTR)
 		;
-	close_all(c->fds);
 }
 
-static int child_open(struct child *c)
+static int start_open(const struct process *p, int *fds, pid_t *pid)
 {
 	CLEANUP(ends_release) struct ends ends = { { -1, -1, -1 } };
+	int status;
 	int r;
 
-	r = make_pipes(c, &ends);
+	r = make_pipes(fds, &ends);
 	if (r == 0)
-		r = spawn(c, &ends);
+		r = spawn(p, &ends, pid);
 	if (r < 0)
 		return r;
-	c->fds[FD_PID] = (int)syscall(SYS_pidfd_open, c->pid, 0);
-	if (c->fds[FD_PID] >= 0)
+	fds[FD_PID] = (int)syscall(SYS_pidfd_open, *pid, 0);
+	if (fds[FD_PID] >= 0)
 		return 0;
 	r = -errno;
-	kill_and_reap(c);
+	kill_group(*pid, &status);
 	return r;
+}
+
+int process_start(const struct process *p, int fds[FDS], pid_t *pid)
+{
+	int r = start_open(p, fds, pid);
+
+	if (r < 0)
+		close_all(fds);
+	return r;
+}
+
+static void kill_and_reap(struct child *c)
+{
+	kill_group(c->pid, &c->p->status);
+	close_all(c->fds);
 }
 
 static void child_start(struct child *c)
@@ -207,9 +222,8 @@ static void child_start(struct child *c)
 	int r;
 
 	c->started = clock_monotonic();
-	r = child_open(c);
+	r = process_start(c->p, c->fds, &c->pid);
 	if (r < 0) {
-		close_all(c->fds);
 		c->p->failure = r;
 		c->phase = PHASE_DONE;
 		return;

@@ -16,6 +16,7 @@
 #include "base/cancel.h"
 
 #include <stdint.h>
+#include <sys/types.h>
 
 #define PROCESS_OUTPUT_MAX (16u << 20)
 #define PROCESS_STDERR_MAX (64u << 10) /* the last so many bytes are kept */
@@ -27,6 +28,7 @@
 struct process {
 	/* set by the caller, borrowed */
 	const char *program; /* absolute */
+	char *const *argv;   /* ends with NULL; NULL: the program alone */
 	const char *folder;  /* working directory */
 	char *const *env;    /* NAME=VALUE, ends with NULL */
 	struct span input;   /* for its standard input */
@@ -41,6 +43,16 @@ struct process {
 };
 
 void process_release(struct process *p);
+
+/* Our ends of a program's three pipes, by its own numbers of them, and a pidfd. */
+enum { FD_IN, FD_OUT, FD_ERR, FD_PID, FDS };
+
+/*
+ * Only start a program, of which what the caller sets above counts, for whoever
+ * watches it alone. *pid is also its group; fds, which are all -1 before,
+ * become descriptors that do not block. Returns 0 or -errno: none is open then.
+ */
+MUST_CHECK int process_start(const struct process *p, int fds[FDS], pid_t *pid);
 
 /*
  * Run n programs side by side and wait until all have ended.
