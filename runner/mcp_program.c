@@ -1,0 +1,165 @@
+/*
+ * Programs that are MCP servers: see mcp_program.h.
+ */
+#include "runner/mcp_program.h"
+
+#include "runner/childenv.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define LINE_MAX_BYTES 160 /* of standard error, in errors */
+
+static int make_env(const struct mcp_params *params, struct childenv *env)
+{
+	const char *name;
+	json_t *value;
+	int r = 0;
+
+	/* jansson's loop wants a mutable object, but does not change it */
+	json_object_foreach((json_t *)params->env, name, value)
+	{
+		r = childenv_add(env, name, json_string_value(value));
+		if (r < 0)
+			return r;
+	}
+	return childenv_add_base(env);
+}
+
+static bool is_program(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
+}
+
+/* DIRECTORY/NAME, a relative directory being of the agent's folder. */
+static void join(struct buf *out, const char *folder, struct span directory, const char *name)
+{
+	buf_clear(out);
+	if (!directory.len || directory.data[0] != '/')
+		buf_printf(out, "%s/", folder);
+	buf_span_add(out, directory);
+	buf_printf(out, "/%s", name);
+}
+
+/* The first program of that name in PATH. -ENOENT; -ENOMEM. */
+static int search_path(const char *path, const char *folder, const char *name, struct buf *out)
+{
+	for (;;) {
+		size_t len = strcspn(path, ":");
+
+		join(out, folder, (struct span){ path, len }, name);
+		if (!buf_cstr(out))
+			return -ENOMEM;
+		if (is_program(out->data))
+			return 0;
+		if (!path[len])
+			return -ENOENT;
+		path += len + 1;
+	}
+}
+
+static int find_program(const struct mcp_params *params, const char *folder,
+			const struct childenv *env, struct buf *out)
+{
+	const char *path = childenv_get(env, "PATH");
+
+	if (!strchr(params->command, '/'))
+		return search_path(path ? path : "", folder, params->command, out);
+	if (params->command[0] != '/')
+		buf_printf(out, "%s/", folder);
+	buf_text(out, params->command);
+	return buf_cstr(out) ? 0 : -ENOMEM;
+}
+
+static void free_text(char **text)
+{
+	free(*text);
+}
+
+/* The working directory, which has to lie in the folder with symlinks resolved. */
+static int find_directory(const struct mcp_params *params, const char *folder, char **out,
+			  struct err *err)
+{
+	CLEANUP(free_text) char *base = realpath(folder, NULL);
+	CLEANUP(buf_release) struct buf path = { 0 };
+	size_t len = base ? strlen(base) : 0;
+
+	if (!base)
+		return mcp_fail(params, err, -errno, "the agent's folder is gone");
+	buf_printf(&path, "%s/%s", params->cwd && params->cwd[0] == '/' ? "" : base,
+		   params->cwd ? params->cwd : "");
+	if (!buf_cstr(&path))
+		return err_nomem(err);
+	*out = realpath(path.data, NULL);
+	if (!*out)
+		return mcp_fail(params, err, -errno, "its working directory %s: %s", params->cwd,
+				strerrorname_np(errno));
+	if (strncmp(*out, base, len) != 0 || ((*out)[len] && (*out)[len] != '/'))
+		return mcp_fail(params, err, -EINVAL,
+				"its working directory is outside of the "
+				"agent's folder");
+	return 0;
+}
+
+int mcp_program_start(const struct mcp_params *params, const char *folder, int fds[FDS], pid_t *pid,
+		      struct err *err)
+{
+	CLEANUP(childenv_release) struct childenv env = { 0 };
+	CLEANUP(buf_release) struct buf program = { 0 };
+	CLEANUP(free_text) char *directory = NULL;
+	struct process p = { .argv = (char *const *)params->argv };
+	char reason[64];
+	int r = find_directory(params, folder, &directory, err);
+
+	if (r < 0)
+		return r;
+	r = make_env(params, &env);
+	if (r == 0)
+		r = find_program(params, folder, &env, &program);
+	if (r == -ENOMEM)
+		return err_nomem(err);
+	if (r == 0) {
+		p.program = program.data;
+		p.folder = directory;
+		p.env = env.list;
+		r = process_start(&p, fds, pid);
+	}
+	if (r < 0)
+		return mcp_fail(params, err, r, "%s cannot be started: %s", params->command,
+				strerror_r(-r, reason, sizeof reason));
+	return 0;
+}
+
+/* The last line that is not blank. */
+static struct span last_line(struct span text)
+{
+	size_t from;
+
+	while (text.len && strchr(" \t\r\n", text.data[text.len - 1]))
+		text.len--;
+	for (from = text.len; from && text.data[from - 1] != '\n'; from--)
+		;
+	text = span_sub(text, from, text.len);
+	text.len = MIN(text.len, LINE_MAX_BYTES);
+	return text;
+}
+
+void mcp_program_say(struct buf *out, int status, struct span stderr_text)
+{
+	struct span line = last_line(stderr_text);
+	const char *name = WIFSIGNALED(status) ? sigabbrev_np(WTERMSIG(status)) : NULL;
+
+	if (WIFSIGNALED(status))
+		buf_printf(out, "was killed by SIG%s", name ? name : "?");
+	else
+		buf_printf(out, "ended with exit status %d", WEXITSTATUS(status));
+	if (line.len)
+		buf_text(out, ": ");
+	buf_span_add(out, line);
+}

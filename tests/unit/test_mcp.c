@@ -1,0 +1,772 @@
+/*
+ * MCP over standard input and output: parameters, lists, calls, ends. The
+ * server is tests/mcp/stdio_server.py, in its modes.
+ */
+#include "base/clock.h"
+#include "base/jsontext.h"
+#include "runner/mcp.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static char *folder; /* tests/mcp */
+static struct cancel cancel;
+
+/* A server with the entry that made it. */
+struct rig {
+	struct yaml_tree *tree;
+	struct mcp_params *params;
+	struct mcp_server *server;
+};
+
+static int read_params(const char *yaml, struct yaml_tree **tree, struct mcp_params **params,
+		       struct err *err)
+{
+	assert_int_equal(yaml_tree_load(span_of(yaml), "agent.yaml", tree, err), 0);
+	return mcp_params_read(*tree, "args", json_object_get((*tree)->root, "args"), params, err);
+}
+
+static struct rig rig_of(const char *yaml)
+{
+	struct rig rig = { 0 };
+	struct err err = { 0 };
+
+	if (read_params(yaml, &rig.tree, &rig.params, &err) < 0)
+		fail_msg("%s", err.text);
+	rig.server = mcp_server_new(rig.params, folder);
+	assert_non_null(rig.server);
+	return rig;
+}
+
+/* The test server in some modes, "legacy" or "modern, paged"; `more` are lines of args. */
+static struct rig rig_with(const char *modes, const char *more)
+{
+	char *yaml;
+	struct rig rig;
+
+	assert_true(asprintf(&yaml,
+			     "args:\n"
+			     "  stdio_connection_params:\n"
+			     "    server_params: {command: python3, args: [stdio_server.py, %s],"
+			     " env: {ROOMS_TOKEN: s3cret-token}}\n"
+			     "    timeout: 4\n"
+			     "%s",
+			     modes, more) > 0);
+	rig = rig_of(yaml);
+	free(yaml);
+	return rig;
+}
+
+static void rig_release(struct rig *rig)
+{
+	mcp_server_free(rig->server);
+	mcp_params_free(rig->params);
+	yaml_tree_free(rig->tree);
+}
+
+#define RIG CLEANUP(rig_release) struct rig
+
+/* Names as offered, each followed by a blank. */
+static int add_name(void *arg, const struct mcp_tool *tool)
+{
+	assert_true(json_is_object(tool->parameters));
+	buf_printf(arg, "%s ", tool->name);
+	return 0;
+}
+
+static int list(struct rig *rig, struct buf *names, struct err *err)
+{
+	int r;
+
+	buf_clear(names);
+	r = mcp_tools(rig->server, &cancel, add_name, names, err);
+	assert_non_null(buf_cstr(names));
+	return r;
+}
+
+static void expect_listed(struct rig *rig, const char *name, bool is_there)
+{
+	CLEANUP(buf_release) struct buf names = { 0 };
+	struct err err = { 0 };
+	char *want;
+
+	if (list(rig, &names, &err) < 0)
+		fail_msg("%s", err.text);
+	assert_true(asprintf(&want, "%s ", name) > 0);
+	if ((strstr(names.data, want) != NULL) != is_there)
+		fail_msg("%s: %s", name, names.data);
+	free(want);
+}
+
+static int call_for(struct rig *rig, const char *tool, const char *args, unsigned timeout_ms,
+		    struct buf *result, struct err *err)
+{
+	int r = mcp_call(rig->server, tool, span_of(args), timeout_ms, &cancel, result, err);
+
+	assert_non_null(buf_cstr(result));
+	return r;
+}
+
+static void expect_result(struct rig *rig, const char *tool, const char *args, const char *want)
+{
+	CLEANUP(buf_release) struct buf result = { 0 };
+	struct err err = { 0 };
+
+	if (call_for(rig, tool, args, 0, &result, &err) < 0)
+		fail_msg("%s: %s", tool, err.text);
+	assert_string_equal(result.data, want);
+}
+
+static void expect_text(struct rig *rig, const char *tool, const char *args, const char *text)
+{
+	CLEANUP(buf_release) struct buf want = { 0 };
+
+	buf_text(&want, "{\"content\":[{\"type\":\"text\",\"text\":");
+	json_quote(&want, span_of(text));
+	buf_text(&want, "}]}");
+	expect_result(rig, tool, args, buf_cstr(&want));
+}
+
+static void expect_failure(struct rig *rig, const char *tool, const char *args, int r,
+			   const char *text)
+{
+	CLEANUP(buf_release) struct buf result = { 0 };
+	struct err err = { 0 };
+
+	assert_int_equal(call_for(rig, tool, args, 1500, &result, &err), r);
+	assert_int_equal(result.len, 0);
+	if (!strstr(err.text, text))
+		fail_msg("%s", err.text);
+}
+
+/* A member of a result's structuredContent, as JSON text. */
+static void structured(struct rig *rig, const char *tool, const char *member, struct buf *out)
+{
+	CLEANUP(buf_release) struct buf result = { 0 };
+	struct err err = { 0 };
+	struct span value;
+
+	if (call_for(rig, tool, "{}", 0, &result, &err) < 0)
+		fail_msg("%s: %s", tool, err.text);
+	assert_int_equal(json_member(buf_span(&result), "structuredContent", &value), 0);
+	if (member)
+		assert_int_equal(json_member(value, member, &value), 0);
+	buf_clear(out);
+	buf_span_add(out, value);
+	assert_non_null(buf_cstr(out));
+}
+
+/* Parameters */
+
+static void test_params(void **state UNUSED)
+{
+	static const char *const bad[][2] = {
+		{ "args: {}", "agent.yaml:1: args: needs a connection" },
+		{ "args: 3", "args: must be a mapping" },
+		{ "args:\n  rooms: 1", "agent.yaml:2: args.rooms: unknown field" },
+		{ "args: {stdio_server_params: {}}", "stdio_server_params: needs a command" },
+		{ "args: {stdio_server_params: {command: 3}}", "command: must be a text" },
+		{ "args: {stdio_server_params: {command: ../x}}", "leaves the agent's folder" },
+		{ "args: {stdio_server_params: {command: x, args: [1]}}", "list of texts" },
+		{ "args: {stdio_server_params: {command: x, env: {A: 1}}}",
+		  "env.A: must be a text" },
+		{ "args: {stdio_server_params: {command: x, env: {A=B: c}}}", "no name" },
+		{ "args: {stdio_server_params: {command: x, shell: y}}", "shell: unknown field" },
+		{ "args: {stdio_connection_params: {timeout: 3}}", "needs server_params" },
+		{ "args: {stdio_connection_params: {server_params: {command: x}, timeout: -1}}",
+		  "timeout: must be seconds" },
+		{ "args: {streamable_http_connection_params: {}}", "needs a url" },
+		{ "args: {streamable_http_connection_params: {url: 'ftp://x'}}",
+		  "must be an http" },
+		{ "args: {streamable_http_connection_params: {url: 'http://a:b@x/'}}",
+		  "holds credentials" },
+		{ "args: {streamable_http_connection_params: {url: 'http://x', headers: {'a b': "
+		  "c}}}",
+		  "no name of a header" },
+		{ "args: {streamable_http_connection_params: {url: 'http://x', headers: {accept: "
+		  "c}}}",
+		  "is set by adkfs" },
+		{ "args: {streamable_http_connection_params: {url: 'http://x', headers: {a: "
+		  "\"b\\nc\"}}}",
+		  "control characters" },
+		{ "args: {sse_connection_params: {url: 'http://x'}}", "transport of 2024" },
+		{ "args: {stdio_server_params: {command: x}, auth_scheme: {type: y}}",
+		  "args.auth_scheme: is not supported" },
+		{ "args: {stdio_server_params: {command: x}, use_mcp_resources: true}",
+		  "only tools" },
+		{ "args: {stdio_server_params: {command: x}, tool_filter: rooms}",
+		  "list of texts" },
+		{ "args: {stdio_server_params: {command: x}, tool_name_prefix: a.b}", "letters" },
+		{ "args: {stdio_server_params: {command: x}, streamable_http_connection_params: "
+		  "{url: 'http://x'}}",
+		  "a second connection" },
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(bad); i++) {
+		CLEANUP(yaml_tree_free_p) struct yaml_tree *tree = NULL;
+		struct mcp_params *params = NULL;
+		struct err err = { 0 };
+
+		if (read_params(bad[i][0], &tree, &params, &err) != -EINVAL)
+			fail_msg("%s", bad[i][0]);
+		assert_null(params);
+		if (!strstr(err.text, bad[i][1]))
+			fail_msg("%s: %s", bad[i][0], err.text);
+	}
+}
+
+static void test_show(void **state UNUSED)
+{
+	RIG rig = rig_of("args:\n"
+			 "  stdio_connection_params:\n"
+			 "    server_params: {command: npx, args: [-y], env: {TOKEN: abcdef}}\n"
+			 "  tool_filter: [a]\n"
+			 "  tool_list_cache_ttl_seconds: 1.5\n"
+			 "  auth_scheme: null\n");
+	json_t *shown = mcp_params_show(rig.params);
+	char *text = json_dumps(shown, JSON_COMPACT | JSON_SORT_KEYS | JSON_REAL_PRECISION(5));
+
+	assert_string_equal(text,
+			    "{\"auth_scheme\":null,\"stdio_connection_params\":{\"server_params\":"
+			    "{\"args\":[\"-y\"],\"command\":\"npx\",\"env\":{\"TOKEN\":\"***\"}}},"
+			    "\"tool_filter\":[\"a\"],\"tool_list_cache_ttl_seconds\":1.5}");
+	free(text);
+	json_decref(shown);
+}
+
+/* Lists */
+
+static void test_list(void **state UNUSED)
+{
+	RIG rig = rig_with("legacy", "");
+	RIG paged = rig_with("paged, changed", "");
+	CLEANUP(buf_release) struct buf all = { 0 };
+	CLEANUP(buf_release) struct buf pages = { 0 };
+
+	assert_int_equal(list(&rig, &all, NULL), 0);
+	assert_memory_equal(all.data, "ask big broken change change_quietly close_out count ", 53);
+	assert_int_equal(list(&paged, &pages, NULL), 0);
+	assert_string_equal(pages.data, all.data);
+}
+
+static void test_filter(void **state UNUSED)
+{
+	RIG rig = rig_with("legacy", "  tool_filter: [echo, count, nowhere]\n"
+				     "  tool_name_prefix: rooms-\n");
+	CLEANUP(buf_release) struct buf names = { 0 };
+	json_t *warnings;
+
+	assert_int_equal(list(&rig, &names, NULL), 0);
+	assert_string_equal(names.data, "rooms-count rooms-echo ");
+	warnings = mcp_warnings(rig.server);
+	assert_int_equal(json_array_size(warnings), 1);
+	assert_string_equal(json_string_value(json_array_get(warnings, 0)),
+			    "tool_filter: the server has no nowhere");
+	json_decref(warnings);
+	expect_text(&rig, "count", "", "1");
+}
+
+static void test_odd_tools(void **state UNUSED)
+{
+	RIG rig = rig_with("odd", "");
+	json_t *warnings;
+	char *text;
+
+	expect_listed(&rig, "rooms_find_all", true);
+	expect_listed(&rig, "no_schema", false);
+	expect_listed(&rig, "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx_67b9d905",
+		      true);
+	warnings = mcp_warnings(rig.server);
+	text = json_dumps(warnings, JSON_COMPACT);
+	assert_string_equal(
+		text, "[\"rooms_find_all is left out: another tool is offered as rooms_find_all\","
+		      "\"no_schema is left out: it has no inputSchema\","
+		      "\"a tool without a name is left out\","
+		      "\"echo is left out: the name is there twice\"]");
+	free(text);
+	json_decref(warnings);
+}
+
+static void expect_warning(const char *mode, const char *want)
+{
+	RIG rig = rig_with(mode, "");
+	CLEANUP(buf_release) struct buf names = { 0 };
+	json_t *warnings;
+
+	assert_int_equal(list(&rig, &names, NULL), 0);
+	assert_true(names.len > 0);
+	warnings = mcp_warnings(rig.server);
+	assert_string_equal(json_string_value(json_array_get(warnings, 0)), want);
+	json_decref(warnings);
+}
+
+static void test_endless_list(void **state UNUSED)
+{
+	expect_warning("endless", "only the first 100 pages of tools are offered");
+	expect_warning("loops", "the list of tools repeats itself");
+}
+
+static void test_list_changes(void **state UNUSED)
+{
+	RIG rig = rig_with("legacy", "");
+	RIG modern = rig_with("modern", "");
+	RIG brief = rig_with("legacy", "  tool_list_cache_ttl_seconds: 0\n");
+
+	/* kept until the server says so */
+	expect_listed(&rig, "late0", false);
+	expect_text(&rig, "change_quietly", "", "changed");
+	expect_listed(&rig, "late0", false);
+	expect_text(&rig, "change", "", "changed");
+	expect_listed(&rig, "late1", true);
+
+	expect_listed(&modern, "late0", false);
+	expect_text(&modern, "change", "", "changed");
+	expect_listed(&modern, "late0", true);
+
+	expect_listed(&brief, "late0", false);
+	expect_text(&brief, "change_quietly", "", "changed");
+	expect_listed(&brief, "late0", true);
+}
+
+static void test_list_fails(void **state UNUSED)
+{
+	RIG rig = rig_with("listless", "");
+	CLEANUP(buf_release) struct buf names = { 0 };
+	struct err err = { 0 };
+
+	assert_int_equal(list(&rig, &names, &err), -ETIMEDOUT);
+	assert_string_equal(
+		err.text,
+		"MCP server python3 stdio_server.py: did not answer tools/list in 4 seconds");
+	expect_text(&rig, "count", "", "1"); /* calls do not need it */
+}
+
+/* Calls */
+
+static void test_calls(void **state UNUSED)
+{
+	RIG rig = rig_with("legacy", "");
+
+	expect_result(&rig, "echo", "{\"a\": \"\\u00e4\\n\"}",
+		      "{\"content\":[{\"type\":\"text\",\"text\":\"{\\\"a\\\": "
+		      "\\\"\\\\u00e4\\\\n\\\"}\"}],"
+		      "\"structuredContent\":{\"a\":\"\xc3\xa4\\n\"}}");
+	expect_result(&rig, "empty", "", "{\"content\":[]}");
+	expect_result(
+		&rig, "fail", "{}",
+		"{\"content\":[{\"type\":\"text\",\"text\":\"no such room\"}],\"isError\":true}");
+	expect_failure(&rig, "refuse", "{}", -EREMOTEIO,
+		       "MCP server python3 stdio_server.py: refused tools/call: Unknown tool: "
+		       "refuse (-32602)");
+	expect_failure(&rig, "nowhere", "{}", -EREMOTEIO, "Unknown tool: nowhere");
+	expect_failure(&rig, "echo", "[1]", -EINVAL, "have to be an object");
+	expect_failure(&rig, "echo", "{\"a\":", -EINVAL, "");
+	expect_failure(&rig, "echo", "{\"a\":NaN}", -EINVAL, "");
+}
+
+static void test_numbers(void **state UNUSED)
+{
+	RIG rig = rig_with("legacy", "");
+
+	expect_result(
+		&rig, "raw_args", "{ \"a\": 1.0, \"b\": 12345678901234567890123, \"c\": -0.10e+2 }",
+		"{\"content\":[],\"structuredContent\":{\"a\":1.0,\"b\":12345678901234567890123,"
+		"\"c\":-0.10e+2}}");
+}
+
+static void test_modern(void **state UNUSED)
+{
+	RIG rig = rig_with("modern", "");
+
+	expect_result(&rig, "empty", "", "{\"content\":[]}");
+	expect_text(&rig, "state", "{\"n\":0}", "after 0");
+	expect_text(&rig, "state", "{\"n\":3}", "after 3");
+	expect_failure(&rig, "state", "{\"n\":4}", -EPROTO, "again and again");
+	expect_failure(&rig, "wants_input", "{}", -EPROTO, "asks for input");
+}
+
+static void test_nasty(void **state UNUSED)
+{
+	RIG rig = rig_with("babble", "");
+
+	expect_text(&rig, "noise", "{}", "quiet again");
+	expect_text(&rig, "twice", "{}", "first");
+	expect_failure(&rig, "broken", "{}", -EPROTO, "answered tools/call with what is not JSON");
+	expect_failure(&rig, "scalar", "{}", -EPROTO, "with no result object");
+	expect_failure(&rig, "deep", "{\"n\":130}", -EPROTO, "invalid result");
+	expect_failure(&rig, "deep", "{\"n\":5000}", -EPROTO, "not JSON");
+	expect_text(&rig, "latin", "{}", "caf\xef\xbf\xbd \xef\xbf\xbd");
+	expect_text(&rig, "stderr", "{\"n\":20000}", "said");
+	expect_text(&rig, "count", "{}", "1"); /* still the same process */
+}
+
+static void test_big(void **state UNUSED)
+{
+	CLEANUP(buf_release) struct buf result = { 0 };
+	RIG rig = rig_with("legacy", "");
+	struct err err = { 0 };
+
+	assert_int_equal(call_for(&rig, "big", "{\"n\":5000000}", 0, &result, &err), 0);
+	assert_true(result.len > 5000000);
+	buf_clear(&result);
+	assert_int_equal(call_for(&rig, "big", "{\"n\":17000000}", 0, &result, &err), -EFBIG);
+	assert_string_equal(err.text,
+			    "MCP server python3 stdio_server.py: answered tools/call with "
+			    "more than 16777216 bytes");
+	expect_text(&rig, "count", "{}", "1");
+}
+
+static void test_asked(void **state UNUSED)
+{
+	RIG rig = rig_with("legacy", "");
+
+	expect_result(&rig, "ask", "{}",
+		      "{\"content\":[],\"structuredContent\":{\"ping\":{},\"roots\":-32601}}");
+}
+
+/* A call in a thread of its own. */
+struct background {
+	struct rig *rig;
+	const char *tool;
+	struct cancel cancel;
+	pthread_t thread;
+	struct err err;
+	int r;
+};
+
+static void *background_run(void *arg)
+{
+	struct background *b = arg;
+	CLEANUP(buf_release) struct buf result = { 0 };
+
+	b->r = mcp_call(b->rig->server, b->tool, SPAN("{}"), 60000, &b->cancel, &result, &b->err);
+	return NULL;
+}
+
+static void background_start(struct background *b, struct rig *rig, const char *tool)
+{
+	*b = (struct background){ .rig = rig, .tool = tool };
+	assert_int_equal(cancel_init(&b->cancel, NULL), 0);
+	assert_int_equal(pthread_create(&b->thread, NULL, background_run, b), 0);
+}
+
+static void background_join(struct background *b)
+{
+	assert_int_equal(pthread_join(b->thread, NULL), 0);
+	cancel_release(&b->cancel);
+}
+
+/* Wait until the server has had so many messages of a kind. */
+static void await_seen(struct rig *rig, const char *what, size_t n)
+{
+	CLEANUP(buf_release) struct buf seen = { 0 };
+	uint64_t end = clock_monotonic() + 20ull * NSEC_PER_SEC;
+	size_t found;
+
+	do {
+		const char *at;
+
+		assert_true(clock_monotonic() < end);
+		structured(rig, "seen", "seen", &seen);
+		found = 0;
+		for (at = seen.data; (at = strstr(at, what)); at++)
+			found++;
+	} while (found < n);
+}
+
+static void test_side_by_side(void **state UNUSED)
+{
+	struct background hanging[8];
+	RIG rig = rig_with("legacy", "");
+	uint64_t from;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(hanging); i++)
+		background_start(&hanging[i], &rig, "hang");
+	expect_text(&rig, "count", "{}", "1"); /* all went to one process, and none is held up */
+	await_seen(&rig, "tools/call hang", ARRAY_SIZE(hanging));
+	from = clock_monotonic();
+	for (i = 0; i < ARRAY_SIZE(hanging); i++)
+		cancel_fire(&hanging[i].cancel);
+	for (i = 0; i < ARRAY_SIZE(hanging); i++) {
+		background_join(&hanging[i]);
+		assert_int_equal(hanging[i].r, -ECANCELED);
+	}
+	assert_true(clock_monotonic() - from < NSEC_PER_SEC);
+	await_seen(&rig, "notifications/cancelled", ARRAY_SIZE(hanging));
+	expect_text(&rig, "count", "{}", "2");
+}
+
+/* Those who come while one connects wait for it, each as long as it wants to. */
+static void test_cancel_connecting(void **state UNUSED)
+{
+	struct background waiting[3];
+	RIG rig = rig_with("silent", "");
+	uint64_t from = clock_monotonic();
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(waiting); i++)
+		background_start(&waiting[i], &rig, "count");
+	for (i = 0; i < ARRAY_SIZE(waiting); i++)
+		cancel_fire(&waiting[i].cancel);
+	for (i = 0; i < ARRAY_SIZE(waiting); i++) {
+		background_join(&waiting[i]);
+		assert_int_equal(waiting[i].r, -ECANCELED);
+	}
+	assert_true(clock_monotonic() - from < 2ull * NSEC_PER_SEC);
+}
+
+static void test_time(void **state UNUSED)
+{
+	CLEANUP(buf_release) struct buf result = { 0 };
+	RIG rig = rig_with("legacy", "");
+	struct err err = { 0 };
+
+	expect_text(&rig, "count", "{}", "1");
+	assert_int_equal(call_for(&rig, "hang", "", 300, &result, &err), -ETIMEDOUT);
+	assert_string_equal(err.text,
+			    "MCP server python3 stdio_server.py: did not answer tools/call "
+			    "in 0.3 seconds");
+	await_seen(&rig, "notifications/cancelled", 1);
+	/* 2 seconds in all, with news every 0.2 */
+	assert_int_equal(call_for(&rig, "progress", "{\"n\":10}", 1000, &result, &err), 0);
+}
+
+/* Ends */
+
+static void test_death(void **state UNUSED)
+{
+	struct background dying;
+	RIG rig = rig_with("legacy", "");
+
+	expect_text(&rig, "count", "{}", "1");
+	background_start(&dying, &rig, "hang");
+	await_seen(&rig, "tools/call hang", 1);
+	expect_failure(&rig, "die", "{}", -EPIPE,
+		       "MCP server python3 stdio_server.py: ended with exit status 3: boom: the "
+		       "server dies");
+	background_join(&dying);
+	assert_int_equal(dying.r, -EPIPE);
+	assert_non_null(strstr(dying.err.text, "exit status 3"));
+	expect_text(&rig, "count", "{}", "1"); /* another process */
+	expect_listed(&rig, "echo", true);
+}
+
+static void test_killed_between(void **state UNUSED)
+{
+	CLEANUP(buf_release) struct buf pid = { 0 };
+	RIG rig = rig_with("legacy", "");
+
+	structured(&rig, "where", "pid", &pid);
+	expect_text(&rig, "count", "{}", "1");
+	assert_int_equal(kill(atoi(pid.data), SIGKILL), 0);
+	/* Until that is noticed, calls fail; none is repeated. */
+	for (;;) {
+		CLEANUP(buf_release) struct buf result = { 0 };
+		struct err err = { 0 };
+		int r = call_for(&rig, "count", "{}", 0, &result, &err);
+
+		if (r == 0)
+			break;
+		assert_int_equal(r, -EPIPE);
+		assert_non_null(strstr(err.text, "was killed by SIGKILL"));
+	}
+	expect_text(&rig, "count", "{}", "2");
+}
+
+static void test_closed_output(void **state UNUSED)
+{
+	RIG rig = rig_with("legacy", "");
+	CLEANUP(buf_release) struct buf result = { 0 };
+	struct err err = { 0 };
+
+	assert_int_equal(call_for(&rig, "close_out", "{}", 20000, &result, &err), -EPIPE);
+	expect_text(&rig, "count", "{}", "1");
+}
+
+static void test_start_fails(void **state UNUSED)
+{
+	static const char *const bad[][2] = {
+		{ "args: {stdio_server_params: {command: no-such-program}}",
+		  "MCP server no-such-program: no-such-program cannot be started: No such file" },
+		{ "args: {stdio_server_params: {command: ./tools.py}}",
+		  "cannot be started: Permission" },
+		{ "args: {stdio_server_params: {command: python3, cwd: ../unit}}",
+		  "working directory is outside" },
+		{ "args: {stdio_server_params: {command: python3, cwd: /tmp}}",
+		  "working directory is outside" },
+		{ "args: {stdio_server_params: {command: python3, cwd: nowhere}}",
+		  "working directory nowhere: ENOENT" },
+		{ "args: {stdio_server_params: {command: python3, args: [stdio_server.py, dead]}}",
+		  "ended with exit status 7: cannot find my rooms" },
+		{ "args: {stdio_server_params: {command: 'true'}}", "ended with exit status 0" },
+		{ "args: {stdio_server_params: {command: python3, args: [stdio_server.py, "
+		  "ancient]}}",
+		  "speaks version 1999-01-01 of MCP" },
+		{ "args: {stdio_server_params: {command: python3, args: [stdio_server.py, "
+		  "refuse]}}",
+		  "speaks other versions of MCP: [\"2031-01-01\"]" },
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(bad); i++) {
+		RIG rig = rig_of(bad[i][0]);
+		CLEANUP(buf_release) struct buf result = { 0 };
+		struct err err = { 0 };
+
+		assert_true(call_for(&rig, "echo", "{}", 0, &result, &err) < 0);
+		if (!strstr(err.text, bad[i][1]))
+			fail_msg("%s: %s", bad[i][0], err.text);
+	}
+}
+
+/* Whatever the era: what is asked first must not decide. */
+static void test_eras(void **state UNUSED)
+{
+	static const char *const modes[] = { "legacy", "silent", "old", "modern", "changed" };
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(modes); i++) {
+		RIG rig = rig_of(
+			"args: {stdio_connection_params: {server_params: {command: 'true'},"
+			" timeout: 1}}");
+		RIG real = rig_with(modes[i], "");
+
+		(void)rig;
+		expect_listed(&real, "echo", true);
+		expect_text(&real, "count", "{}", "1");
+	}
+}
+
+/* A modern server that starts more slowly than it is probed. */
+static void test_late(void **state UNUSED)
+{
+	RIG rig = rig_of("args: {stdio_connection_params: {server_params: {command: python3,"
+			 " args: [stdio_server.py, late]}, timeout: 1.5}}");
+
+	expect_text(&rig, "count", "{}", "1");
+}
+
+static void test_environment(void **state UNUSED)
+{
+	CLEANUP(buf_release) struct buf env = { 0 };
+	CLEANUP(buf_release) struct buf cwd = { 0 };
+	RIG rig = rig_with("legacy", "");
+	struct span value;
+	json_t *tree;
+
+	assert_int_equal(setenv("OPENAI_API_KEY", "of-the-daemon", 1), 0);
+	structured(&rig, "env", NULL, &env);
+	assert_int_equal(json_member(buf_span(&env), "ROOMS_TOKEN", &value), 0);
+	assert_int_equal(json_member(buf_span(&env), "PATH", &value), 0);
+	tree = json_loadb(env.data, env.len, 0, NULL);
+	(void)json_object_del(tree, "PATH");
+	(void)json_object_del(tree, "HOME");
+	(void)json_object_del(tree, "LANG");
+	(void)json_object_del(tree, "TMPDIR");
+	(void)json_object_del(tree, "ROOMS_TOKEN");
+	(void)json_object_del(tree, "LC_CTYPE"); /* Python sets it for itself, so do its wrappers */
+	assert_null(json_object_get(tree, "OPENAI_API_KEY"));
+	assert_null(json_object_get(tree, "USER"));
+	json_decref(tree);
+	structured(&rig, "where", "cwd", &cwd);
+	assert_memory_equal(cwd.data + 1, folder, strlen(folder));
+}
+
+/* What the server says of its secrets does not get into errors. */
+static void test_secret(void **state UNUSED)
+{
+	RIG rig = rig_of("args: {stdio_server_params: {command: sh,"
+			 " args: [-c, 'echo no $KEY >&2; exit 1'], env: {KEY: s3cret-token}}}");
+
+	expect_failure(&rig, "echo", "{}", -EPIPE,
+		       "MCP server sh: ended with exit status 1: no ***");
+}
+
+static void test_stubborn(void **state UNUSED)
+{
+	CLEANUP(buf_release) struct buf pid = { 0 };
+	struct rig rig = rig_with("stubborn", "");
+	uint64_t from;
+
+	structured(&rig, "where", "pid", &pid);
+	from = clock_monotonic();
+	rig_release(&rig);
+	assert_true(clock_monotonic() - from < 8ull * NSEC_PER_SEC);
+	assert_int_equal(kill(atoi(pid.data), 0), -1);
+	assert_int_equal(errno, ESRCH);
+}
+
+static void test_quick_end(void **state UNUSED)
+{
+	struct rig rig = rig_with("legacy", "");
+	uint64_t from;
+
+	expect_text(&rig, "count", "{}", "1");
+	from = clock_monotonic();
+	rig_release(&rig);
+	assert_true(clock_monotonic() - from < 1500ull * NSEC_PER_MSEC);
+}
+
+static void test_unused(void **state UNUSED)
+{
+	RIG rig = rig_with("legacy", "");
+
+	mcp_server_free(NULL);
+	mcp_params_free(NULL);
+	(void)rig;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_params),
+		cmocka_unit_test(test_show),
+		cmocka_unit_test(test_list),
+		cmocka_unit_test(test_filter),
+		cmocka_unit_test(test_odd_tools),
+		cmocka_unit_test(test_endless_list),
+		cmocka_unit_test(test_list_changes),
+		cmocka_unit_test(test_list_fails),
+		cmocka_unit_test(test_calls),
+		cmocka_unit_test(test_numbers),
+		cmocka_unit_test(test_modern),
+		cmocka_unit_test(test_nasty),
+		cmocka_unit_test(test_big),
+		cmocka_unit_test(test_asked),
+		cmocka_unit_test(test_side_by_side),
+		cmocka_unit_test(test_cancel_connecting),
+		cmocka_unit_test(test_time),
+		cmocka_unit_test(test_death),
+		cmocka_unit_test(test_killed_between),
+		cmocka_unit_test(test_closed_output),
+		cmocka_unit_test(test_start_fails),
+		cmocka_unit_test(test_eras),
+		cmocka_unit_test(test_late),
+		cmocka_unit_test(test_environment),
+		cmocka_unit_test(test_secret),
+		cmocka_unit_test(test_stubborn),
+		cmocka_unit_test(test_quick_end),
+		cmocka_unit_test(test_unused),
+	};
+	int r;
+
+	folder = realpath("mcp", NULL);
+	if (!folder || cancel_init(&cancel, NULL) < 0)
+		return 1;
+	(void)signal(SIGPIPE, SIG_IGN);
+	r = cmocka_run_group_tests(tests, NULL, NULL);
+	cancel_release(&cancel);
+	free(folder);
+	return r;
+}
