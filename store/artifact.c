@@ -201,17 +201,13 @@ int artifact_has_entries(struct store_tx *tx, uint64_t directory)
 	return list(tx, &inside);
 }
 
-static int make_directory(struct store_tx *tx, void *arg)
+int artifact_put_directory(struct store_tx *tx, struct artifact_request *rq,
+			   struct scope_info *scope, uint64_t stamp)
 {
-	struct artifact_request *rq = arg;
-	struct scope_info scope;
 	struct artifact_info old;
-	uint64_t stamp = clock_stamp();
 	uint64_t number = rq->new_number;
-	int r = artifact_load_scope(tx, rq->scope, &scope);
+	int r = artifact_check_parent(tx, rq->scope, rq->parent);
 
-	if (r == 0)
-		r = artifact_check_parent(tx, rq->scope, rq->parent);
 	if (r == 0)
 		r = item_load_name(tx, rq->parent, rq->name, &old);
 	if (r == 0 && (item_is_visible(&old) || old.tombstone))
@@ -237,9 +233,21 @@ static int make_directory(struct store_tx *tx, void *arg)
 	item_save_marker(tx, number, stamp, false, 0);
 	item_save(tx, rq->parent, &rq->info);
 	item_save_name(tx, rq->parent, &rq->info);
-	artifact_touch_list(tx, rq->scope, rq->parent, &scope, stamp);
-	scope_save(tx, rq->scope, &scope);
+	artifact_touch_list(tx, rq->scope, rq->parent, scope, stamp);
 	return item_tell(tx, CHANGE_ARTIFACT_ADDED, rq->scope, rq->parent, &rq->info, NULL);
+}
+
+static int make_directory(struct store_tx *tx, void *arg)
+{
+	struct artifact_request *rq = arg;
+	struct scope_info scope;
+	int r = artifact_load_scope(tx, rq->scope, &scope);
+
+	if (r == 0)
+		r = artifact_put_directory(tx, rq, &scope, clock_stamp());
+	if (r == 0)
+		scope_save(tx, rq->scope, &scope);
+	return r;
 }
 
 int artifact_check_full_name(const char *full_name, struct err *err)
@@ -369,8 +377,8 @@ static int replace_item(struct store_tx *tx, const struct artifact_request *rq,
 }
 
 /* The new version in rows; the artifact's record follows it. */
-static int put_version(struct store_tx *tx, struct artifact_request *rq, struct scope_info *scope,
-		       uint64_t stamp)
+int artifact_put_version(struct store_tx *tx, struct artifact_request *rq, struct scope_info *scope,
+			 uint64_t stamp)
 {
 	const struct artifact_save *save = rq->save;
 	struct artifact_info *a = &rq->info;
@@ -507,10 +515,10 @@ static int publish(struct store_tx *tx, void *arg)
 		return extend(tx, rq);
 	if (save->event_session.session)
 		return artifact_save_in_session(tx, rq, save->event_session, save->event_name,
-						put_version);
+						artifact_put_version);
 	if (rq->scope.session)
-		return artifact_save_in_session(tx, rq, rq->scope, NULL, put_version);
-	return artifact_save_at_user(tx, rq, put_version);
+		return artifact_save_in_session(tx, rq, rq->scope, NULL, artifact_put_version);
+	return artifact_save_at_user(tx, rq, artifact_put_version);
 }
 
 int artifact_take_numbers(struct store *st, struct artifact_request *rq, struct err *err)

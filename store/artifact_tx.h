@@ -1,6 +1,6 @@
 /*
  * What the operations on artifacts share: see artifact.h. For artifact.c,
- * artifact_rename.c and artifact_versions.c.
+ * artifact_rename.c, artifact_versions.c and saves.c.
  */
 #ifndef STORE_ARTIFACT_TX_H
 #define STORE_ARTIFACT_TX_H
@@ -57,6 +57,14 @@ MUST_CHECK int artifact_check_full_name(const char *full_name, struct err *err);
 /* Numbers for what a transaction makes, taken before it. */
 MUST_CHECK int artifact_take_numbers(struct store *st, struct artifact_request *rq,
 				     struct err *err);
+
+/*
+ * The version that rq->save describes; the directory rq->name in rq->parent (-EEXIST). Both
+ * change the record of the scope, which the caller saves, and set rq->info. new_number and
+ * new_version are set before.
+ */
+artifact_saving_fn artifact_put_version;
+artifact_saving_fn artifact_put_directory;
 
 /* With an event of a session; event_name: NULL for the full name. */
 MUST_CHECK int artifact_save_in_session(struct store_tx *tx, struct artifact_request *rq,

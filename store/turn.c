@@ -14,6 +14,7 @@
 #include "store/attachment.h"
 #include "store/call.h"
 #include "store/key.h"
+#include "store/saves_tx.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -137,6 +138,7 @@ struct request {
 	const struct attachments *attachments;
 	const struct call_report *reports;
 	size_t report_count;
+	struct saves_tx *saves; /* of which the first event tells; NULL: none */
 	int (*change)(struct request *rq, struct turn_info *t);
 	const char *agent;
 	enum turn_state state;
@@ -176,13 +178,15 @@ static int count_event(struct calls_tx *c, const struct event *e, size_t at)
 	return r;
 }
 
-/* Add events and count them to the turn, with what is reported of calls. */
+/* Add events and count them to the turn, with what is reported of calls and what was saved. */
 static int add_events(struct session_tx *s, struct request *rq, struct turn_info *t)
 {
 	CLEANUP(calls_release) struct calls_tx c = { .s = s, .t = t };
 	size_t i;
 	int r = rq->count ? 0 : add_reports(&c, rq, 0);
 
+	if (r == 0 && rq->saves)
+		r = saves_put(rq->saves, s, rq->events);
 	for (i = 0; r == 0 && i < rq->count; i++) {
 		size_t at = s->lines.len;
 
@@ -369,26 +373,50 @@ int turn_start(struct store *st, struct ref session, uint64_t n, const char *age
 	return update(st, &rq, out, err);
 }
 
+static int update_with_saves(struct store *st, struct request *rq, const struct turn_commit *commit,
+			     struct turn_info *out, struct err *err)
+{
+	CLEANUP(saves_release) struct saves_tx saves = { 0 };
+	int r;
+
+	if (!commit->count)
+		return err_set(err, -EINVAL, "no event tells of the artifacts");
+	r = saves_prepare(&saves, st, commit->saves, commit->save_count, commit->events, err);
+	rq->saves = &saves;
+	return r < 0 ? r : update(st, rq, out, err);
+}
+
+int turn_commit(struct store *st, struct ref session, uint64_t n, struct turn_commit *commit,
+		struct turn_info *out, struct err *err)
+{
+	struct request rq = { .ref = session,
+			      .n = n,
+			      .events = commit->events,
+			      .count = commit->count,
+			      .reports = commit->reports,
+			      .report_count = commit->report_count };
+
+	return commit->save_count ? update_with_saves(st, &rq, commit, out, err)
+				  : update(st, &rq, out, err);
+}
+
 int turn_append(struct store *st, struct ref session, uint64_t n, struct event *events,
 		size_t count, struct turn_info *out, struct err *err)
 {
-	struct request rq = { .ref = session, .n = n, .events = events, .count = count };
+	struct turn_commit commit = { .events = events, .count = count };
 
-	return update(st, &rq, out, err);
+	return turn_commit(st, session, n, &commit, out, err);
 }
 
 int turn_report(struct store *st, struct ref session, uint64_t n, struct event *events,
 		size_t count, const struct call_report *reports, size_t report_count,
 		struct turn_info *out, struct err *err)
 {
-	struct request rq = { .ref = session,
-			      .n = n,
-			      .events = events,
-			      .count = count,
-			      .reports = reports,
-			      .report_count = report_count };
+	struct turn_commit commit = {
+		.events = events, .count = count, .reports = reports, .report_count = report_count
+	};
 
-	return update(st, &rq, out, err);
+	return turn_commit(st, session, n, &commit, out, err);
 }
 
 static int mark_ended(struct request *rq, struct turn_info *t)

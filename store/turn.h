@@ -50,11 +50,32 @@ MUST_CHECK int turn_start(struct store *st, struct ref session, uint64_t n, cons
 MUST_CHECK int turn_append(struct store *st, struct ref session, uint64_t n, struct event *events,
 			   size_t count, struct turn_info *out, struct err *err);
 
-/*
- * As turn_append, with reports of calls (call.h) in the same transaction: of
- * the model whose answer the first event is, of tools. count may be 0.
- */
+/* What one transaction adds to a turn. All borrowed. */
 struct call_report;
+struct save;
+struct turn_commit {
+	struct event *events; /* as for session_append */
+	size_t count;         /* may be 0 */
+	/* Of calls (call.h): of the model whose answer the first event is, of tools. */
+	const struct call_report *reports;
+	size_t report_count;
+	/*
+	 * Versions of artifacts (saves.h), several of one name also. The first event names them
+	 * in its artifactDelta, beside what it names already. Directories are made as needed.
+	 */
+	struct save *saves;
+	size_t save_count;
+};
+
+/*
+ * All of it, or nothing. As session_append; -EINVAL: saves without an event that is stored, or
+ * with a name that cannot be one; -ENAMETOOLONG; -ENOTDIR, -EISDIR: something else has the name
+ * of a directory, or of an artifact.
+ */
+MUST_CHECK int turn_commit(struct store *st, struct ref session, uint64_t n,
+			   struct turn_commit *commit, struct turn_info *out, struct err *err);
+
+/* The same, of events and reports. */
 MUST_CHECK int turn_report(struct store *st, struct ref session, uint64_t n, struct event *events,
 			   size_t count, const struct call_report *reports, size_t report_count,
 			   struct turn_info *out, struct err *err);
