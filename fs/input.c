@@ -10,6 +10,7 @@
 #include "base/name.h"
 #include "fs/closing.h"
 #include "fs/handle.h"
+#include "runner/answers.h"
 #include "runner/runner.h"
 #include "store/turn.h"
 
@@ -121,6 +122,8 @@ static int check_json(struct handle *h, const struct message *m, struct err *err
 
 	if (r == 0)
 		r = check_place(h, &place, err);
+	if (r == 0)
+		r = answers_link(h->at.fs->store, h->at.ref, &e, err);
 	if (r == 0)
 		r = owners_may_set(h->at.fs, h->at.ref, event_action(&e, ACTION_STATE_DELTA),
 				   h->caller, err);
@@ -235,7 +238,9 @@ static int submit(struct handle *h, struct message *m, struct err *err)
 	if (!m->refused && name_is_utf8(buf_span(&m->text)))
 		r = message_parse(m->kind, buf_span(&m->text), &e, NULL, err);
 	if (r == 0)
-		return runner_submit(h->at.fs->runner, h->at.ref, m->number, &e, err);
+		r = runner_submit(h->at.fs->runner, h->at.ref, m->number, &e, err);
+	if (r != -EINVAL && r <= 0)
+		return r;
 	if (m->number && message_drop(h->at.fs->store, m->number, NULL) < 0)
 		return err_set(err, -EIO, "the message that was refused cannot be removed");
 	return r == -ENOMEM ? r : 0; /* the close has said why it is none */

@@ -9,8 +9,11 @@
 struct invocation_host {
 	struct store *store;
 	const struct runner_options *options;
-	/* Canonical JSON of a temp: key of the session. 0, -ENOENT. */
-	int (*temp)(void *arg, struct ref session, struct span key, struct buf *json);
+	struct contexts *contexts;
+	/* Append the `temp:` keys of the session as an object; nothing without any. */
+	int (*temp)(void *arg, struct ref session, struct buf *object);
+	/* Lay an object of `temp:` keys over them. */
+	int (*set_temp)(void *arg, struct ref session, struct span delta, struct err *err);
 	void *arg;
 	_Atomic uint64_t *model_calls; /* counters, only added to */
 	_Atomic uint64_t *tool_calls;

@@ -95,6 +95,7 @@ struct model_provider {
 	const char *key; /* the setting that holds the secret; masked wherever it comes back */
 	const char *const *settings; /* all that it reads, NULL at the end */
 	enum model_framing framing;
+	bool schema_with_tools; /* it takes an output schema beside tools */
 	int (*encode)(const struct model_request *rq, struct http_request *out, struct err *err);
 
 	/*

@@ -290,6 +290,7 @@ const struct model_provider model_openai = {
 	.key = SETTING_KEY,
 	.settings = all_settings,
 	.framing = MODEL_SSE,
+	.schema_with_tools = true,
 	.encode = openai_encode,
 	.decoder_new = openai_decoder_new,
 	.decode = openai_decode,

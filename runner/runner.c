@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mutex.h"
+#include "runner/answers.h"
 #include "runner/invocation.h"
 #include "runner/recent.h"
 
@@ -317,6 +318,8 @@ int runner_submit(struct runner *rn, struct ref session, uint64_t staged, struct
 	event_set_text(message, EVENT_INVOCATION, span_of(invocation));
 	r = event_check(message, err);
 	if (r == 0)
+		r = answers_link(rn->options.store, session, message, err);
+	if (r == 0)
 		r = turn_submit(rn->options.store, session, staged, message, &info, err);
 	if (r < 0)
 		return r;
@@ -415,25 +418,22 @@ int runner_set_temp(struct runner *rn, struct ref session, struct span delta, st
 	return r < 0 ? err_nomem(err) : 0;
 }
 
-static int find_temp(void *arg, struct ref session, struct span key, struct buf *json)
+static int read_temp(void *arg, struct ref session, struct buf *object)
 {
 	struct runner *rn = arg;
-	CLEANUP(buf_release) struct buf name = { 0 };
 	struct conversation *c;
-	struct span value;
-	int r = -ENOENT;
 
-	buf_span_add(&name, key);
-	if (!buf_cstr(&name))
-		return -ENOMEM;
 	mutex_lock(&rn->lock);
 	c = *slot_locked(rn, session.session);
-	if (c && c->temp.len)
-		r = json_member(buf_span(&c->temp), name.data, &value);
-	if (r == 0)
-		buf_span_add(json, value);
+	if (c)
+		buf_span_add(object, buf_span(&c->temp));
 	mutex_unlock(&rn->lock);
-	return r;
+	return buf_check(object, NULL);
+}
+
+static int set_temp(void *arg, struct ref session, struct span delta, struct err *err)
+{
+	return runner_set_temp(arg, session, delta, err);
 }
 
 struct contexts *runner_contexts(struct runner *rn)
@@ -615,8 +615,14 @@ int runner_new(const struct runner_options *options, struct runner **out, struct
 	if (!rn)
 		return err_nomem(err);
 	rn->options = *options;
-	rn->host = (struct invocation_host){ options->store,   &rn->options,   find_temp, rn,
-					     &rn->model_calls, &rn->tool_calls };
+	rn->host = (struct invocation_host){ .store = options->store,
+					     .options = &rn->options,
+					     .contexts = &rn->contexts,
+					     .temp = read_temp,
+					     .set_temp = set_temp,
+					     .arg = rn,
+					     .model_calls = &rn->model_calls,
+					     .tool_calls = &rn->tool_calls };
 	contexts_init(&rn->contexts, options->store);
 	mutex_init(&rn->agents_lock);
 	mutex_init(&rn->lock);
@@ -690,7 +696,7 @@ static int resubmit(struct runner *rn, struct message *m, struct err *err)
 		return r;
 	else
 		return message_drop(rn->options.store, m->number, err);
-	return r == -ESTALE ? message_drop(rn->options.store, m->number, err) : r;
+	return r == -ESTALE || r == -EINVAL ? message_drop(rn->options.store, m->number, err) : r;
 }
 
 int runner_recover(struct runner *rn, struct err *err)

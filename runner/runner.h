@@ -85,7 +85,7 @@ MUST_CHECK int runner_check(struct runner *rn, struct ref session, const char *a
  * message: its event, as of message_parse(); its `temp:` keys live in the turn.
  *
  * Returns 0; -ESTALE no such session; -EBUSY too many turns waiting;
- *         -ESHUTDOWN the daemon is stopping.
+ *         -ESHUTDOWN the daemon is stopping; -EINVAL: it answers a call that nobody made.
  * Any thread.
  */
 MUST_CHECK int runner_submit(struct runner *rn, struct ref session, uint64_t staged,

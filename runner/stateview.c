@@ -3,7 +3,7 @@
  */
 #include "runner/stateview.h"
 
-#include "base/jsontext.h"
+#include "base/jsonmerge.h"
 #include "store/state.h"
 
 #include <errno.h>
@@ -199,6 +199,30 @@ uint64_t stateview_count(struct stateview *v)
 	return count;
 }
 
+int stateview_drop_temp(struct stateview *v, struct err *err)
+{
+	json_t *kept = json_object();
+	const char *key;
+	size_t len;
+	json_t *value;
+	int r = kept ? 0 : -ENOMEM;
+
+	mutex_lock(&v->lock);
+	json_object_keylen_foreach(v->changes, key, len, value)
+	{
+		if (r == 0 && !statekey_is_temp((struct span){ key, len }))
+			r = json_object_setn(kept, key, len, value) ? -ENOMEM : 0;
+	}
+	if (r == 0) {
+		json_decref(v->changes);
+		v->changes = kept;
+		kept = NULL;
+	}
+	mutex_unlock(&v->lock);
+	json_decref(kept);
+	return r < 0 ? err_nomem(err) : 0;
+}
+
 static void add_temp(struct buf *object, struct span key, struct span json)
 {
 	buf_char(object, object->len ? ',' : '{');
@@ -232,6 +256,54 @@ int stateview_write(struct stateview *v, struct event *e)
 		buf_char(&e->temp_text, '}');
 	e->temp_delta = buf_span(&e->temp_text);
 	return e->temp_text.failed ? -ENOMEM : event_check(e, NULL);
+}
+
+/* A value over the change of the same key, if there is one. */
+static int merge_change(struct stateview *v, struct span key, const json_t *value, struct err *err)
+{
+	CLEANUP(buf_release) struct buf old = { 0 };
+	CLEANUP(buf_release) struct buf merged = { 0 };
+	struct span json = { json_string_value(value), json_string_length(value) };
+	int r = 0;
+
+	if (!json.data)
+		return change(v, key, json_null(), err);
+	if (get_own(v, key, &old) == 1)
+		r = json_merge(buf_span(&old), json, &merged);
+	else
+		buf_span_add(&merged, json);
+	if (r < 0 || merged.failed)
+		return err_nomem(err);
+	return change(v, key, json_stringn(merged.data, merged.len), err);
+}
+
+static json_t *copy_changes(struct stateview *v)
+{
+	json_t *copy;
+
+	mutex_lock(&v->lock);
+	copy = json_copy(v->changes);
+	mutex_unlock(&v->lock);
+	return copy;
+}
+
+int stateview_merge(struct stateview *v, struct stateview *other, struct err *err)
+{
+	json_auto_t *changes = copy_changes(other);
+	const char *key;
+	size_t len;
+	json_t *value;
+
+	if (!changes)
+		return err_nomem(err);
+	json_object_keylen_foreach(changes, key, len, value)
+	{
+		int r = merge_change(v, (struct span){ key, len }, value, err);
+
+		if (r < 0)
+			return r;
+	}
+	return 0;
 }
 
 struct taking {

@@ -56,8 +56,14 @@ MUST_CHECK int stateview_delete(struct stateview *v, struct span key, struct err
 /* How often it was changed. */
 uint64_t stateview_count(struct stateview *v);
 
+/* Forget its changes of `temp:` keys. */
+MUST_CHECK int stateview_drop_temp(struct stateview *v, struct err *err);
+
 /* Put the changes into the event: `temp:` keys as well, as temp_delta. -ENOMEM. */
 MUST_CHECK int stateview_write(struct stateview *v, struct event *e);
+
+/* Lay the changes of another over these, objects in depth. */
+MUST_CHECK int stateview_merge(struct stateview *v, struct stateview *other, struct err *err);
 
 /* Take over the stateDelta of an event and its temp_delta. */
 MUST_CHECK int stateview_take(struct stateview *v, const struct event *e, struct err *err);

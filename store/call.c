@@ -474,25 +474,31 @@ static int end_call(struct calls_tx *c, struct call_info *info, const struct eve
 	return tell(c->s, c->t->number, info, CHANGE_CALL);
 }
 
+static bool has_id(const struct call_info *info, const char *id)
+{
+	return info->kind == CALL_TOOL && !strcmp(info->id, id);
+}
+
 /*
- * An answer of the user may come turns after the call. A response to no call
- * that is known stays an event and no more.
+ * An answer may come turns after the call, and after another one: the latest
+ * counts. A response to no call that is known stays an event and no more.
  */
 static int add_answer(struct calls_tx *c, const struct event *e, const struct part *p,
 		      const struct call_line *line)
 {
-	bool late = span_is(event_json(e, EVENT_AUTHOR), "\"user\"");
 	char id[sizeof((struct call_info *)0)->id];
 	struct call_info earlier;
 	struct call_info *info;
-	struct search search = { is_unanswered, id, &earlier };
+	struct search search = { has_id, id, &earlier };
 	struct pass p_earlier = { c->s->ref, c->t->n, 0, check_call, &search };
 	int r = need_tools(c);
 
 	copy_text(id, sizeof id, p->id);
 	info = find_tool(c, is_unanswered, id);
-	if (r < 0 || info || !late)
-		return r < 0 || !info ? r : end_call(c, info, e, line);
+	if (!info)
+		info = find_tool(c, has_id, id);
+	if (r < 0 || info)
+		return r < 0 ? r : end_call(c, info, e, line);
 	while (r == 0 && --p_earlier.n && c->t->n - p_earlier.n < CALL_LOOK_BACK)
 		r = scan(c->s->tx, &p_earlier);
 	return r <= 0 ? r : end_call(c, &earlier, e, line);

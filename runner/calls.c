@@ -1,0 +1,522 @@
+/*
+ * The calls of an answer: run side by side, answered in one event. See run.h.
+ */
+#include "runner/run.h"
+
+#include "base/clock.h"
+#include "runner/tool.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define CALL_STACK    (512u << 10)
+#define CALLS_AT_ONCE 64
+
+struct batch {
+	struct run *run;
+	struct call *list;
+	size_t count;
+	atomic_size_t next; /* of those that are not begun */
+};
+
+void calls_result_release(struct calls_result *result)
+{
+	buf_release(&result->response);
+}
+
+int call_error(struct call *call, const char *fmt, ...)
+{
+	char text[2200];
+	va_list args;
+
+	va_start(args, fmt);
+	(void)vsnprintf(text, sizeof text, fmt, args);
+	va_end(args);
+	buf_clear(&call->response);
+	buf_text(&call->response, "{\"error\":");
+	json_quote_lossy(&call->response, span_of(text));
+	buf_char(&call->response, '}');
+	return buf_check(&call->response, NULL);
+}
+
+int call_act(struct call *call, const char *name, struct span json)
+{
+	struct buf *actions = &call->changes.actions;
+
+	if (actions->len > 1) {
+		actions->len--; /* the bracket */
+		buf_char(actions, ',');
+	} else {
+		buf_clear(actions);
+		buf_char(actions, '{');
+	}
+	json_quote(actions, span_of(name));
+	buf_char(actions, ':');
+	buf_span_add(actions, json);
+	buf_char(actions, '}');
+	return buf_check(actions, NULL);
+}
+
+static void call_release(struct call *call)
+{
+	buf_release(&call->args);
+	buf_release(&call->response);
+	buf_release(&call->stderr_text);
+	changes_release(&call->changes);
+}
+
+static void batch_release(struct batch *b)
+{
+	size_t i;
+
+	for (i = 0; i < b->count; i++)
+		call_release(&b->list[i]);
+	free(b->list);
+}
+
+/* Callbacks of a tool */
+
+static void add_call(const struct call *call, struct buf *out)
+{
+	buf_text(out, "{\"tool\":");
+	json_quote(out, span_of(call->name));
+	buf_text(out, ",\"args\":");
+	buf_span_add(out, buf_span(&call->args));
+}
+
+static int before_input(void *arg, struct buf *out)
+{
+	add_call(arg, out);
+	buf_char(out, '}');
+	return buf_check(out, NULL);
+}
+
+static int after_input(void *arg, struct buf *out)
+{
+	const struct call *call = arg;
+
+	add_call(call, out);
+	buf_text(out, ",\"response\":");
+	buf_span_add(out, call->response.len ? buf_span(&call->response) : SPAN("null"));
+	buf_char(out, '}');
+	return buf_check(out, NULL);
+}
+
+static int take_object(struct span output, const char *name, struct buf *out, struct err *err)
+{
+	struct span value;
+
+	if (json_member(output, name, &value) < 0)
+		return 0;
+	if (value.data[0] != '{')
+		return err_set(err, -EINVAL, "%s has to be an object", name);
+	buf_clear(out);
+	buf_span_add(out, value);
+	return out->failed ? err_nomem(err) : 1;
+}
+
+static int before_take(void *arg, struct span output, struct err *err)
+{
+	struct call *call = arg;
+	int r = take_object(output, "response", &call->response, err);
+
+	if (r)
+		return r;
+	r = take_object(output, "args", &call->args, err);
+	if (r == 0)
+		r = err_set(err, -EINVAL, "its output has neither response nor args");
+	return r < 0 ? r : 0;
+}
+
+static int after_take(void *arg, struct span output, struct err *err)
+{
+	struct call *call = arg;
+	int r = take_object(output, "response", &call->response, err);
+
+	return r ? r : err_set(err, -EINVAL, "its output has no response");
+}
+
+static int tool_callbacks(struct call *call, enum callback_kind kind)
+{
+	struct callback_run cb = { .kind = kind,
+				   .ctx = call->ctx,
+				   .changes = &call->changes,
+				   .input = kind == BEFORE_TOOL ? before_input : after_input,
+				   .take = kind == BEFORE_TOOL ? before_take : after_take,
+				   .arg = call };
+
+	return callbacks_run(call->run, &cb);
+}
+
+/* One call */
+
+static int answer_unknown(struct call *call)
+{
+	CLEANUP(buf_release) struct buf names = { 0 };
+	size_t i;
+
+	for (i = 0; i < call->offer->count; i++) {
+		if (call->offer->list[i]->kind != TOOL_PRELOAD_MEMORY)
+			buf_printf(&names, "%s%s", names.len ? ", " : "",
+				   call->offer->list[i]->name);
+	}
+	if (!buf_cstr(&names))
+		return -ENOMEM;
+	return call_error(call, "Tool '%.200s' not found. Available tools: %.1500s", call->name,
+			  names.data);
+}
+
+static int use_tool(struct call *call, struct err *err)
+{
+	switch (call->tool->kind) {
+	case TOOL_PROGRAM:
+		return call_program(call, err);
+	case TOOL_AGENT:
+		return call_agent(call, err);
+	case TOOL_MCP:
+		return call_mcp(call, err);
+	default:
+		return call_builtin(call, err);
+	}
+}
+
+/* Its arguments are right and nobody has to be asked: the tool works. */
+static int do_call(struct call *call, struct err *err)
+{
+	struct err reason = { 0 };
+	int r;
+
+	if (!call->tool)
+		return answer_unknown(call);
+	r = tool_check_args(call->tool, buf_span(&call->args), &reason);
+	if (r == -EINVAL)
+		return call_error(call, "%s", reason.text);
+	if (r < 0)
+		return r;
+	if (call->tool->confirm && !call->approved) {
+		if (call->run->ground->nested)
+			return call_error(call,
+					  "%s needs a confirmation, which an agent that is "
+					  "called as a tool cannot ask for",
+					  call->name);
+		call->asks = true;
+		return call_error(call, "confirmation required");
+	}
+	return use_tool(call, err);
+}
+
+/* A call with what is asked before and after it. */
+static int answer_call(struct call *call, struct err *err)
+{
+	bool has_answer;
+	int r;
+
+	if (call->refused)
+		return call_error(call, "%s", call->reason);
+	r = tool_callbacks(call, BEFORE_TOOL);
+	if (r < 0)
+		return r;
+	has_answer = r == 1;
+	if (!has_answer && do_call(call, err) < 0)
+		return run_fail(call->run, NULL,
+				err->code ? err : &(struct err){ .code = -ENOMEM });
+	r = call->asks ? 0 : tool_callbacks(call, AFTER_TOOL);
+	return r < 0 ? r : 0;
+}
+
+static bool needs_context(const struct call *call)
+{
+	const struct agent *agent = call->run->agent;
+
+	return agent->callbacks[BEFORE_TOOL].count || agent->callbacks[AFTER_TOOL].count ||
+	       (call->tool && call->tool->kind == TOOL_PROGRAM);
+}
+
+/* What its context holds afterwards, if the call came to something. */
+static int close_context(struct call *call, struct err *err)
+{
+	int r;
+
+	if (!call->ctx)
+		return 0;
+	r = changes_take(&call->changes, call->ctx, !call->failed && !err->code, err);
+	call->ctx = NULL;
+	return r;
+}
+
+/* err->code is set when the turn fails, for which run->failure is set too. */
+static void run_call(struct call *call)
+{
+	struct run *run = call->run;
+	uint64_t began = clock_monotonic();
+	struct err *err = &call->err;
+	int r = changes_init(&call->changes, run);
+
+	if (r == 0 && needs_context(call))
+		r = run_open_context(run, CONTEXT_TOOL, call->id, call->id, buf_span(&call->args),
+				     call->changes.state, &call->ctx, err);
+	if (r < 0)
+		r = run_fail(run, NULL, err);
+	else
+		r = answer_call(call, err);
+	if (r < 0)
+		err->code = r;
+	r = close_context(call, err);
+	if (r < 0)
+		err->code = run_fail(run, NULL, err);
+	call->nsec = call->nsec ? call->nsec : clock_monotonic() - began;
+}
+
+/* All calls */
+
+static void *run_some(void *arg)
+{
+	struct batch *b = arg;
+	size_t i;
+
+	while ((i = atomic_fetch_add(&b->next, 1)) < b->count)
+		run_call(&b->list[i]);
+	return NULL;
+}
+
+/* Each on a thread of its own; this one does what is left. */
+static void run_all(struct batch *b)
+{
+	pthread_t threads[CALLS_AT_ONCE];
+	pthread_attr_t attr;
+	size_t n = 0;
+
+	(void)pthread_attr_init(&attr);
+	(void)pthread_attr_setstacksize(&attr, CALL_STACK);
+	while (n + 1 < b->count && n < CALLS_AT_ONCE - 1 &&
+	       pthread_create(&threads[n], &attr, run_some, b) == 0)
+		n++;
+	(void)pthread_attr_destroy(&attr);
+	(void)run_some(b);
+	while (n)
+		(void)pthread_join(threads[--n], NULL);
+}
+
+static int add_call_of(struct batch *b, const struct offer *offer, const char *id, const char *name,
+		       struct span args)
+{
+	struct call *call = &b->list[b->count++];
+	struct err reason = { 0 };
+
+	*call = (struct call){ .run = b->run, .offer = offer, .id = id, .name = name };
+	call->tool = offer_find(offer, name);
+	if (!args.len)
+		args = SPAN("{}");
+	if (json_canonical_text(args, JSON_DEPTH_FREE, &call->args, &reason) < 0)
+		buf_span_add(&call->args, args); /* what is no JSON is no object either */
+	return buf_check(&call->args, NULL);
+}
+
+static int take_calls(struct batch *b, const struct offer *offer, const struct content *content)
+{
+	size_t i;
+
+	b->list = calloc(content->count + 1, sizeof *b->list);
+	if (!b->list)
+		return -ENOMEM;
+	for (i = 0; i < content->count; i++) {
+		const struct part *p = &content->parts[i];
+
+		if (p->kind == PART_CALL &&
+		    add_call_of(b, offer, p->id, p->name, span_of(p->json)) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* The event of the answers */
+
+static struct call_report *report_calls(const struct batch *b)
+{
+	struct call_report *reports = calloc(b->count + 1, sizeof *reports);
+	size_t i;
+
+	for (i = 0; reports && i < b->count; i++) {
+		reports[i].kind = CALL_TOOL;
+		reports[i].id = b->list[i].id;
+		reports[i].nsec = b->list[i].nsec;
+		reports[i].stderr_text = buf_span(&b->list[i].stderr_text);
+	}
+	return reports;
+}
+
+static int merge_all(struct batch *b, struct changes *all, struct content *content)
+{
+	struct err err = { 0 };
+	size_t i;
+	int r = 0;
+
+	for (i = 0; r == 0 && i < b->count; i++) {
+		struct call *call = &b->list[i];
+
+		r = changes_merge(all, &call->changes, &err);
+		if (r == 0 && call->response.len)
+			r = content_add_function(content, PART_RESPONSE, call->id, call->name,
+						 buf_span(&call->response));
+	}
+	return r < 0 ? run_fail(b->run, NULL, err.code ? &err : &(struct err){ .code = r }) : 0;
+}
+
+static int commit_answers(struct batch *b, struct changes *all)
+{
+	CLEANUP(content_free_p) struct content *content = content_new("user");
+	CLEANUP(event_release) struct event e = { 0 };
+	struct call_report *reports = report_calls(b);
+	int r;
+
+	if (!content || !reports)
+		r = run_fail_text(b->run, NULL, -ENOMEM, "out of memory");
+	else
+		r = merge_all(b, all, content);
+	if (r == 0 && content->count)
+		event_set_content(&e, content);
+	if (r == 0 && (content->count || changes_any(all)))
+		r = run_commit(b->run, &e, all, reports, b->count);
+	else if (r == 0 && !b->run->ground->nested)
+		r = run_report(b->run, reports, b->count);
+	free(reports);
+	return r;
+}
+
+/* The turn ends between call and answer: the log gets an answer all the same. */
+static void close_calls(struct batch *b)
+{
+	CLEANUP(content_free_p) struct content *content = content_new("user");
+	CLEANUP(event_release) struct event e = { 0 };
+	struct failure hidden = { 0 };
+	struct run run = *b->run;
+	size_t i;
+
+	run.failure = &hidden; /* the turn fails already, for a better reason */
+	for (i = 0; content && i < b->count; i++) {
+		const struct call *call = &b->list[i];
+
+		if (!(call->tool && call->tool->long_running))
+			(void)!content_add_function(
+				content, PART_RESPONSE, call->id, call->name,
+				SPAN("{\"error\":\"the turn ended before the tool did\"}"));
+	}
+	if (content && content->count) {
+		event_set_content(&e, content);
+		(void)!run_commit(&run, &e, NULL, NULL, 0);
+	}
+	failure_release(&hidden);
+}
+
+/* What the calls mean for the agent */
+
+static int read_transfer(struct batch *b, const struct offer *offer, struct span actions,
+			 struct calls_result *out)
+{
+	CLEANUP(buf_release) struct buf name = { 0 };
+	struct span value;
+
+	if (json_member(actions, "transferToAgent", &value) < 0)
+		return 0;
+	if (json_unquote(value, &name) < 0 || !buf_cstr(&name))
+		return run_fail_text(b->run, NULL, -ENOMEM, "out of memory");
+	out->transfer = offer_target(offer, name.data);
+	if (!out->transfer)
+		return run_fail_text(
+			b->run, "AGENT_ERROR", -EIO,
+			"a tool transferred to %.80s, which is no agent to transfer to", name.data);
+	return 0;
+}
+
+static int read_result(struct batch *b, const struct offer *offer, struct span actions,
+		       struct calls_result *out)
+{
+	struct span value;
+	size_t i;
+
+	for (i = 0; i < b->count; i++) {
+		const struct call *call = &b->list[i];
+
+		out->paused |= call->asks || !call->response.len;
+		if (call->tool && call->tool->kind == TOOL_MODEL_RESPONSE &&
+		    span_is(buf_span(&call->response), "{\"result\":null}") && !out->response.len)
+			buf_span_add(&out->response, buf_span(&call->args));
+	}
+	if (!actions.len)
+		return 0;
+	if (json_member(actions, "skipSummarization", &value) == 0)
+		out->skipped = span_is(value, "true");
+	return read_transfer(b, offer, actions, out);
+}
+
+static int first_failure(const struct batch *b)
+{
+	size_t i;
+
+	for (i = 0; i < b->count; i++) {
+		if (b->list[i].err.code)
+			return b->list[i].err.code;
+	}
+	return 0;
+}
+
+static int run_batch(struct batch *b, const struct offer *offer, struct calls_result *out)
+{
+	CLEANUP(changes_release) struct changes all = { 0 };
+	CLEANUP(buf_release) struct buf actions = { 0 };
+	int r;
+
+	atomic_fetch_add(b->run->ground->in->host->tool_calls, b->count);
+	run_all(b);
+	r = first_failure(b);
+	if (r == 0 && changes_init(&all, b->run) < 0)
+		r = run_fail_text(b->run, NULL, -ENOMEM, "out of memory");
+	if (r == 0)
+		r = confirm_ask(b->run, b->list, b->count, &all);
+	if (r == 0)
+		r = commit_answers(b, &all);
+	if (r < 0) {
+		close_calls(b);
+		return r;
+	}
+	return read_result(b, offer, buf_span(&all.actions), out);
+}
+
+int calls_run(struct run *run, const struct offer *offer, const struct content *content,
+	      struct calls_result *out)
+{
+	CLEANUP(batch_release) struct batch b = { .run = run };
+
+	if (take_calls(&b, offer, content) < 0)
+		return run_fail_text(run, NULL, -ENOMEM, "out of memory");
+	return run_batch(&b, offer, out);
+}
+
+int calls_confirmed(struct run *run, const struct offer *offer, struct calls_result *out)
+{
+	CLEANUP(batch_release) struct batch b = { .run = run };
+	struct confirmed *list;
+	size_t n;
+	size_t i;
+	int r = confirm_find(run, &list, &n);
+
+	if (r < 0 || !n)
+		return r;
+	b.list = calloc(n + 1, sizeof *b.list);
+	for (i = 0; r == 0 && i < n; i++) {
+		r = b.list ? add_call_of(&b, offer, list[i].id, list[i].name,
+					 buf_span(&list[i].args))
+			   : -ENOMEM;
+		if (r == 0) {
+			b.list[i].approved = list[i].approved;
+			b.list[i].refused = !list[i].approved;
+			b.list[i].reason = list[i].reason;
+		}
+	}
+	r = r < 0 ? run_fail_text(run, NULL, -ENOMEM, "out of memory") : run_batch(&b, offer, out);
+	confirm_free(list, n);
+	return r < 0 ? r : 1;
+}

@@ -1,0 +1,282 @@
+/*
+ * Confirmations: calls that a person has to allow. See run.h.
+ */
+#include "runner/run.h"
+
+#include "base/clock.h"
+#include "runner/select.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define REQUEST  "adk_request_confirmation"
+#define REQUIRED "{\"error\":\"confirmation required\"}"
+
+/* Asking */
+
+static void add_hint(const struct call *call, struct buf *out)
+{
+	CLEANUP(buf_release) struct buf hint = { 0 };
+
+	buf_printf(&hint, "May %s be called?", call->name);
+	buf_text(out, "{\"hint\":");
+	json_quote(out, buf_span(&hint));
+	buf_text(out, ",\"confirmed\":false}");
+}
+
+static int add_request(const struct call *call, struct content *content, struct buf *ids)
+{
+	CLEANUP(buf_release) struct buf args = { 0 };
+	char id[48];
+
+	clock_new_id(id, "adk-");
+	buf_text(&args, "{\"originalFunctionCall\":{\"id\":");
+	json_quote(&args, span_of(call->id));
+	buf_text(&args, ",\"args\":");
+	buf_span_add(&args, buf_span(&call->args));
+	buf_text(&args, ",\"name\":");
+	json_quote(&args, span_of(call->name));
+	buf_text(&args, "},\"toolConfirmation\":");
+	add_hint(call, &args);
+	buf_char(&args, '}');
+	buf_char(ids, ids->len ? ',' : '[');
+	json_quote(ids, span_of(id));
+	if (args.failed || ids->failed)
+		return -ENOMEM;
+	return content_add_function(content, PART_CALL, id, REQUEST, buf_span(&args));
+}
+
+/* The members of the placeholder's event. */
+static void add_requested(const struct call *call, struct buf *actions)
+{
+	buf_text(actions, actions->len
+				  ? ","
+				  : "{\"skipSummarization\":true,\"requestedToolConfirmations\":{");
+	json_quote(actions, span_of(call->id));
+	buf_char(actions, ':');
+	add_hint(call, actions);
+}
+
+int confirm_ask(struct run *run, const struct call *calls, size_t n, struct changes *changes)
+{
+	CLEANUP(content_free_p) struct content *content = content_new("user");
+	CLEANUP(event_release) struct event e = { 0 };
+	CLEANUP(buf_release) struct buf ids = { 0 };
+	CLEANUP(buf_release) struct buf actions = { 0 };
+	size_t i;
+	int r = content ? 0 : -ENOMEM;
+
+	for (i = 0; r == 0 && i < n; i++) {
+		if (!calls[i].asks)
+			continue;
+		r = add_request(&calls[i], content, &ids);
+		add_requested(&calls[i], &actions);
+	}
+	if (r == 0 && !ids.len)
+		return 0;
+	buf_char(&ids, ']');
+	buf_text(&actions, "}}");
+	if (r < 0 || ids.failed || actions.failed)
+		return run_fail_text(run, NULL, -ENOMEM, "out of memory");
+	event_set_content(&e, content);
+	event_set_json(&e, EVENT_LONG_RUNNING, buf_span(&ids));
+	r = run_commit(run, &e, NULL, NULL, 0);
+	changes->actions = actions;
+	actions = (struct buf){ 0 };
+	return r;
+}
+
+/* Answers */
+
+void confirm_free(struct confirmed *list, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		free(list[i].id);
+		free(list[i].name);
+		buf_release(&list[i].args);
+	}
+	free(list);
+}
+
+/* {"confirmed": true}, or {"response": that as text}: only a JSON true says yes. */
+static bool says_yes(struct span response)
+{
+	CLEANUP(buf_release) struct buf text = { 0 };
+	CLEANUP(buf_release) struct buf json = { 0 };
+	struct span value;
+
+	if (json_member(response, "confirmed", &value) == 0)
+		return span_is(value, "true");
+	if (json_member(response, "response", &value) < 0 || json_unquote(value, &text) < 0 ||
+	    json_canonical_text(buf_span(&text), JSON_DEPTH_FREE, &json, NULL) < 0)
+		return false;
+	return json.data[0] == '{' && json_member(buf_span(&json), "confirmed", &value) == 0 &&
+	       span_is(value, "true");
+}
+
+/* The call of that id in a line of the log; its content is the caller's to free. */
+static const struct part *call_in_line(struct span line, const char *id, struct content **content)
+{
+	CLEANUP(event_release) struct event e = { 0 };
+	struct span json;
+	size_t i;
+
+	if (event_from_json(line, &e, NULL) < 0)
+		return NULL;
+	json = event_json(&e, EVENT_CONTENT);
+	if (!json.len || content_from_stored(json, content) < 0)
+		return NULL;
+	for (i = 0; i < (*content)->count; i++) {
+		const struct part *p = &(*content)->parts[i];
+
+		if (p->kind == PART_CALL && p->id && !strcmp(p->id, id))
+			return p;
+	}
+	return NULL;
+}
+
+struct call_search {
+	const char *id;
+	struct call_info *out;
+};
+
+static int match_call(void *arg, const struct call_info *info)
+{
+	struct call_search *s = arg;
+
+	if (info->kind != CALL_TOOL || strcmp(info->id, s->id) != 0)
+		return 0;
+	*s->out = *info;
+	return 1;
+}
+
+/* Whether the call still waits: an answer to a request works once. */
+static bool still_waits(struct run *run, const char *id)
+{
+	struct invocation *in = run->ground->in;
+	struct store *st = in->host->store;
+	struct call_info *info = malloc(sizeof *info);
+	struct call_search search = { id, info };
+	struct part part = { 0 };
+	uint64_t n = in->live->n;
+	uint64_t end = n > CALL_LOOK_BACK ? n - CALL_LOOK_BACK : 0;
+	bool waits = false;
+	int r = 0;
+
+	while (info && r == 0 && n > end)
+		r = call_list(st, in->live->ref, n--, 0, match_call, &search, NULL);
+	if (r == 1 && call_part(st, in->live->ref, &info->answer, &part, NULL) == 0)
+		waits = part.json && !strcmp(part.json, REQUIRED);
+	part_release(&part);
+	free(info);
+	return waits;
+}
+
+static int copy_call(const struct part *call, struct confirmed *out)
+{
+	out->id = strdup(call->id);
+	out->name = strdup(call->name);
+	buf_text(&out->args, call->json ? call->json : "{}");
+	return out->id && out->name && !out->args.failed ? 0 : -ENOMEM;
+}
+
+static bool same_call(const struct part *call, struct span original)
+{
+	CLEANUP(buf_release) struct buf name = { 0 };
+	struct span value;
+	struct span args;
+
+	if (json_member(original, "name", &value) < 0 || json_unquote(value, &name) < 0 ||
+	    json_member(original, "args", &args) < 0)
+		return false;
+	return span_is(buf_span(&name), call->name) &&
+	       span_is(args, call->json ? call->json : "{}");
+}
+
+/* The original call of a request, checked against the log. 1: there is nothing to decide. */
+static int find_original(struct run *run, const struct part *request, struct confirmed *out,
+			 struct err *err)
+{
+	struct invocation *in = run->ground->in;
+	CLEANUP(content_free_p) struct content *content = NULL;
+	CLEANUP(buf_release) struct buf id = { 0 };
+	CLEANUP(buf_release) struct buf author = { 0 };
+	CLEANUP(buf_release) struct buf branch = { 0 };
+	CLEANUP(buf_release) struct buf line = { 0 };
+	const struct part *call;
+	struct span original;
+	struct span value;
+	int r;
+
+	if (json_member(span_of(request->json), "originalFunctionCall", &original) < 0 ||
+	    json_member(original, "id", &value) < 0 || json_unquote(value, &id) < 0 ||
+	    !buf_cstr(&id))
+		return 1;
+	r = select_caller(in->host->store, in->live->ref, id.data, &author, &branch, &line, err);
+	if (r < 0)
+		return r == -ENOENT ? 1 : r;
+	call = call_in_line(buf_span(&line), id.data, &content);
+	if (!call || !span_is(buf_span(&author), run->agent->name) || !still_waits(run, id.data))
+		return 1;
+	if (!same_call(call, original)) {
+		out->approved = false;
+		out->reason = "what was confirmed is not the call that was made";
+	}
+	return copy_call(call, out);
+}
+
+static int find_one(struct run *run, const struct part *answer, struct confirmed *out,
+		    struct err *err)
+{
+	struct invocation *in = run->ground->in;
+	CLEANUP(content_free_p) struct content *content = NULL;
+	CLEANUP(buf_release) struct buf author = { 0 };
+	CLEANUP(buf_release) struct buf branch = { 0 };
+	CLEANUP(buf_release) struct buf line = { 0 };
+	const struct part *request;
+	int r = select_caller(in->host->store, in->live->ref, answer->id, &author, &branch, &line,
+			      err);
+
+	if (r < 0)
+		return r == -ENOENT ? 1 : r;
+	request = call_in_line(buf_span(&line), answer->id, &content);
+	if (!request || !request->json || strcmp(request->name, REQUEST) != 0)
+		return 1;
+	*out = (struct confirmed){ .approved = says_yes(span_of(answer->json)),
+				   .reason = "rejected by the user" };
+	return find_original(run, request, out, err);
+}
+
+int confirm_find(struct run *run, struct confirmed **list, size_t *n)
+{
+	CLEANUP(content_free_p) struct content *message = NULL;
+	struct err err = { 0 };
+	size_t i;
+	int r = 0;
+
+	*n = 0;
+	*list = NULL;
+	if (!run->ground->message.len || content_from_stored(run->ground->message, &message) < 0 ||
+	    !content_has(message, PART_RESPONSE))
+		return 0;
+	*list = calloc(message->count, sizeof **list);
+	if (!*list)
+		return run_fail_text(run, NULL, -ENOMEM, "out of memory");
+	for (i = 0; r >= 0 && i < message->count; i++) {
+		const struct part *p = &message->parts[i];
+
+		if (p->kind != PART_RESPONSE || !p->id || !p->json || strcmp(p->name, REQUEST) != 0)
+			continue;
+		r = find_one(run, p, &(*list)[*n], &err);
+		if (r == 0)
+			++*n;
+	}
+	if (r >= 0)
+		return 0;
+	confirm_free(*list, *n);
+	*list = NULL;
+	*n = 0;
+	return run_fail(run, NULL, &err);
+}

@@ -1,0 +1,665 @@
+/*
+ * Requests: what a model is asked. See run.h.
+ */
+#include "runner/run.h"
+
+#include "runner/history.h"
+#include "runner/instruction.h"
+#include "store/memory.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define PRELOAD_MAX 10 /* entries of memory that come by themselves */
+
+void request_release(struct request *rq)
+{
+	size_t i;
+
+	free(rq->model);
+	buf_release(&rq->system);
+	for (i = 0; i < rq->count; i++)
+		content_free(rq->contents[i]);
+	free(rq->contents);
+	free(rq->tools);
+	json_decref(rq->config);
+	json_decref(rq->tool_schemas);
+	*rq = (struct request){ 0 };
+}
+
+int request_add(struct request *rq, struct content *content)
+{
+	struct content **list = realloc(rq->contents, (rq->count + 1) * sizeof(struct content *));
+
+	if (!list || !content) {
+		content_free(content);
+		rq->contents = list ? list : rq->contents;
+		return -ENOMEM;
+	}
+	rq->contents = list;
+	list[rq->count++] = content;
+	return 0;
+}
+
+static int insert(struct request *rq, size_t at, struct content *content)
+{
+	int r = request_add(rq, content);
+
+	if (r < 0)
+		return r;
+	memmove(rq->contents + at + 1, rq->contents + at,
+		(rq->count - 1 - at) * sizeof(struct content *));
+	rq->contents[at] = content;
+	return 0;
+}
+
+/* Instructions */
+
+static int find_state(void *arg, struct span key, struct buf *json, struct err *err)
+{
+	struct run *run = arg;
+
+	return stateview_get(run->ground->state, key, json, err);
+}
+
+static int find_artifact(void *arg, struct span name, struct buf *text, struct err *err)
+{
+	return run_artifact_text(arg, name, text, err);
+}
+
+static int render(struct run *run, struct buf *text)
+{
+	struct instruction_source source = { find_state, find_artifact, run };
+	struct err err = { 0 };
+
+	if (!run->agent->instruction)
+		return 0;
+	if (instruction_render(span_of(run->agent->instruction), &source, text, &err) < 0)
+		return run_fail(run, "TEMPLATE_ERROR", &err);
+	return 0;
+}
+
+static void add_block(struct buf *out, struct span block)
+{
+	if (!block.len)
+		return;
+	if (out->len)
+		buf_text(out, "\n\n");
+	buf_span_add(out, block);
+}
+
+static void add_texts(const struct content *content, struct buf *out)
+{
+	size_t i;
+
+	for (i = 0; i < content->count; i++) {
+		if (content->parts[i].kind != PART_TEXT)
+			continue;
+		if (out->len)
+			buf_char(out, '\n');
+		buf_span_add(out, buf_span(&content->parts[i].text));
+	}
+}
+
+static void add_identity(const struct agent *agent, struct buf *out)
+{
+	CLEANUP(buf_release) struct buf text = { 0 };
+
+	buf_printf(&text, "You are an agent. Your internal name is \"%s\".", agent->name);
+	if (agent->description && *agent->description)
+		buf_printf(&text, " The description about you is \"%s\".", agent->description);
+	add_block(out, buf_span(&text));
+}
+
+static void add_transfers(const struct agent *agent, const struct offer *offer, struct buf *out)
+{
+	CLEANUP(buf_release) struct buf text = { 0 };
+	size_t i;
+
+	if (!offer->target_count)
+		return;
+	buf_text(&text, "Other agents can take over the conversation:\n");
+	for (i = 0; i < offer->target_count; i++)
+		buf_printf(&text, "\nAgent name: %s\nAgent description: %s\n",
+			   offer->targets[i]->name,
+			   offer->targets[i]->description ? offer->targets[i]->description : "");
+	buf_text(&text, "\nAnswer yourself when your description fits the question best. When that "
+			"of another agent fits better, call `transfer_to_agent` with its name, and "
+			"write nothing besides the call.");
+	for (i = 0; i < offer->target_count; i++) {
+		if (offer->targets[i] == agent->parent)
+			buf_printf(&text,
+				   " Your parent agent is %s: when neither you nor the others fit, "
+				   "hand over to it.",
+				   agent->parent->name);
+	}
+	add_block(out, buf_span(&text));
+}
+
+static void add_schema(const struct agent *agent, struct buf *out)
+{
+	CLEANUP(buf_release) struct buf text = { 0 };
+	char *schema;
+
+	if (!agent->output_schema)
+		return;
+	schema = json_dumps(agent->output_schema, JSON_COMPACT);
+	if (!schema) {
+		out->failed = true;
+		return;
+	}
+	buf_printf(&text,
+		   "Your final answer has to be one JSON value that fits this JSON Schema, and "
+		   "nothing besides it:\n%s",
+		   schema);
+	free(schema);
+	add_block(out, buf_span(&text));
+}
+
+/* What tools of the agent add */
+
+static int add_match(void *arg, const struct memory_match *match)
+{
+	CLEANUP(event_release) struct event e = { 0 };
+	CLEANUP(content_free_p) struct content *content = NULL;
+	CLEANUP(buf_release) struct buf author = { 0 };
+	struct buf *text = arg;
+	struct span json;
+	int r = event_from_json(match->line, &e, NULL);
+
+	json = event_json(&e, EVENT_CONTENT);
+	if (r == 0 && json.len)
+		r = content_from_stored(json, &content);
+	if (r == 0)
+		r = event_text(&e, EVENT_AUTHOR, &author);
+	if (r < 0 || !content)
+		return r;
+	buf_char(text, '\n');
+	buf_span_add(text, buf_span(&author));
+	buf_text(text, ": ");
+	content_text(content, text);
+	return buf_check(text, NULL);
+}
+
+static int preload_memory(struct run *run, struct buf *out, struct err *err)
+{
+	struct invocation *in = run->ground->in;
+	CLEANUP(content_free_p) struct content *message = NULL;
+	CLEANUP(buf_release) struct buf query = { 0 };
+	CLEANUP(buf_release) struct buf text = { 0 };
+	struct ref user = in->live->ref;
+	struct span json = run->ground->message;
+	int r = json.len ? content_from_stored(json, &message) : 0;
+
+	if (r < 0)
+		return r;
+	if (message)
+		content_text(message, &query);
+	user.session = 0;
+	r = memory_search(in->host->store, user, buf_span(&query), PRELOAD_MAX, add_match, &text,
+			  err);
+	if (r < 0 || !text.len)
+		return r;
+	buf_clear(&query);
+	buf_text(
+		&query,
+		"From earlier conversations with this user, perhaps of use:\n<PAST_CONVERSATIONS>");
+	buf_span_add(&query, buf_span(&text));
+	buf_text(&query, "\n</PAST_CONVERSATIONS>");
+	add_block(out, buf_span(&query));
+	return 0;
+}
+
+static int add_artifact_names(struct run *run, struct buf *out, struct err *err)
+{
+	CLEANUP(buf_release) struct buf names = { 0 };
+	CLEANUP(buf_release) struct buf text = { 0 };
+	int r = run_artifact_names(run, &names, err);
+
+	if (r < 0 || span_is(buf_span(&names), "[]"))
+		return r;
+	buf_text(&text, "These artifacts are there:\n");
+	buf_span_add(&text, buf_span(&names));
+	buf_text(&text, "\nWhen the user asks about one of them, call `load_artifacts` before you "
+			"answer, also when you loaded it earlier: its content is shown once.");
+	add_block(out, buf_span(&text));
+	return 0;
+}
+
+static int add_of_tools(struct run *run, struct buf *out, struct err *err)
+{
+	const struct agent *agent = run->agent;
+	size_t i;
+	int r = 0;
+
+	for (i = 0; r == 0 && i < agent->tool_count; i++) {
+		switch (agent->tools[i].kind) {
+		case TOOL_LOAD_MEMORY:
+			add_block(out, SPAN("You have a memory of earlier conversations. When a "
+					    "question may need it, call `load_memory` with a "
+					    "query."));
+			break;
+		case TOOL_PRELOAD_MEMORY:
+			r = preload_memory(run, out, err);
+			break;
+		case TOOL_LOAD_ARTIFACTS:
+			r = add_artifact_names(run, out, err);
+			break;
+		default:
+			break;
+		}
+	}
+	return r;
+}
+
+static int build_system(struct run *run, const struct offer *offer, struct request *rq)
+{
+	const struct agent *agent = run->agent;
+	CLEANUP(buf_release) struct buf text = { 0 };
+	struct err err = { 0 };
+	int r = 0;
+
+	if (agent->static_instruction)
+		add_texts(agent->static_instruction, &text);
+	else
+		r = render(run, &text);
+	if (r < 0)
+		return r;
+	add_block(&rq->system, buf_span(&text));
+	add_identity(agent, &rq->system);
+	add_schema(agent, &rq->system);
+	add_transfers(agent, offer, &rq->system);
+	r = add_of_tools(run, &rq->system, &err);
+	if (r == 0)
+		r = buf_check(&rq->system, &err);
+	return r < 0 ? run_fail(run, NULL, &err) : 0;
+}
+
+/* Contents */
+
+static bool is_plain_user(const struct content *c)
+{
+	return c->role && !strcmp(c->role, "user") && !content_has(c, PART_RESPONSE);
+}
+
+/* With a static instruction the templated one is told by the user, before the newest words. */
+static int add_instruction_content(struct run *run, struct request *rq)
+{
+	CLEANUP(content_free_p) struct content *content = content_new("user");
+	CLEANUP(buf_release) struct buf text = { 0 };
+	size_t at = rq->count;
+	int r;
+
+	if (!run->agent->static_instruction)
+		return 0;
+	r = render(run, &text);
+	if (r < 0 || !text.len)
+		return r;
+	while (at && is_plain_user(rq->contents[at - 1]))
+		at--;
+	if (!content || content_add_text(content, buf_span(&text), false) < 0 ||
+	    insert(rq, at, STEAL(&content)) < 0)
+		return run_fail_text(run, NULL, -ENOMEM, "out of memory");
+	return 0;
+}
+
+/* Parts of a static instruction that are no text come first. */
+static int add_static_parts(struct run *run, struct request *rq)
+{
+	CLEANUP(content_free_p) struct content *copy = NULL;
+	size_t kept = 0;
+	size_t i;
+
+	if (!run->agent->static_instruction)
+		return 0;
+	copy = content_copy(run->agent->static_instruction);
+	if (!copy)
+		return run_fail_text(run, NULL, -ENOMEM, "out of memory");
+	for (i = 0; i < copy->count; i++) {
+		if (copy->parts[i].kind == PART_TEXT) {
+			part_release(&copy->parts[i]);
+			continue;
+		}
+		copy->parts[kept++] = copy->parts[i];
+	}
+	copy->count = kept;
+	free(copy->role);
+	copy->role = strdup("user");
+	if (!kept)
+		return 0;
+	if (!copy->role || insert(rq, 0, STEAL(&copy)) < 0)
+		return run_fail_text(run, NULL, -ENOMEM, "out of memory");
+	return 0;
+}
+
+/* What load_artifacts asked for, in this request alone. */
+static int add_loaded(struct run *run, struct request *rq)
+{
+	json_auto_t *names = STEAL(&run->load);
+	json_t *name;
+	size_t i;
+
+	json_array_foreach(names, i, name)
+	{
+		struct content *content = NULL;
+		struct err err = { 0 };
+		int r = run_artifact_content(run, json_string_value(name), &content, &err);
+
+		if (r == 0)
+			r = request_add(rq, content);
+		if (r < 0)
+			return run_fail(
+				run, NULL,
+				err.code ? &err
+					 : &(struct err){ .code = r, .text = "out of memory" });
+	}
+	return 0;
+}
+
+static int load_history(struct run *run, struct request *rq)
+{
+	struct ground *g = run->ground;
+	CLEANUP(buf_release) struct buf lines = { 0 };
+	CLEANUP(history_release) struct history history = { 0 };
+	struct history_query query = { .store = g->in->host->store,
+				       .session = g->in->live->ref,
+				       .agent = run->agent->name,
+				       .branch = run->branch,
+				       .only_present = run->agent->no_history,
+				       .n = g->in->live->n };
+	struct err err = { 0 };
+	int r;
+
+	if (g->nested) {
+		mutex_lock(&g->lock);
+		buf_span_add(&lines, buf_span(&g->lines));
+		mutex_unlock(&g->lock);
+		query.own_lines = buf_span(&lines);
+	}
+	r = history_build(&query, &history, &err);
+	if (r < 0)
+		return run_fail(run, NULL, &err);
+	rq->contents = STEAL(&history.contents);
+	rq->count = history.count;
+	history.count = 0;
+	return 0;
+}
+
+/* Tools */
+
+static int list_tools(const struct offer *offer, struct request *rq)
+{
+	size_t i;
+
+	rq->tools = calloc(offer->count + 1, sizeof *rq->tools);
+	if (!rq->tools)
+		return -ENOMEM;
+	for (i = 0; i < offer->count; i++) {
+		const struct tool *tool = offer->list[i];
+
+		if (tool->kind == TOOL_PRELOAD_MEMORY)
+			continue;
+		rq->tools[rq->tool_count++] = (struct model_tool){
+			tool->name, tool->description ? tool->description : "", tool->parameters
+		};
+	}
+	return 0;
+}
+
+/* The answer has to fit a schema: in JSON, or by the tool that is there for it. */
+static int set_schema_mode(struct run *run, const struct offer *offer, struct request *rq)
+{
+	const struct agent *agent = run->agent;
+	int r = 0;
+
+	if (!agent->output_schema || offer_find(offer, "set_model_response"))
+		return 0;
+	if (!rq->config)
+		rq->config = json_object();
+	if (!json_object_get(rq->config, "responseMimeType"))
+		r |= json_object_set_new(rq->config, "responseMimeType",
+					 json_string("application/json"));
+	if (!json_object_get(rq->config, "responseJsonSchema"))
+		r |= json_object_set(rq->config, "responseJsonSchema", agent->output_schema);
+	return r ? run_fail_text(run, NULL, -ENOMEM, "out of memory") : 0;
+}
+
+int request_build(struct run *run, struct offer *offer, struct request *out)
+{
+	const struct agent *agent = run->agent;
+	int r = build_system(run, offer, out);
+
+	if (r == 0)
+		r = load_history(run, out);
+	if (r == 0)
+		r = add_instruction_content(run, out);
+	if (r == 0)
+		r = add_static_parts(run, out);
+	if (r == 0)
+		r = add_loaded(run, out);
+	if (r < 0)
+		return r;
+	out->model = strdup(agent->model);
+	out->config = agent->config ? json_deep_copy(agent->config) : NULL;
+	if (!out->model || (agent->config && !out->config) || list_tools(offer, out) < 0)
+		return run_fail_text(run, NULL, -ENOMEM, "out of memory");
+	return set_schema_mode(run, offer, out);
+}
+
+/* As JSON, for callbacks */
+
+static int dump(const json_t *value, struct buf *out)
+{
+	char *text = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(15));
+
+	if (!text)
+		return -ENOMEM;
+	buf_text(out, text);
+	free(text);
+	return 0;
+}
+
+static json_t *show_tools(const struct request *rq)
+{
+	json_t *list = json_array();
+	size_t i;
+
+	for (i = 0; i < rq->tool_count; i++) {
+		json_t *tool = json_pack("{s:s, s:s, s:O*}", "name", rq->tools[i].name,
+					 "description", rq->tools[i].description, "parameters",
+					 rq->tools[i].parameters);
+
+		if (json_array_append_new(list, tool)) {
+			json_decref(list);
+			return NULL;
+		}
+	}
+	return list;
+}
+
+static json_t *show_config(const struct request *rq)
+{
+	json_t *config = rq->config ? json_deep_copy(rq->config) : json_object();
+	json_t *tools = show_tools(rq);
+	int r = !config || !tools;
+
+	if (!r && rq->system.len)
+		r = json_object_set_new(config, "systemInstruction",
+					json_stringn(rq->system.data, rq->system.len));
+	if (!r && rq->tool_count)
+		r = json_object_set_new(config, "tools",
+					json_pack("[{s:O}]", "functionDeclarations", tools));
+	json_decref(tools);
+	if (!r)
+		return config;
+	json_decref(config);
+	return NULL;
+}
+
+int request_to_json(const struct request *rq, struct buf *out)
+{
+	json_auto_t *config = show_config(rq);
+	size_t i;
+
+	if (!config)
+		return -ENOMEM;
+	buf_text(out, "{\"model\":");
+	json_quote(out, span_of(rq->model));
+	buf_text(out, ",\"contents\":[");
+	for (i = 0; i < rq->count; i++) {
+		if (i)
+			buf_char(out, ',');
+		content_to_json(rq->contents[i], out);
+	}
+	buf_text(out, "],\"config\":");
+	if (dump(config, out) < 0)
+		return -ENOMEM;
+	buf_char(out, '}');
+	return buf_check(out, NULL);
+}
+
+static int take_contents(struct request *rq, struct span json, struct err *err)
+{
+	struct json_scan scan = json_scan_of(json, JSON_DEPTH_EVENT, err);
+	struct request fresh = { 0 };
+	bool first = true;
+	size_t i;
+	int r = json_open(&scan, '[');
+
+	while (r == 0 && (r = json_item(&scan, &first)) == 1) {
+		struct content *content = NULL;
+		struct span value;
+
+		r = json_raw(&scan, &value);
+		if (r == 0)
+			r = content_from_json(value, &content, err);
+		if (r == 0)
+			r = request_add(&fresh, content);
+	}
+	if (r < 0) {
+		request_release(&fresh);
+		return r == -ENODATA ? -EINVAL : r;
+	}
+	for (i = 0; i < rq->count; i++)
+		content_free(rq->contents[i]);
+	free(rq->contents);
+	rq->contents = fresh.contents;
+	rq->count = fresh.count;
+	return 0;
+}
+
+/* A text, or a Content of texts. */
+static int take_system(struct request *rq, json_t *value, struct err *err)
+{
+	json_t *parts = json_object_get(value, "parts");
+	json_t *part;
+	size_t i;
+
+	buf_clear(&rq->system);
+	if (json_is_string(value))
+		buf_add(&rq->system, json_string_value(value), json_string_length(value));
+	else if (!json_is_array(parts))
+		return err_set(err, -EINVAL, "config.systemInstruction has to be a text");
+	json_array_foreach(parts, i, part)
+	{
+		json_t *text = json_object_get(part, "text");
+
+		if (!json_is_string(text))
+			return err_set(err, -EINVAL, "config.systemInstruction has to be text");
+		buf_text(&rq->system, json_string_value(text));
+	}
+	return buf_check(&rq->system, err);
+}
+
+static int take_declarations(struct request *rq, const json_t *list, struct err *err)
+{
+	struct model_tool *tools = calloc(json_array_size(list) + 1, sizeof *tools);
+	size_t n = 0;
+	json_t *value;
+	size_t i;
+
+	if (!tools)
+		return err_nomem(err);
+	json_array_foreach(list, i, value)
+	{
+		const char *text = json_string_value(json_object_get(value, "description"));
+
+		tools[n].name = json_string_value(json_object_get(value, "name"));
+		tools[n].description = text ? text : "";
+		tools[n].parameters = json_object_get(value, "parameters");
+		if (!tools[n++].name) {
+			free(tools);
+			return err_set(err, -EINVAL, "config.tools: a declaration without a name");
+		}
+	}
+	free(rq->tools);
+	rq->tools = tools;
+	rq->tool_count = n;
+	return 0;
+}
+
+static int take_tools(struct request *rq, json_t *value, struct err *err)
+{
+	json_t *all = json_array();
+	json_t *entry;
+	size_t i;
+
+	json_array_foreach(value, i, entry)
+	{
+		if (json_array_extend(all, json_object_get(entry, "functionDeclarations"))) {
+			json_decref(all);
+			return err_set(err, -EINVAL,
+				       "config.tools has to be a list with functionDeclarations");
+		}
+	}
+	json_decref(rq->tool_schemas);
+	rq->tool_schemas = all;
+	return take_declarations(rq, all, err);
+}
+
+static int take_config(struct request *rq, struct span json, struct err *err)
+{
+	json_t *config = json_loadb(json.data, json.len, 0, NULL);
+	json_t *system = json_object_get(config, "systemInstruction");
+	json_t *tools = json_object_get(config, "tools");
+	int r = 0;
+
+	if (!json_is_object(config)) {
+		json_decref(config);
+		return err_set(err, -EINVAL, "config has to be an object");
+	}
+	if (system)
+		r = take_system(rq, system, err);
+	else
+		buf_clear(&rq->system);
+	if (r == 0)
+		r = take_tools(rq, tools, err);
+	(void)json_object_del(config, "systemInstruction");
+	(void)json_object_del(config, "tools");
+	json_decref(rq->config);
+	rq->config = config;
+	return r;
+}
+
+/* What is absent stays as it is. */
+int request_from_json(struct request *rq, struct span json, struct err *err)
+{
+	CLEANUP(buf_release) struct buf model = { 0 };
+	struct span value;
+	int r = 0;
+
+	if (json_member(json, "model", &value) == 0) {
+		r = json_unquote(value, &model);
+		if (r < 0 || !buf_cstr(&model))
+			return err_set(err, -EINVAL, "model has to be a text");
+		free(rq->model);
+		rq->model = strdup(model.data);
+		if (!rq->model)
+			return err_nomem(err);
+	}
+	if (json_member(json, "contents", &value) == 0)
+		r = take_contents(rq, value, err);
+	if (r == 0 && json_member(json, "config", &value) == 0)
+		r = take_config(rq, value, err);
+	return r;
+}

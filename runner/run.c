@@ -1,0 +1,162 @@
+/*
+ * Runs: see run.h.
+ */
+#include "runner/run.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+void failure_release(struct failure *f)
+{
+	free(f->agent);
+	free(f->branch);
+	free(f->finish_reason);
+	content_free(f->said);
+	buf_release(&f->usage);
+	*f = (struct failure){ 0 };
+}
+
+int run_fail(struct run *run, const char *name, const struct err *err)
+{
+	struct failure *f = run->failure;
+
+	if (f->err.code)
+		return f->err.code;
+	f->err = *err;
+	if (!f->err.code)
+		f->err.code = -ENOMEM;
+	if (!f->err.text[0])
+		(void)err_errno(&f->err, f->err.code, "the turn failed");
+	(void)snprintf(f->name, sizeof f->name, "%s", name ? name : "");
+	f->streamed = run->streamed;
+	f->agent = strdup(run->agent->name);
+	f->branch = run->branch ? strdup(run->branch) : NULL;
+	return f->err.code;
+}
+
+int run_fail_text(struct run *run, const char *name, int code, const char *fmt, ...)
+{
+	struct err err = { .code = code };
+	va_list args;
+
+	va_start(args, fmt);
+	(void)vsnprintf(err.text, sizeof err.text, fmt, args);
+	va_end(args);
+	return run_fail(run, name, &err);
+}
+
+int run_check_cancelled(struct run *run)
+{
+	if (!cancel_fired(&run->ground->in->live->cancel))
+		return 0;
+	return run_fail_text(run, NULL, -ECANCELED, "cancelled");
+}
+
+struct run run_below(struct run *parent, struct agent *agent)
+{
+	return (struct run){ .ground = parent->ground,
+			     .agent = agent,
+			     .branch = parent->branch,
+			     .depth = parent->depth,
+			     .failure = parent->failure };
+}
+
+void run_join(struct run *parent, const struct run *child)
+{
+	parent->escalated |= child->escalated;
+	parent->paused |= child->paused;
+}
+
+/* Callbacks of the agent: what one says is an event, and so is what they change. */
+
+struct agent_callback {
+	struct run *run;
+	struct content *content;
+};
+
+static int make_input(void *arg, struct buf *out)
+{
+	struct agent_callback *a = arg;
+
+	buf_text(out, "{\"agent\":");
+	json_quote(out, span_of(a->run->agent->name));
+	buf_char(out, '}');
+	return buf_check(out, NULL);
+}
+
+static int take_output(void *arg, struct span output, struct err *err)
+{
+	struct agent_callback *a = arg;
+	int r = content_from_json(output, &a->content, err);
+
+	if (r < 0)
+		return r;
+	if (!a->content->role)
+		a->content->role = strdup("model");
+	return a->content->role ? 1 : err_nomem(err);
+}
+
+/* 1: one of them gave a content. */
+static int agent_callbacks(struct run *run, enum callback_kind kind)
+{
+	CLEANUP(event_release) struct event e = { 0 };
+	CLEANUP(changes_release) struct changes changes = { 0 };
+	struct agent_callback a = { .run = run };
+	struct callback_run cb = { .kind = kind,
+				   .changes = &changes,
+				   .input = make_input,
+				   .take = take_output,
+				   .arg = &a };
+	int r;
+	int committed = 0;
+
+	if (!run->agent->callbacks[kind].count)
+		return 0;
+	if (changes_init(&changes, run) < 0)
+		return run_fail_text(run, NULL, -ENOMEM, "out of memory");
+	r = callbacks_run(run, &cb);
+	if (a.content)
+		event_set_content(&e, a.content);
+	if (r >= 0 && (a.content || changes_any(&changes)))
+		committed = run_commit(run, &e, &changes, NULL, 0);
+	content_free(a.content);
+	return committed < 0 ? committed : r;
+}
+
+static int work(struct run *run, const struct agent *after, unsigned times_looped)
+{
+	switch (run->agent->kind) {
+	case AGENT_LLM:
+		return llm_run(run);
+	case AGENT_PROGRAM:
+		return program_agent_run(run);
+	case AGENT_SEQUENTIAL:
+	case AGENT_PARALLEL:
+	case AGENT_LOOP:
+	case AGENT_KINDS:
+		break;
+	}
+	return workflow_run(run, after, times_looped);
+}
+
+int run_agent_after(struct run *run, const struct agent *after, unsigned times_looped)
+{
+	int r = work(run, after, times_looped);
+
+	if (r == 0 && !run->paused)
+		r = agent_callbacks(run, AFTER_AGENT);
+	return r < 0 ? r : 0;
+}
+
+int run_agent(struct run *run)
+{
+	int r = run_check_cancelled(run);
+
+	if (r == 0)
+		r = agent_callbacks(run, BEFORE_AGENT);
+	if (r)
+		return r < 0 ? r : 0;
+	return run_agent_after(run, NULL, 0);
+}

@@ -1,0 +1,292 @@
+/*
+ * Runs: agents at work in a turn. What the files that make up an invocation share.
+ *
+ * An invocation is a turn. Each agent of it that is at work is a run. Runs put
+ * their events on a ground: the session, or, for an agent that is called as a
+ * tool, a log in memory. What a call of a program or a callback changes is
+ * collected and becomes part of an event, or nothing.
+ */
+#ifndef RUNNER_RUN_H
+#define RUNNER_RUN_H
+
+#include "runner/invocation.h"
+#include "runner/model.h"
+#include "runner/process.h"
+#include "runner/stateview.h"
+#include "store/call.h"
+#include "store/saves.h"
+
+/* Why a turn fails, and what had been said when it did. */
+struct failure {
+	char name[64]; /* errorCode; "" for MODEL_ERROR */
+	char *agent;   /* NULL: the root */
+	char *branch;
+	struct content *said; /* texts only; NULL: nothing */
+	char *finish_reason;
+	struct buf usage;
+	uint64_t streamed; /* bytes of the text of `said` that were shown already */
+	struct err err;
+};
+
+struct invocation {
+	/* fixed */
+	const struct invocation_host *host;
+	struct live *live;
+	struct agent_tree *tree;
+	struct stateview_source source;
+	struct buf user_content; /* canonical JSON of the turn's message */
+	struct buf resumes; /* invocation id of the turn whose pause this one ends; "" for none */
+	atomic_uint model_calls;
+};
+
+/* Where runs put their events. */
+struct ground {
+	struct invocation *in;
+	struct stateview *state; /* what its agents see */
+	struct span message;     /* the user's Content, canonical JSON; empty: none */
+	bool nested;             /* no session: of an agent that is called as a tool */
+
+	struct mutex lock;
+	struct buf lines GUARDED_BY(lock); /* nested: the log */
+	struct buf saves GUARDED_BY(lock); /* nested: struct save, of contexts that are held */
+	struct buf held
+		GUARDED_BY(lock); /* nested: struct context *, to be closed with the caller's */
+};
+
+/* Changes that wait for their event. */
+struct changes {
+	struct invocation *in;
+	struct stateview *state;
+	struct buf actions; /* object, or empty */
+	struct buf saves;   /* struct save */
+	struct buf held;    /* struct context * */
+};
+
+struct run {
+	struct ground *ground;
+	struct agent *agent;
+	const char *branch; /* NULL: none */
+	unsigned depth;     /* of agents that are tools */
+	struct failure *failure;
+
+	bool escalated; /* an event of it or below said so */
+	bool paused;    /* it waits for an answer from outside */
+
+	/* LlmAgent: the call of the model that is under way */
+	struct call_report asked; /* started 0: it was told of */
+	uint64_t asked_at;        /* monotonic */
+	uint64_t streamed;        /* bytes of the answer's text that were shown already */
+	json_t *load;             /* names of artifacts that the next request carries; NULL: none */
+};
+
+/* Agents: run.c */
+
+/*
+ * Let an agent work until it is done: callbacks, the agent, what it transfers to. 0, also
+ * when it paused; a negative errno: run->failure says why.
+ */
+MUST_CHECK int run_agent(struct run *run);
+/* The same from the middle: without before_agent; `after`: workflow agents go on behind this one.
+ */
+MUST_CHECK int run_agent_after(struct run *run, const struct agent *after, unsigned times_looped);
+
+/* A child at work in the place of its parent. */
+struct run run_below(struct run *parent, struct agent *agent);
+void run_join(struct run *parent, const struct run *child);
+
+MUST_CHECK int llm_run(struct run *run);
+MUST_CHECK int workflow_run(struct run *run, const struct agent *after, unsigned times_looped);
+MUST_CHECK int program_agent_run(struct run *run);
+
+/* Fail: sets run->failure unless something has; returns the code. name: of errorCode or NULL. */
+int run_fail(struct run *run, const char *name, const struct err *err);
+int run_fail_text(struct run *run, const char *name, int code, const char *fmt, ...) PRINTF(4, 5);
+void failure_release(struct failure *f);
+
+/* -ECANCELED when the turn was cancelled. */
+MUST_CHECK int run_check_cancelled(struct run *run);
+
+/* Events: commit.c */
+
+/* Invocation, author and branch. */
+void run_head(const struct run *run, struct event *e);
+
+/*
+ * Commit an event with what comes with it, show it, and note what it does to the run. changes
+ * may be NULL; they are published, or dropped when this fails.
+ */
+MUST_CHECK int run_commit(struct run *run, struct event *e, struct changes *changes,
+			  const struct call_report *reports, size_t n);
+/* Reports of calls that no event tells of. */
+MUST_CHECK int run_report(struct run *run, const struct call_report *reports, size_t n);
+/* An event that is shown and not stored. */
+void run_show_partial(struct run *run, struct event *e);
+/* A stored event into the stream, and what follows the first `streamed` bytes of its text into
+ * the output. */
+void invocation_show(struct live *live, const struct runner_options *o, const struct event *e,
+		     uint64_t streamed);
+
+/* Whether pieces of text are shown as they come, in the stream and in the output. */
+bool run_streams(const struct run *run);
+
+/* Changes: changes.c */
+
+MUST_CHECK int changes_init(struct changes *c, struct run *run);
+MUST_CHECK int changes_init_above(struct changes *c, struct invocation *in,
+				  struct stateview *below);
+/* Drop what was not published. */
+void changes_release(struct changes *c);
+bool changes_any(struct changes *c);
+/* Take over what a context's program changed, and the context. published: it succeeded. */
+MUST_CHECK int changes_take(struct changes *c, struct context *ctx, bool succeeded,
+			    struct err *err);
+/* Lay others over these; they are empty then. */
+MUST_CHECK int changes_merge(struct changes *c, struct changes *others, struct err *err);
+/* Close the contexts. */
+void changes_close(struct changes *c, bool published);
+
+/* Open a context for a program of this run. below: what it sees. */
+MUST_CHECK int run_open_context(struct run *run, enum context_kind kind, const char *name,
+				const char *call_id, struct span args, struct stateview *below,
+				struct context **out, struct err *err);
+
+/* Programs: program.c */
+
+/*
+ * Run a program in a context. p has what the caller set of input and on_line; its
+ * result is to be released. 0, also when it failed; -ECANCELED; -ENOMEM.
+ */
+MUST_CHECK int run_program(struct run *run, const struct program *program, struct context *ctx,
+			   struct process *p, struct err *err);
+/* Why a program that ended did not succeed; false: it did. */
+bool process_reason(const struct process *p, struct buf *reason);
+
+/* Callbacks: callback.c */
+
+/*
+ * Run the callbacks of a kind, one after the other. input: makes the JSON that each gets.
+ * take: its output, when there is some: 1: it is the answer, the others are not asked; 0: go on.
+ * 1: one of them answered; a negative errno: the run failed.
+ */
+struct callback_run {
+	enum callback_kind kind;
+	struct changes *changes;
+	struct context *ctx; /* of the call; NULL: one for each, of its changes */
+	int (*input)(void *arg, struct buf *out);
+	int (*take)(void *arg, struct span output, struct err *err);
+	void *arg;
+};
+MUST_CHECK int callbacks_run(struct run *run, struct callback_run *cb);
+
+/* Tools on offer: toolset.c */
+
+struct offer {
+	const struct tool **list;
+	size_t count;
+	struct tool **made; /* of toolsets, and those that add themselves */
+	size_t made_count;
+	struct agent **targets; /* of transfers */
+	size_t target_count;
+};
+MUST_CHECK int offer_make(struct run *run, struct offer *out);
+void offer_release(struct offer *offer);
+const struct tool *offer_find(const struct offer *offer, const char *name);
+struct agent *offer_target(const struct offer *offer, const char *name);
+
+/* Requests: request.c */
+
+struct request {
+	char *model;
+	struct buf system;
+	struct content **contents;
+	size_t count;
+	json_t *config; /* owned */
+	struct model_tool *tools;
+	size_t tool_count;
+	json_t *tool_schemas; /* owns what tools point at when a callback changed them */
+};
+MUST_CHECK int request_build(struct run *run, struct offer *offer, struct request *out);
+void request_release(struct request *rq);
+/* For callbacks: {"model","contents","config"}, and what a callback made of it. */
+MUST_CHECK int request_to_json(const struct request *rq, struct buf *out);
+MUST_CHECK int request_from_json(struct request *rq, struct span json, struct err *err);
+MUST_CHECK int request_add(struct request *rq, struct content *content); /* takes it */
+
+/* Calls: calls.c */
+
+/* What became of the calls of an answer. */
+struct calls_result {
+	bool paused;  /* something is to be answered from outside */
+	bool skipped; /* the model is not asked for words on the results */
+	struct agent *transfer;
+	struct buf response; /* args of set_model_response; empty: not called */
+};
+void calls_result_release(struct calls_result *result);
+MUST_CHECK int calls_run(struct run *run, const struct offer *offer, const struct content *content,
+			 struct calls_result *out);
+/* Calls that wait for a confirmation, and that the newest message decides. 1: there were some. */
+MUST_CHECK int calls_confirmed(struct run *run, const struct offer *offer,
+			       struct calls_result *out);
+
+struct call {
+	struct run *run;
+	const struct offer *offer;
+	const struct tool *tool; /* NULL: there is none of that name */
+	const char *id;
+	const char *name;
+	struct buf args; /* canonical object; callbacks may change it */
+	struct context *ctx;
+	struct changes changes;
+	bool approved; /* a person has confirmed it */
+	bool refused;  /* or not: it is answered with reason, and not made */
+	const char *reason;
+	bool asks;           /* it waits for a confirmation */
+	bool failed;         /* its program did: what it changed does not count */
+	struct buf response; /* JSON object; empty: none yet */
+	struct buf stderr_text;
+	uint64_t nsec;
+	struct err err; /* the turn fails; code 0: it does not */
+};
+
+/* Set the response to {"error": text}. */
+MUST_CHECK int call_error(struct call *call, const char *fmt, ...) PRINTF(2, 3);
+/* The tool itself, by kind. 0, or the turn fails. */
+MUST_CHECK int call_program(struct call *call, struct err *err);
+MUST_CHECK int call_agent(struct call *call, struct err *err);
+MUST_CHECK int call_mcp(struct call *call, struct err *err);
+MUST_CHECK int call_builtin(struct call *call, struct err *err);
+
+/* What it changes besides: a member of its event's actions, canonical. */
+MUST_CHECK int call_act(struct call *call, const char *name, struct span json);
+
+/* Confirmations: confirm.c */
+
+/* Ask a person about the calls that need it: an event of its own, and actions of the next. */
+MUST_CHECK int confirm_ask(struct run *run, const struct call *calls, size_t n,
+			   struct changes *changes);
+
+/* A call that the newest message decides about. */
+struct confirmed {
+	char *id;
+	char *name;
+	struct buf args;
+	bool approved;
+	const char *reason; /* why it is not */
+};
+MUST_CHECK int confirm_find(struct run *run, struct confirmed **list, size_t *n);
+void confirm_free(struct confirmed *list, size_t n);
+
+/* Artifacts as a run sees them: artifacts.c */
+MUST_CHECK int run_artifact_text(struct run *run, struct span name, struct buf *text,
+				 struct err *err);
+MUST_CHECK int run_artifact_content(struct run *run, const char *name, struct content **out,
+				    struct err *err);
+MUST_CHECK int run_artifact_names(struct run *run, struct buf *list, struct err *err);
+
+/* Structured output: output.c */
+
+/* Check the text of an answer. 0: *value is its canonical JSON; -EINVAL: err says what is wrong. */
+MUST_CHECK int output_check(const struct agent *agent, struct span text, struct buf *value,
+			    struct err *err);
+
+#endif
