@@ -466,7 +466,6 @@ static int first_failure(const struct batch *b)
 static int run_batch(struct batch *b, const struct offer *offer, struct calls_result *out)
 {
 	CLEANUP(changes_release) struct changes all = { 0 };
-	CLEANUP(buf_release) struct buf actions = { 0 };
 	int r;
 
 	atomic_fetch_add(b->run->ground->in->host->tool_calls, b->count);
