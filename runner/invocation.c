@@ -22,7 +22,6 @@ static int take_message(void *arg, struct span line)
 {
 	struct invocation *in = arg;
 	CLEANUP(event_release) struct event e = { 0 };
-	CLEANUP(buf_release) struct buf metadata = { 0 };
 	struct span value;
 	int r = event_from_json(line, &e, NULL);
 
