@@ -63,7 +63,6 @@ static int on_line(void *arg, struct span line)
 {
 	struct listening *l = arg;
 	CLEANUP(event_release) struct event e = { 0 };
-	CLEANUP(content_free_p) struct content *content = NULL;
 	struct err err = { 0 };
 	int r;
 
