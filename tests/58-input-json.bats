@@ -27,16 +27,19 @@ no_turn() {
 
 @test "parts of all kinds stay what they are" {
 	session
+	echo '{"author": "echo", "invocationId": "e-1", "content": {"role": "model", "parts": [
+		{"functionCall": {"id": "adk-4", "name": "approve", "args": {}}}]}}' | tr -d '\n' >> events.jsonl
+	echo >> events.jsonl
 	send '{"parts": [
 		{"text": "look"},
 		{"inline_data": {"mime_type": "image/png", "data": "+/8AAA==", "display_name": "a.png"}},
 		{"fileData": {"fileUri": "gs://b/p.pdf", "mimeType": "application/pdf"}},
 		{"functionResponse": {"id": "adk-4", "name": "approve", "response": {"n": 1.50}}}]}'
-	head -n 1 events.jsonl | jq -e '.content.parts == [{text: "look"},
+	sed -n 2p events.jsonl | jq -e '.content.parts == [{text: "look"},
 		{inlineData: {data: "-_8AAA==", displayName: "a.png", mimeType: "image/png"}},
 		{fileData: {fileUri: "gs://b/p.pdf", mimeType: "application/pdf"}},
 		{functionResponse: {id: "adk-4", name: "approve", response: {n: 1.5}}}]'
-	head -n 1 events.jsonl | grep -qF '{"n":1.50}'
+	sed -n 2p events.jsonl | grep -qF '{"n":1.50}'
 	same look "$(cat turns/1/input)"
 	sizes_are_true .
 }
