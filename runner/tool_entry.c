@@ -7,6 +7,7 @@
 #include "runner/builtin.h"
 #include "runner/declaration.h"
 #include "runner/entry.h"
+#include "runner/schema_form.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -193,6 +194,22 @@ static int read_declaration(struct tool_entry *e, struct tool *tool)
 	return entry_fail(&e->entry, "name", "its declaration %s", reason.text);
 }
 
+/* What is misspelled in the parameters is not checked when the tool is called. */
+static int warn_parameters(struct tool_entry *e, const struct tool *tool)
+{
+	CLEANUP(buf_release) struct buf where = { 0 };
+	struct err reason = { 0 };
+	int r = tool->parameters ? schema_form_check(tool->parameters, &where, &reason) : 0;
+
+	if (r == -ENOMEM || !buf_cstr(&where))
+		return err_nomem(e->entry.err);
+	if (r == 0)
+		return 0;
+	return agent_file_warn(e->file, e->entry.path,
+			       "%.60s" DECLARATION_SUFFIX ": parameters.%.60s: %s", e->entry.name,
+			       where.data, reason.text);
+}
+
 static int take_program(struct tool_entry *e)
 {
 	CLEANUP(free_tool) struct tool tool = { .kind = TOOL_PROGRAM };
@@ -200,6 +217,8 @@ static int take_program(struct tool_entry *e)
 
 	if (r == 0)
 		r = read_declaration(e, &tool);
+	if (r == 0)
+		r = warn_parameters(e, &tool);
 	return r < 0 ? r : add_tool(e, &tool);
 }
 

@@ -619,6 +619,24 @@ static void test_empty(void **state UNUSED)
 	drop(root);
 }
 
+/* A tool whose parameters would let anything pass. */
+static void test_parameters(void **state UNUSED)
+{
+	struct agent *root;
+
+	put_program("tools/t");
+	put("tools/t.json",
+	    "{\"description\":\"d\",\"parameters\":{\"type\":\"object\",\"properties\":"
+	    "{\"city\":{\"type\":\"sting\"}}}}",
+	    0600);
+	root = load(HEAD "tools:\n- name: tools/t\n");
+	expect_warning(
+		root, 0,
+		"root_agent.yaml:5: tools[0]: tools/t.json: parameters.properties.city.type: "
+		"there is no type 'sting'");
+	drop(root);
+}
+
 static void test_python_folder(void **state UNUSED)
 {
 	put("__init__.py", "from . import agent\n", 0600);
@@ -660,15 +678,15 @@ static void test_tree_stale(void **state UNUSED)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_kinds),      cmocka_unit_test(test_program_agent),
-		cmocka_unit_test(test_tree),       cmocka_unit_test(test_models),
-		cmocka_unit_test(test_references), cmocka_unit_test(test_limits),
-		cmocka_unit_test(test_builtins),   cmocka_unit_test(test_builtin_fill),
-		cmocka_unit_test(test_agent_tool), cmocka_unit_test(test_toolsets),
-		cmocka_unit_test(test_callbacks),  cmocka_unit_test(test_args_limit),
-		cmocka_unit_test(test_schemas),    cmocka_unit_test(test_compaction),
-		cmocka_unit_test(test_empty),      cmocka_unit_test(test_python_folder),
-		cmocka_unit_test(test_tree_stale),
+		cmocka_unit_test(test_kinds),         cmocka_unit_test(test_program_agent),
+		cmocka_unit_test(test_tree),          cmocka_unit_test(test_models),
+		cmocka_unit_test(test_references),    cmocka_unit_test(test_limits),
+		cmocka_unit_test(test_builtins),      cmocka_unit_test(test_builtin_fill),
+		cmocka_unit_test(test_agent_tool),    cmocka_unit_test(test_toolsets),
+		cmocka_unit_test(test_callbacks),     cmocka_unit_test(test_args_limit),
+		cmocka_unit_test(test_schemas),       cmocka_unit_test(test_compaction),
+		cmocka_unit_test(test_empty),         cmocka_unit_test(test_parameters),
+		cmocka_unit_test(test_python_folder), cmocka_unit_test(test_tree_stale),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);
