@@ -165,7 +165,7 @@ static int take_mcp(struct tool_entry *e)
 	r = mcp_params_read(e->entry.yaml, path, e->entry.args, &set->mcp, e->entry.err);
 	if (r < 0)
 		return r;
-	set->server = mcp_server_new(set->mcp, e->file->ld->folder.path);
+	set->server = mcp_server_new(set->mcp, e->file->agent->tree->folder);
 	return set->server ? 0 : err_nomem(e->entry.err);
 }
 

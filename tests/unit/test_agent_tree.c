@@ -5,6 +5,8 @@
 #include "runner/builtin.h"
 #include "tests/unit/agent_folder.h"
 
+#include <signal.h>
+
 #define LLM(name) "name: " name "\ninstruction: i\n"
 
 static void expect_text(const json_t *object, const char *member, const char *want)
@@ -459,6 +461,63 @@ static void test_toolsets(void **state UNUSED)
 		     "root_agent.yaml:4: tools[0].args: is missing");
 }
 
+/* Loading starts no server: the program need not work. */
+static void test_servers(void **state UNUSED)
+{
+	json_auto_t *shown = NULL;
+	const json_t *part;
+	struct agent *root;
+
+	put_program("tools/rooms");
+	root = load(HEAD "tools:\n- name: exit_loop\n- name: MCPToolset\n  args:\n"
+			 "    stdio_server_params: {command: ./tools/rooms, env: {KEY: secret}}\n"
+			 "    tool_filter: [find_room]\n");
+	assert_int_equal(root->tool_count, 1);
+	assert_int_equal(root->toolset_count, 1);
+	assert_int_equal(root->toolsets[0].kind, TOOLSET_MCP);
+	assert_int_equal(root->toolsets[0].index, 1);
+	assert_non_null(root->toolsets[0].server);
+	shown = agent_show(root->tree);
+	part = json_array_get(json_object_get(shown, "tools"), 1);
+	expect_text(part, "kind", "McpToolset");
+	part = json_object_get(json_object_get(part, "args"), "stdio_server_params");
+	expect_text(part, "command", "./tools/rooms");
+	assert_string_not_equal(
+		json_string_value(json_object_get(json_object_get(part, "env"), "KEY")), "secret");
+	drop(root);
+	drop(load(HEAD "tools:\n- name: google.adk.tools.mcp_tool.McpToolset\n  args:\n"
+		       "    streamable_http_connection_params: {url: 'http://127.0.0.1:9/mcp'}\n"));
+}
+
+static int no_tool(void *arg UNUSED, const struct mcp_tool *tool UNUSED)
+{
+	return -EEXIST;
+}
+
+/* Once it is asked a server runs in the folder. */
+static void test_server_folder(void **state UNUSED)
+{
+	struct cancel cancel;
+	struct err err = { 0 };
+	struct agent *root;
+	char where[PATH_MAX] = "";
+	FILE *file;
+
+	put("tools/rooms", "#!/bin/sh\npwd > where\n", 0700);
+	root = load(HEAD "tools:\n- name: McpToolset\n  args:\n"
+			 "    stdio_server_params: {command: ./tools/rooms}\n");
+	assert_int_equal(cancel_init(&cancel, &err), 0);
+	assert_true(mcp_tools(root->toolsets[0].server, &cancel, no_tool, NULL, &err) < 0);
+	drop(root);
+	cancel_release(&cancel);
+	file = fopen("where", "re");
+	assert_non_null(file);
+	assert_non_null(fgets(where, sizeof where, file));
+	(void)fclose(file);
+	where[strcspn(where, "\n")] = 0;
+	assert_string_equal(where, folder);
+}
+
 /* Callbacks and schemas */
 
 static void test_callbacks(void **state UNUSED)
@@ -683,11 +742,13 @@ int main(void)
 		cmocka_unit_test(test_references),    cmocka_unit_test(test_limits),
 		cmocka_unit_test(test_builtins),      cmocka_unit_test(test_builtin_fill),
 		cmocka_unit_test(test_agent_tool),    cmocka_unit_test(test_toolsets),
+		cmocka_unit_test(test_servers),       cmocka_unit_test(test_server_folder),
 		cmocka_unit_test(test_callbacks),     cmocka_unit_test(test_args_limit),
 		cmocka_unit_test(test_schemas),       cmocka_unit_test(test_compaction),
 		cmocka_unit_test(test_empty),         cmocka_unit_test(test_parameters),
 		cmocka_unit_test(test_python_folder), cmocka_unit_test(test_tree_stale),
 	};
 
+	(void)signal(SIGPIPE, SIG_IGN);
 	return cmocka_run_group_tests(tests, set_up, tear_down);
 }
