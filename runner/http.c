@@ -19,10 +19,12 @@
 #include <strings.h>
 #include <unistd.h>
 
-/* The handles of one thread. */
+/* The handles of one thread; of a request inside another one's answer, its own. */
 struct link {
 	CURL *easy;
 	CURLM *multi;
+	bool is_busy;
+	bool is_kept; /* until the thread ends */
 };
 
 /* One request on its way. */
@@ -56,24 +58,46 @@ static void link_free(void *arg)
 	free(link);
 }
 
-static struct link *link_get(void)
+static struct link *link_new(void)
 {
-	struct link *link = pthread_getspecific(link_key);
+	struct link *link = calloc(1, sizeof *link);
 
-	if (link) {
-		curl_easy_reset(link->easy);
-		return link;
-	}
-	link = calloc(1, sizeof *link);
 	if (!link)
 		return NULL;
 	link->easy = curl_easy_init();
 	link->multi = curl_multi_init();
-	if (!link->easy || !link->multi || pthread_setspecific(link_key, link) != 0) {
+	if (link->easy && link->multi)
+		return link;
+	link_free(link);
+	return NULL;
+}
+
+static struct link *link_get(void)
+{
+	struct link *link = pthread_getspecific(link_key);
+	bool is_first = !link;
+
+	if (!link || link->is_busy)
+		link = link_new();
+	if (!link)
+		return NULL;
+	if (is_first && pthread_setspecific(link_key, link) != 0) {
 		link_free(link);
 		return NULL;
 	}
+	link->is_kept |= is_first;
+	link->is_busy = true;
 	return link;
+}
+
+/* Nothing of a call may stay behind in the handle. */
+static void link_put(struct link *link)
+{
+	link->is_busy = false;
+	if (link->is_kept)
+		curl_easy_reset(link->easy);
+	else
+		link_free(link);
 }
 
 void http_request_release(struct http_request *rq)
@@ -149,7 +173,7 @@ static int on_ready(void *arg, char *to UNUSED, char *from UNUSED, int to_port U
 	return CURL_PREREQFUNC_OK;
 }
 
-/* Headers that say whether and when to ask again. */
+/* Headers that callers look at. */
 static const struct header {
 	const char *name;
 	size_t at;
@@ -161,6 +185,10 @@ static const struct header {
 	  sizeof((struct http_answer *)0)->retry_after_ms },
 	{ "x-should-retry", offsetof(struct http_answer, should_retry),
 	  sizeof((struct http_answer *)0)->should_retry },
+	{ "content-type", offsetof(struct http_answer, content_type),
+	  sizeof((struct http_answer *)0)->content_type },
+	{ "mcp-session-id", offsetof(struct http_answer, session),
+	  sizeof((struct http_answer *)0)->session },
 };
 
 /* A value that does not fit is no value that we understand: it stays empty. */
@@ -239,7 +267,7 @@ static int find_where(struct transfer *t, const char *url, struct err *err)
 	curl_free(port);
 	curl_url_cleanup(parts);
 	if (r == -EINVAL)
-		return err_set(err, r, "the address of the model service is not a URL");
+		return err_set(err, r, "the address is not a URL");
 	return r < 0 ? err_nomem(err) : 0;
 }
 
@@ -259,22 +287,34 @@ static int set_headers(struct transfer *t, const struct http_request *rq)
 	return curl_easy_setopt(t->easy, CURLOPT_HTTPHEADER, list) == CURLE_OK ? 0 : -ENOMEM;
 }
 
-static int set_options(struct transfer *t, const char *url, struct span body)
-{
-	CURL *easy = t->easy;
-	CURLcode c = CURLE_OK;
-
 #define SET(option, value)                                                                         \
 	do {                                                                                       \
 		if (c == CURLE_OK)                                                                 \
 			c = curl_easy_setopt(easy, option, value);                                 \
 	} while (0)
 
-	SET(CURLOPT_URL, url);
-	SET(CURLOPT_PROTOCOLS_STR, "http,https");
+static CURLcode set_method(CURL *easy, const struct http_request *rq)
+{
+	struct span body = buf_span(&rq->body);
+	CURLcode c = CURLE_OK;
+
+	if (rq->method) {
+		SET(CURLOPT_CUSTOMREQUEST, rq->method);
+		return c;
+	}
 	SET(CURLOPT_POST, 1L);
 	SET(CURLOPT_POSTFIELDS, body.data);
 	SET(CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)body.len);
+	return c;
+}
+
+static int set_options(struct transfer *t, const char *url, const struct http_request *rq)
+{
+	CURL *easy = t->easy;
+	CURLcode c = set_method(easy, rq);
+
+	SET(CURLOPT_URL, url);
+	SET(CURLOPT_PROTOCOLS_STR, "http,https");
 	SET(CURLOPT_FOLLOWLOCATION, 0L);
 	SET(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
 	SET(CURLOPT_USERAGENT, "adkfs");
@@ -289,25 +329,38 @@ static int set_options(struct transfer *t, const char *url, struct span body)
 	SET(CURLOPT_WRITEFUNCTION, on_body);
 	SET(CURLOPT_WRITEDATA, t);
 	SET(CURLOPT_ERRORBUFFER, t->reason);
+	return c == CURLE_OK ? 0 : -ENOMEM;
+}
+
 #undef SET
 
-	return c == CURLE_OK ? 0 : -ENOMEM;
+/* The deadline that comes first; 0: libcurl watches, and there is none for the whole. */
+static uint64_t deadline_of(const struct transfer *t)
+{
+	const uint64_t *until = t->limits->until;
+
+	if (!until || !t->deadline)
+		return until ? *until : t->deadline;
+	return MIN(*until, t->deadline);
 }
 
 static int wait_ms(const struct transfer *t)
 {
+	uint64_t deadline = deadline_of(t);
 	uint64_t now = clock_monotonic();
 
-	if (!t->deadline)
+	if (!deadline)
 		return 1000;
-	if (now >= t->deadline)
+	if (now >= deadline)
 		return 0;
-	return (int)MIN((t->deadline - now) / NSEC_PER_MSEC + 1, 1000);
+	return (int)MIN((deadline - now) / NSEC_PER_MSEC + 1, 1000);
 }
 
 static bool is_late(const struct transfer *t)
 {
-	return t->deadline && clock_monotonic() >= t->deadline;
+	uint64_t deadline = deadline_of(t);
+
+	return deadline && clock_monotonic() >= deadline;
 }
 
 /* Until libcurl is done: *code is its verdict. */
@@ -327,7 +380,8 @@ static int drive(struct transfer *t, CURLM *multi, struct cancel *cancel, CURLco
 		if (!running)
 			break;
 		if (is_late(t))
-			return err_set(err, -ETIMEDOUT, "%s %s", t->where, t->late);
+			return err_set(err, -ETIMEDOUT, "%s %s", t->where,
+				       t->late ? t->late : "cannot be reached in time");
 		if (curl_multi_poll(multi, &extra, 1, wait_ms(t), NULL) != CURLM_OK)
 			return err_nomem(err);
 	}
@@ -386,31 +440,37 @@ static int run(struct transfer *t, struct link *link, struct cancel *cancel, str
 	return r < 0 ? r : judge(t, code, err);
 }
 
-int http_post(const struct http_request *rq, const struct http_limits *limits,
-	      struct cancel *cancel, http_body_fn *fn, void *arg, struct http_answer *answer,
-	      struct err *err)
+static int send_over(struct link *link, const struct http_request *rq, struct transfer *t,
+		     struct cancel *cancel, struct err *err)
 {
 	CLEANUP(buf_release) struct buf url = { 0 };
-	struct link *link = link_get();
-	struct transfer t = { .limits = limits, .fn = fn, .arg = arg, .answer = answer };
 	int r;
 
 	buf_span_add(&url, buf_span(&rq->url));
-	if (!link || !buf_cstr(&url))
+	if (!buf_cstr(&url))
 		return err_nomem(err);
-	t.easy = link->easy;
-	r = find_where(&t, url.data, err);
+	t->easy = link->easy;
+	r = find_where(t, url.data, err);
 	if (r < 0)
 		return r;
-	r = set_headers(&t, rq);
+	r = set_headers(t, rq);
 	if (r == 0)
-		r = set_options(&t, url.data, buf_span(&rq->body));
-	if (r < 0)
-		(void)err_nomem(err);
-	else
-		r = run(&t, link, cancel, err);
-	/* Nothing of this call may stay behind in the handle. */
-	curl_easy_reset(link->easy);
+		r = set_options(t, url.data, rq);
+	return r < 0 ? err_nomem(err) : run(t, link, cancel, err);
+}
+
+int http_send(const struct http_request *rq, const struct http_limits *limits,
+	      struct cancel *cancel, http_body_fn *fn, void *arg, struct http_answer *answer,
+	      struct err *err)
+{
+	struct transfer t = { .limits = limits, .fn = fn, .arg = arg, .answer = answer };
+	struct link *link = link_get();
+	int r;
+
+	if (!link)
+		return err_nomem(err);
+	r = send_over(link, rq, &t, cancel, err);
+	link_put(link);
 	curl_slist_free_all(t.headers);
 	return r;
 }

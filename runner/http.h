@@ -12,11 +12,12 @@
 
 #include <stdint.h>
 
-#define HTTP_HEADERS_MAX 16
+#define HTTP_HEADERS_MAX 64
 
 struct http_request {
+	const char *method; /* NULL: POST */
 	struct buf url;
-	struct buf body;                 /* sent by POST */
+	struct buf body;                 /* of a POST */
 	char *headers[HTTP_HEADERS_MAX]; /* "Name: value", owned */
 	size_t header_count;
 };
@@ -30,6 +31,7 @@ struct http_limits {
 	unsigned connect_ms;    /* until the connection stands */
 	unsigned first_byte_ms; /* from then until the first byte of the body */
 	unsigned idle_ms;       /* between two pieces of the answer */
+	const uint64_t *until;  /* monotonic ns, for the whole; fn may move it. NULL: none */
 };
 
 struct http_answer {
@@ -38,6 +40,8 @@ struct http_answer {
 	char retry_after[64]; /* header values, "" when absent */
 	char retry_after_ms[32];
 	char should_retry[8];
+	char content_type[128];
+	char session[256];     /* Mcp-Session-Id */
 	struct buf error_body; /* of an answer that is not 2xx; at most HTTP_ERROR_BODY_MAX */
 };
 
@@ -45,7 +49,7 @@ struct http_answer {
 
 void http_answer_release(struct http_answer *answer);
 
-/* A piece of a 2xx body. Not 0: stop, http_post returns it. */
+/* A piece of a 2xx body. Not 0: stop, http_send returns it. It may send requests itself. */
 typedef int http_body_fn(void *arg, struct span piece);
 
 /*
@@ -55,7 +59,7 @@ typedef int http_body_fn(void *arg, struct span piece);
  * -ETIMEDOUT; -ECONNREFUSED, -EHOSTUNREACH, -ECONNRESET, -EIO, -EINVAL (no URL)
  * with a sentence in err; what fn returned. Any thread; blocks. Cancelling takes effect at once.
  */
-MUST_CHECK int http_post(const struct http_request *rq, const struct http_limits *limits,
+MUST_CHECK int http_send(const struct http_request *rq, const struct http_limits *limits,
 			 struct cancel *cancel, http_body_fn *fn, void *arg,
 			 struct http_answer *answer, struct err *err);
 

@@ -169,8 +169,8 @@ static int probe(struct mcp_link *link, struct cancel *cancel, enum verdict *ver
 		return judge_discovery(link, buf_span(&rq.result), cancel, verdict, err);
 	if (r == -EREMOTEIO)
 		return judge_refusal(link, &rq, verdict, err);
-	if (r == -EPROTO)
-		*verdict = VERDICT_LEGACY;
+	if (r == -EPROTO || rq.status >= 500)
+		*verdict = VERDICT_LEGACY; /* it may only not have understood */
 	else if (r == -ETIMEDOUT && link->transport->silence_is_legacy)
 		*verdict = VERDICT_SILENT;
 	else
@@ -213,11 +213,12 @@ static int initialize(struct mcp_link *link, struct cancel *cancel, struct err *
 	r = link->transport->request(link, &rq, cancel, err);
 	if (r == -EREMOTEIO)
 		(void)mcp_refused(link, &rq, err);
-	if (rq.status == 400 || rq.status == 404 || rq.status == 405)
-		return mcp_fail(link->params, err, r < 0 ? r : -EPROTO,
-				"answered %d to initialize; the HTTP+SSE transport of 2024 is not "
-				"spoken here",
-				rq.status);
+	if (r == -EPROTO && (rq.status == 400 || rq.status == 404 || rq.status == 405))
+		return mcp_fail(
+			link->params, err, r,
+			"answered initialize with %d; the HTTP+SSE transport of 2024 is not "
+			"spoken here",
+			rq.status);
 	if (r == 0)
 		r = take_version(link, buf_span(&rq.result), err);
 	if (r < 0)

@@ -564,7 +564,7 @@ static int attempt(struct question *q, struct model_reply *reply, struct http_an
 	x.decoder = q->provider->decoder_new();
 	if (!x.decoder)
 		return err_nomem(err);
-	r = http_post(&q->http, &q->options.limits, q->cancel, exchange_piece, &x, answer, err);
+	r = http_send(&q->http, &q->options.limits, q->cancel, exchange_piece, &x, answer, err);
 	if (answer->status >= 200 && answer->status <= 299)
 		r = exchange_close(&x, r);
 	else if (r == 0)

@@ -13,13 +13,14 @@
 
 void stream_init(struct stream *s, enum stream_kind kind)
 {
-	*s = (struct stream){ .kind = kind, .at_start = true };
+	*s = (struct stream){ .kind = kind, .at_start = true, .retry_ms = STREAM_RETRY_MS };
 }
 
 void stream_release(struct stream *s)
 {
 	buf_release(&s->line);
 	buf_release(&s->data);
+	buf_release(&s->id);
 }
 
 /* Hand on the event and be ready for the next. Empty data is no event. */
@@ -45,27 +46,66 @@ static bool has_prefix(struct span text, struct span prefix)
 	return text.len >= prefix.len && span_equal(span_sub(text, 0, prefix.len), prefix);
 }
 
-/* A line of an event stream. Comments and fields other than `data` mean nothing here. */
-static int sse_line(struct stream *s, struct span line, stream_event_fn *fn, void *arg)
+static int take_data(struct stream *s, struct span value)
 {
-	static const struct span field = SPAN("data");
 	int r = 0;
 
-	if (!line.len)
-		return dispatch(s, fn, arg);
-	if (!has_prefix(line, field))
-		return 0;
-	line = span_sub(line, field.len, line.len);
-	if (line.len && line.data[0] != ':')
-		return 0;
-	if (line.len)
-		line = span_sub(line, 1, line.len);
-	if (line.len && line.data[0] == ' ')
-		line = span_sub(line, 1, line.len);
 	if (s->has_data)
 		r = keep(s, SPAN("\n"));
 	s->has_data = true;
-	return r < 0 ? r : keep(s, line);
+	return r < 0 ? r : keep(s, value);
+}
+
+static int take_id(struct stream *s, struct span value)
+{
+	if (value.len > STREAM_ID_MAX || memchr(value.data, 0, value.len))
+		return 0;
+	buf_clear(&s->id);
+	buf_span_add(&s->id, value);
+	return buf_check(&s->id, NULL);
+}
+
+static int take_retry(struct stream *s, struct span value)
+{
+	int ms = 0;
+	size_t i;
+
+	for (i = 0; i < value.len; i++) {
+		if (value.data[i] < '0' || value.data[i] > '9')
+			return 0;
+		ms = MIN(ms * 10 + (value.data[i] - '0'), STREAM_RETRY_MAX);
+	}
+	if (value.len)
+		s->retry_ms = ms;
+	return 0;
+}
+
+/* Other fields, and comments, mean nothing here. */
+static const struct field {
+	const char *name;
+	int (*take)(struct stream *s, struct span value);
+} fields[] = {
+	{ "data", take_data },
+	{ "id", take_id },
+	{ "retry", take_retry },
+};
+
+static int sse_line(struct stream *s, struct span line, stream_event_fn *fn, void *arg)
+{
+	const char *colon = memchr(line.data, ':', line.len);
+	size_t n = colon ? (size_t)(colon - line.data) : line.len;
+	struct span value = span_sub(line, colon ? n + 1 : n, line.len);
+	size_t i;
+
+	if (!line.len)
+		return dispatch(s, fn, arg);
+	if (value.len && value.data[0] == ' ')
+		value = span_sub(value, 1, value.len);
+	for (i = 0; i < ARRAY_SIZE(fields); i++) {
+		if (span_is(span_sub(line, 0, n), fields[i].name))
+			return fields[i].take(s, value);
+	}
+	return 0;
 }
 
 static bool is_blank(struct span line)

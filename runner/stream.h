@@ -7,6 +7,9 @@
 #include "base/buf.h"
 
 #define STREAM_EVENT_MAX (32u << 20)
+#define STREAM_ID_MAX    1024 /* bytes; longer ids do not count */
+#define STREAM_RETRY_MS  1000 /* unless the server says so */
+#define STREAM_RETRY_MAX 3600000
 
 enum stream_kind {
 	STREAM_SSE,    /* server-sent events: the joined `data` of each */
@@ -18,6 +21,8 @@ struct stream {
 	enum stream_kind kind;
 	struct buf line; /* not ended yet */
 	struct buf data; /* of the event that is being read */
+	struct buf id;   /* of server-sent events: the latest; empty: none */
+	int retry_ms;    /* of server-sent events: how long to wait before asking for more */
 	bool has_data;
 	bool skip_lf;  /* the last byte was CR: an LF now belongs to it */
 	bool at_start; /* nothing read: a byte order mark may come */

@@ -106,6 +106,31 @@ static void test_splits(void **state)
 	}
 }
 
+/* What a stream says about going on with it later. */
+static void test_id_and_retry(void **state)
+{
+	struct buf events = { 0 };
+	struct stream s;
+
+	(void)state;
+	stream_init(&s, STREAM_SSE);
+	assert_int_equal(s.retry_ms, STREAM_RETRY_MS);
+	assert_int_equal(stream_feed(&s, SPAN("id: a-1\nretry: 50\ndata:\n\n"), note, &events), 0);
+	assert_string_equal(buf_cstr(&s.id), "a-1");
+	assert_int_equal(s.retry_ms, 50);
+	assert_int_equal(stream_feed(&s, SPAN("retry: 1s\nid:b\ndata: x\n\nretry: 99999999999\n"),
+				     note, &events),
+			 0);
+	assert_string_equal(buf_cstr(&s.id), "b");
+	assert_int_equal(s.retry_ms, STREAM_RETRY_MAX);
+	assert_int_equal(stream_feed(&s, SPAN("id: c\0d\nretry:\n\nid\n"), note, &events), 0);
+	assert_int_equal(s.id.len, 0);
+	assert_int_equal(s.retry_ms, STREAM_RETRY_MAX);
+	assert_string_equal(buf_cstr(&events), "x|");
+	stream_release(&s);
+	buf_release(&events);
+}
+
 static int stop(void *arg, struct span data)
 {
 	int *calls = arg;
@@ -177,9 +202,8 @@ static void test_limit_of_lines(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_splits),
-		cmocka_unit_test(test_stop),
-		cmocka_unit_test(test_limit),
+		cmocka_unit_test(test_splits),         cmocka_unit_test(test_id_and_retry),
+		cmocka_unit_test(test_stop),           cmocka_unit_test(test_limit),
 		cmocka_unit_test(test_limit_of_lines),
 	};
 
