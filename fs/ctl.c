@@ -81,6 +81,12 @@ static int ctl_fork(struct handle *h, const struct command *c, struct err *err)
 	return r;
 }
 
+static int ctl_compact(struct handle *h, const struct command *c, struct err *err)
+{
+	(void)c;
+	return runner_compact(h->at.fs->runner, h->at.ref, err);
+}
+
 /* Keep in the order of the manual page. */
 static const struct ctl_verb {
 	const char *name;
@@ -92,6 +98,7 @@ static const struct ctl_verb {
 	{ "cancel", "", 0, 0, ctl_cancel },
 	{ "rewind", " <invocation-id>", 1, 1, ctl_rewind },
 	{ "fork", " <new-session> [<event-id>]", 1, 2, ctl_fork },
+	{ "compact", "", 0, 0, ctl_compact },
 };
 
 static int unknown_verb(struct span name, struct err *err)
@@ -210,3 +217,13 @@ const struct file_ops ctl_ops = {
 	.truncate = input_truncate,
 	.flush = ctl_flush,
 };
+
+void ctl_tell_failure(struct fs *fs, struct ref session, const struct err *why)
+{
+	const struct node_type *row = session_dir.entries;
+
+	while (row->name && row->file != &ctl_ops)
+		row++;
+	errors_add(&fs->errors, session.session, row->name, why);
+	notify_attributes(fs, errors_ino(session.session));
+}

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/name.h"
+#include "fs/ctl.h"
 #include "fs/handle.h"
 #include "fs/ids.h"
 #include "fs/mount.h"
@@ -23,6 +24,15 @@ static void on_progress(void *arg, struct ref session, uint64_t turn_number)
 	notify_soon(fs, node_ino(session.session, ID_OUTPUT));
 	notify_soon(fs, node_ino(turn_number, ID_TURN_OUTPUT));
 	notify_soon(fs, node_ino(turn_number, ID_TURN_STREAM));
+	park_wake(&fs->park, session.session);
+}
+
+static void on_compacted(void *arg, struct ref session, const struct err *why)
+{
+	struct fs *fs = arg;
+
+	if (why)
+		ctl_tell_failure(fs, session, why);
 	park_wake(&fs->park, session.session);
 }
 
@@ -67,6 +77,7 @@ static int start(struct fs *fs, const struct fs_options *o, struct err *err)
 					 .agents = fs->agents,
 					 .turns_max = fs->turns_max,
 					 .progress = on_progress,
+					 .compacted = on_compacted,
 					 .session_path = session_path,
 					 .arg = fs };
 	int r = inodes_init(&fs->inodes, err);

@@ -303,7 +303,7 @@ static const struct node_type session_entries[] = {
 	  .id = ID_CTL,
 	  .mode = S_IFREG | 0600,
 	  .flags = NODE_STREAM,
-	  .help = "write a verb: cancel, rewind, fork",
+	  .help = "write a verb: cancel, rewind, fork, compact",
 	  .stat = input_stat,
 	  .file = &ctl_ops },
 	ERRORS_ROW,

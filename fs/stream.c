@@ -144,7 +144,8 @@ static int wait_follow(struct handle *h, uint64_t offset, size_t size, struct bu
 	mutex_lock(&h->lock);
 	if (!h->has_text) {
 		r = turn_current(h->at.fs->store, h->at.ref, &turn, err);
-		if (r == 0)
+		/* A compaction is no turn, but follows one. */
+		if (r == 0 || (r == -ENOENT && runner_is_busy(h->at.fs->runner, h->at.ref)))
 			r = -EAGAIN;
 		else if (r == -ENOENT)
 			r = stream_status(&h->at, &h->text, err);

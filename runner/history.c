@@ -4,7 +4,6 @@
 #include "runner/history.h"
 
 #include "runner/pairing.h"
-#include "runner/past.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -136,7 +135,7 @@ static int add_event(struct builder *b, const struct past_line *line)
 {
 	CLEANUP(content_free_p) struct content *content = NULL;
 	CLEANUP(buf_release) struct buf author = { 0 };
-	struct entry e = { .turn = line->turn, .order = line->at };
+	struct entry e = { .place = { line->turn, line->at } };
 	int r = json_unquote(line->author, &author);
 
 	if (r == 0)
@@ -173,7 +172,7 @@ static int set_role(struct content *content, const char *role)
 static int add_summary(struct builder *b, const struct past_line *line)
 {
 	CLEANUP(content_free_p) struct content *content = NULL;
-	struct entry e = { .turn = line->turn, .order = line->at, .own = true };
+	struct entry e = { .place = { line->turn, line->at }, .own = true };
 	int r = content_from_stored(line->content, &content);
 
 	if (r == 0)
@@ -223,16 +222,6 @@ static int read_log(struct builder *b, struct err *err)
 	return r < 0 ? r : past_each(&past, 0, b->q->n, take_line, b, err);
 }
 
-static int by_turn(const void *a, const void *b)
-{
-	const struct entry *x = a;
-	const struct entry *y = b;
-
-	if (x->turn != y->turn)
-		return x->turn < y->turn ? -1 : 1;
-	return x->order < y->order ? -1 : x->order > y->order;
-}
-
 /* Somebody else speaks; who only answers calls goes on with what there was. */
 static bool is_news(const struct entry *e)
 {
@@ -268,7 +257,7 @@ int history_build(const struct history_query *q, struct history *out, struct err
 	if (r == 0) {
 		list = entries_of(&b, &count);
 		if (count)
-			qsort(list, count, sizeof *list, by_turn);
+			qsort(list, count, sizeof *list, past_by_place);
 		from = q->only_present ? start_of_present(list, count) : 0;
 		r = count ? pairing_put(list + from, count - from, q->agent, out) : 0;
 	}

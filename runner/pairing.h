@@ -8,14 +8,14 @@
 #define RUNNER_PAIRING_H
 
 #include "runner/history.h"
+#include "runner/past.h"
 
 /* An event that has something to show. */
 struct entry {
+	struct past_place place;
 	struct content *content; /* owned */
 	char *long_running;      /* JSON list of calls that may be answered late; or NULL; owned */
-	uint64_t turn;           /* 0: it stands before the first */
-	uint64_t order;
-	bool own; /* of this agent or the user; else it is told, and has no calls */
+	bool own;                /* of this agent or the user; else it is told, and has no calls */
 	bool by_user;
 };
 

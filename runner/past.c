@@ -465,3 +465,13 @@ int past_each(struct past *p, uint64_t from, uint64_t to, past_fn *fn, void *arg
 		r = read_to(&pass, p->log_size, err);
 	return r < 0 ? r : tell_rest(&pass);
 }
+
+int past_by_place(const void *a, const void *b)
+{
+	const struct past_place *x = a;
+	const struct past_place *y = b;
+
+	if (x->turn != y->turn)
+		return x->turn < y->turn ? -1 : 1;
+	return x->at < y->at ? -1 : x->at > y->at;
+}

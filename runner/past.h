@@ -80,6 +80,15 @@ uint64_t past_compacted(const struct past *p);
 /* From now on the lines themselves, summaries are left out. */
 void past_drop_summaries(struct past *p);
 
+/* Where a line is told: turn by turn, and in each as the log has it. */
+struct past_place {
+	uint64_t turn;
+	uint64_t at;
+};
+
+/* For qsort(), of structs that begin with it. */
+int past_by_place(const void *a, const void *b);
+
 /* Take a stored line apart. */
 MUST_CHECK int past_pick(struct span text, struct past_line *line);
 

@@ -13,6 +13,7 @@
 #include "runner/answers.h"
 #include "runner/invocation.h"
 #include "runner/recent.h"
+#include "runner/summary.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -27,14 +28,24 @@
 #define WORKER_IDLE_NS (10ull * NSEC_PER_SEC)
 #define AGENTS_MAX     256 /* loaded trees that are kept */
 
+/* A compaction that waits or runs. */
+struct compaction {
+	uint64_t behind; /* number of a turn; 0: there is none to wait for */
+	bool is_asked;   /* by somebody; else it is only due if enough turns are new */
+	bool is_cancelled;
+};
+
 struct conversation {
 	struct ref ref;
 	struct conversation *next;  /* in its bucket */
 	struct conversation *ready; /* in the list of those that wait for a worker */
 	struct live *first;         /* runs, or is next */
 	unsigned turns;
-	bool running;
-	struct buf temp; /* JSON object; empty: none */
+	bool running;           /* the first turn, or the first compaction */
+	bool compacting;        /* a compaction it is */
+	struct cancel *stop;    /* of the compaction that runs; NULL: none */
+	struct buf compactions; /* of struct compaction, in the order of turns */
+	struct buf temp;        /* JSON object; empty: none */
 };
 
 struct loaded {
@@ -67,6 +78,7 @@ struct runner {
 	unsigned idle GUARDED_BY(lock);
 	unsigned running GUARDED_BY(lock);
 	unsigned waiting GUARDED_BY(lock);
+	unsigned compactions GUARDED_BY(lock); /* that wait */
 	bool stopping GUARDED_BY(lock);
 	struct recent recent GUARDED_BY(lock);
 };
@@ -92,15 +104,38 @@ static struct conversation *need_locked(struct runner *rn, struct ref ref) REQUI
 	return *at;
 }
 
+/* Something runs or waits in it. */
+static bool is_busy(const struct conversation *c)
+{
+	return c->first || c->running || c->compactions.len;
+}
+
+/* Its first turn runs. */
+static bool runs_turn(const struct conversation *c)
+{
+	return c->running && !c->compacting;
+}
+
+/* The compaction that runs, or comes before the first turn; NULL: there is none. */
+static struct compaction *first_compaction(const struct conversation *c)
+{
+	struct compaction *first = (struct compaction *)(void *)c->compactions.data;
+
+	if (!c->compactions.len || runs_turn(c))
+		return NULL;
+	return !c->first || c->first->n > first->behind ? first : NULL;
+}
+
 /* A conversation with nothing left in it goes. */
 static void settle_locked(struct runner *rn, struct conversation *c) REQUIRES(rn->lock)
 {
 	struct conversation **at = slot_locked(rn, c->ref.session);
 
-	if (c->first || c->running || c->temp.len || *at != c)
+	if (is_busy(c) || c->temp.len || *at != c)
 		return;
 	*at = c->next;
 	buf_release(&c->temp);
+	buf_release(&c->compactions);
 	free(c);
 }
 
@@ -143,9 +178,14 @@ static struct conversation *next_work(struct runner *rn)
 	if (rn->stopping)
 		c = NULL; /* what is ready stays in the store */
 	if (c) {
+		c->compacting = first_compaction(c) != NULL;
 		c->running = true;
-		rn->running++;
-		rn->waiting--;
+		if (c->compacting) {
+			rn->compactions--;
+		} else {
+			rn->running++;
+			rn->waiting--;
+		}
 	} else {
 		rn->workers--;
 		cond_wake_all(&rn->quiet);
@@ -154,20 +194,61 @@ static struct conversation *next_work(struct runner *rn)
 	return c;
 }
 
-/* The first turn of the conversation is over: the next one, if any, is ready. */
-static void finish_turn(struct runner *rn, struct conversation *c, struct live *live)
+/* What ran is over: what is next, if anything, is ready. */
+static void go_on_locked(struct runner *rn, struct conversation *c) REQUIRES(rn->lock)
 {
-	mutex_lock(&rn->lock);
-	rn->running--;
-	recent_add(&rn->recent, live->ref, live->n);
-	c->running = false;
-	c->first = live->next;
-	c->turns--;
-	buf_clear(&c->temp); /* temp: keys end with the turn */
-	if (c->first && !rn->stopping)
+	c->running = c->compacting = false;
+	if (is_busy(c) && !rn->stopping)
 		make_ready_locked(rn, c);
 	else
 		settle_locked(rn, c);
+}
+
+/* Put a compaction behind those for earlier turns; one at that place is enough. */
+static int add_compaction_locked(struct runner *rn, struct conversation *c,
+				 const struct compaction *new) REQUIRES(rn->lock)
+{
+	size_t skip = c->compacting ? sizeof *new : 0; /* the one that runs */
+	size_t at = c->compactions.len;
+	struct compaction *there;
+
+	while (at > skip) {
+		there = (struct compaction *)(void *)(c->compactions.data + at) - 1;
+		if (there->behind < new->behind)
+			break;
+		if (there->behind == new->behind) {
+			there->is_asked |= new->is_asked;
+			there->is_cancelled = false;
+			return 0;
+		}
+		at -= sizeof *new;
+	}
+	if (!buf_reserve(&c->compactions, sizeof *new)) {
+		c->compactions.failed = false; /* those that are there stay */
+		return -ENOMEM;
+	}
+	memmove(c->compactions.data + at + sizeof *new, c->compactions.data + at,
+		c->compactions.len - at);
+	memcpy(c->compactions.data + at, new, sizeof *new);
+	c->compactions.len += sizeof *new;
+	rn->compactions++;
+	return 0;
+}
+
+/* The first turn of the conversation is over. due: a compaction may be. */
+static void finish_turn(struct runner *rn, struct conversation *c, struct live *live, bool due)
+{
+	struct compaction compaction = { .behind = live->n };
+
+	mutex_lock(&rn->lock);
+	rn->running--;
+	recent_add(&rn->recent, live->ref, live->n);
+	c->first = live->next;
+	c->turns--;
+	buf_clear(&c->temp); /* temp: keys end with the turn */
+	if (due)
+		(void)add_compaction_locked(rn, c, &compaction); /* else after the next turn */
+	go_on_locked(rn, c);
 	mutex_unlock(&rn->lock);
 }
 
@@ -181,6 +262,12 @@ static struct live *first_turn(struct runner *rn, struct conversation *c)
 	return live;
 }
 
+static void tell_compacted(struct runner *rn, struct ref session, const struct err *why)
+{
+	if (rn->options.compacted)
+		rn->options.compacted(rn->options.arg, session, why);
+}
+
 static void run_turn(struct runner *rn, struct conversation *c)
 {
 	struct live *live = first_turn(rn, c);
@@ -188,6 +275,7 @@ static void run_turn(struct runner *rn, struct conversation *c)
 	struct ref app = { .app = live->ref.app };
 	struct scope_info info;
 	struct err err = { 0 };
+	bool due;
 	int r = scope_stat(rn->options.store, app, &info, &err);
 
 	if (r == 0)
@@ -195,14 +283,82 @@ static void run_turn(struct runner *rn, struct conversation *c)
 	if (r == 0)
 		r = runner_set_temp(rn, live->ref, buf_span(&live->temp), &err);
 	r = invocation_run(&rn->host, live, r < 0 ? NULL : agent, &err);
+	due = r == 0 && agent->compaction_interval;
 	agent_tree_unref(agent);
 	atomic_fetch_add(&rn->turns_ended, 1);
 	atomic_fetch_add(&rn->turns_failed, r < 0);
 	live_end(live, r < 0);
-	finish_turn(rn, c, live);
+	finish_turn(rn, c, live, due);
 	if (rn->options.progress)
 		rn->options.progress(rn->options.arg, live->ref, live->number);
 	live_unref(live);
+}
+
+/* Let runner_cancel() and runner_stop() end the compaction that runs. */
+static struct compaction begin_compaction(struct runner *rn, struct conversation *c,
+					  struct cancel *stop)
+{
+	struct compaction compaction;
+
+	mutex_lock(&rn->lock);
+	memcpy(&compaction, c->compactions.data, sizeof compaction);
+	c->stop = stop;
+	if (rn->stopping || compaction.is_cancelled)
+		cancel_fire(stop);
+	mutex_unlock(&rn->lock);
+	return compaction;
+}
+
+static void finish_compaction(struct runner *rn, struct conversation *c)
+{
+	mutex_lock(&rn->lock);
+	c->stop = NULL;
+	buf_consume(&c->compactions, sizeof(struct compaction));
+	go_on_locked(rn, c);
+	mutex_unlock(&rn->lock);
+}
+
+static int compact(struct runner *rn, struct conversation *c, struct cancel *stop, struct err *err)
+{
+	struct compaction compaction = begin_compaction(rn, c, stop);
+	struct compact_options options = { 0 };
+	CLEANUP(agent_tree_unref_p) struct agent_tree *agent = NULL;
+	struct summary_source source = { .cancel = stop, .model_calls = &rn->model_calls };
+	struct scope_info info;
+	struct ref app = { .app = c->ref.app };
+	int r = scope_stat(rn->options.store, app, &info, err);
+
+	if (r == 0)
+		r = runner_agent(rn, info.id, &agent, err);
+	if (r < 0)
+		return r;
+	options.overlap = agent->compaction_overlap;
+	options.least = compaction.is_asked ? 1 : agent->compaction_interval;
+	source.tree = agent;
+	if (!options.least) /* the setting went since */
+		return 1;
+	return compact_session(rn->options.store, c->ref, &options, summary_ask, &source, err);
+}
+
+static void run_compaction(struct runner *rn, struct conversation *c)
+{
+	struct ref session = c->ref;
+	struct cancel stop;
+	struct err err = { 0 };
+	int r = cancel_init(&stop, &err);
+
+	if (r == 0) {
+		r = compact(rn, c, &stop, &err);
+		finish_compaction(rn, c);
+		cancel_release(&stop);
+	} else {
+		finish_compaction(rn, c);
+	}
+	if (r < 0) {
+		err.code = r;
+		(void)err_wrap(&err, "the session was not compacted");
+	}
+	tell_compacted(rn, session, r < 0 && r != -ESTALE ? &err : NULL);
 }
 
 static void *work(void *arg)
@@ -210,8 +366,12 @@ static void *work(void *arg)
 	struct runner *rn = arg;
 	struct conversation *c;
 
-	while ((c = next_work(rn)))
-		run_turn(rn, c);
+	while ((c = next_work(rn))) {
+		if (c->compacting) /* it stays so while it runs */
+			run_compaction(rn, c);
+		else
+			run_turn(rn, c);
+	}
 	return NULL;
 }
 
@@ -220,7 +380,7 @@ static bool want_worker_locked(struct runner *rn) REQUIRES(rn->lock)
 {
 	unsigned limit = rn->options.turns_max ? rn->options.turns_max : RUNNER_TURNS_MAX;
 
-	if (rn->idle >= rn->waiting || rn->workers >= limit)
+	if (rn->idle >= rn->waiting + rn->compactions || rn->workers >= limit)
 		return false;
 	rn->workers++;
 	return true;
@@ -258,15 +418,16 @@ static int enqueue(struct runner *rn, struct live *live, struct err *err)
 	if (!c) {
 		r = err_nomem(err);
 	} else {
+		if (!is_busy(c))
+			make_ready_locked(rn, c);
 		/* Two submits may come here in either order: the number decides. */
 		at = &c->first;
-		while (*at && ((*at)->n < live->n || (at == &c->first && c->running)))
+		while (*at && ((*at)->n < live->n || (at == &c->first && runs_turn(c))))
 			at = &(*at)->next;
 		live->next = *at;
 		*at = live;
 		rn->waiting++;
-		if (c->turns++ == 0)
-			make_ready_locked(rn, c);
+		c->turns++;
 		new_worker = want_worker_locked(rn);
 	}
 	mutex_unlock(&rn->lock);
@@ -330,6 +491,66 @@ int runner_submit(struct runner *rn, struct ref session, uint64_t staged, struct
 	return enqueue(rn, live, err);
 }
 
+/* Behind the turns that wait now. */
+static int enqueue_compaction(struct runner *rn, struct ref session, struct err *err)
+{
+	struct compaction compaction = { .is_asked = true };
+	struct conversation *c;
+	const struct live *live;
+	bool new_worker = false;
+	bool was_busy;
+	int r = 0;
+
+	mutex_lock(&rn->lock);
+	c = rn->stopping ? NULL : need_locked(rn, session);
+	if (rn->stopping) {
+		r = err_set(err, -ESHUTDOWN, "the daemon is stopping");
+	} else if (!c) {
+		r = err_nomem(err);
+	} else {
+		for (live = c->first; live; live = live->next)
+			compaction.behind = live->n;
+		was_busy = is_busy(c);
+		r = add_compaction_locked(rn, c, &compaction) < 0 ? err_nomem(err) : 0;
+		if (r == 0 && !was_busy)
+			make_ready_locked(rn, c);
+		settle_locked(rn, c);
+		new_worker = r == 0 && want_worker_locked(rn);
+	}
+	mutex_unlock(&rn->lock);
+	if (new_worker)
+		start_worker(rn);
+	return r;
+}
+
+int runner_compact(struct runner *rn, struct ref session, struct err *err)
+{
+	CLEANUP(agent_tree_unref_p) struct agent_tree *agent = NULL;
+	struct ref app = { .app = session.app };
+	struct scope_info info;
+	int r = scope_stat(rn->options.store, session, &info, err);
+
+	if (r == 0)
+		r = scope_stat(rn->options.store, app, &info, err);
+	if (r == -ENOENT)
+		return -ESTALE;
+	if (r == 0)
+		r = runner_agent(rn, info.id, &agent, err);
+	return r < 0 ? r : enqueue_compaction(rn, session, err);
+}
+
+bool runner_is_busy(struct runner *rn, struct ref session)
+{
+	const struct conversation *c;
+	bool busy;
+
+	mutex_lock(&rn->lock);
+	c = *slot_locked(rn, session.session);
+	busy = c && is_busy(c);
+	mutex_unlock(&rn->lock);
+	return busy;
+}
+
 struct live *runner_live(struct runner *rn, struct ref session, uint64_t n)
 {
 	struct conversation *c;
@@ -347,11 +568,17 @@ struct live *runner_live(struct runner *rn, struct ref session, uint64_t n)
 
 void runner_cancel(struct runner *rn, struct ref session)
 {
+	struct compaction *compaction;
 	struct conversation *c;
 
 	mutex_lock(&rn->lock);
 	c = *slot_locked(rn, session.session);
-	if (c && c->first)
+	compaction = c ? first_compaction(c) : NULL;
+	if (compaction)
+		compaction->is_cancelled = true;
+	if (c && c->stop)
+		cancel_fire(c->stop);
+	else if (c && c->first && !compaction)
 		cancel_fire(&c->first->cancel);
 	mutex_unlock(&rn->lock);
 }
@@ -365,6 +592,8 @@ void runner_forget(struct runner *rn, struct ref session)
 	c = *slot_locked(rn, session.session);
 	for (live = c ? c->first : NULL; live; live = live->next)
 		cancel_fire(&live->cancel);
+	if (c && c->stop)
+		cancel_fire(c->stop);
 	mutex_unlock(&rn->lock);
 }
 
@@ -567,9 +796,9 @@ static void list_conversation_locked(struct runner *rn, const struct conversatio
 	const struct live *live = c->first;
 	size_t enough = (RUNNER_LIST_MAX + rn->running + RECENT_TURNS) * sizeof(struct turn_place);
 
-	if (!running && c->running)
+	if (!running && runs_turn(c))
 		live = live->next;
-	else if (running && !c->running)
+	else if (running && !runs_turn(c))
 		live = NULL;
 	for (; live && out->len < enough; live = running ? NULL : live->next) {
 		struct turn_place place = { live->ref, live->n };
@@ -733,7 +962,9 @@ void runner_stop(struct runner *rn)
 		struct conversation *c;
 
 		for (c = rn->bucket[i]; c; c = c->next) {
-			live = c->running ? c->first : NULL;
+			if (c->stop)
+				cancel_fire(c->stop);
+			live = runs_turn(c) ? c->first : NULL;
 			if (!live)
 				continue;
 			atomic_store(&live->stopping, true);
@@ -754,6 +985,7 @@ static void free_conversation(struct conversation *c)
 		c->first = live->next;
 		live_unref(live);
 	}
+	buf_release(&c->compactions);
 	buf_release(&c->temp);
 	free(c);
 }

@@ -33,6 +33,8 @@ struct runner_options {
 	 * Called without locks.
 	 */
 	void (*progress)(void *arg, struct ref session, uint64_t turn_number);
+	/* A compaction ended; why: it failed, NULL: it did not. Called without locks. */
+	void (*compacted)(void *arg, struct ref session, const struct err *why);
 	/* Append the path at which programs find the session; NULL: nowhere. */
 	int (*session_path)(void *arg, struct ref session, struct buf *out);
 
@@ -93,10 +95,21 @@ MUST_CHECK int runner_submit(struct runner *rn, struct ref session, uint64_t sta
 
 /*
  * End the turn of a session that runs or is about to: it fails as CANCELLED
- * with what was said so far. Those behind it go on. Without one nothing
- * happens. Does not wait for its end. Any thread.
+ * with what was said so far. Those behind it go on. If a compaction runs, that
+ * ends instead. Without either nothing happens. Does not wait for its end. Any
+ * thread.
  */
 void runner_cancel(struct runner *rn, struct ref session);
+
+/*
+ * Compact the session (compact.h) when the turns that wait now have ended, and before those
+ * that come later. Does not wait for it; it is forgotten when the daemon ends.
+ * Returns 0; -ESTALE no such session; -ENXIO no agent; -ESHUTDOWN. Any thread.
+ */
+MUST_CHECK int runner_compact(struct runner *rn, struct ref session, struct err *err);
+
+/* Whether a turn or a compaction of the session runs or waits. */
+bool runner_is_busy(struct runner *rn, struct ref session);
 
 /* End what runs and waits in a session that goes away. */
 void runner_forget(struct runner *rn, struct ref session);

@@ -204,6 +204,196 @@ same_session() {
 	done < <(find "$1"/turns/[0-9]* -type f)
 }
 
+# The compactions of the log, one JSON object.
+compactions() {
+	jq -s '[.[] | select(.actions.compaction)]' events.jsonl
+}
+
+count_compactions() {
+	compactions | jq length
+}
+
+@test "compact appends a summary of the turns that ended" {
+	session compact
+	echo compact > ctl
+	same idle "$(timeout 30 cat wait)"
+	[ ! -s events.jsonl ]
+	say one
+	echo 1 > state/k.json
+	say two
+	echo compact > ctl
+	same idle "$(timeout 30 cat wait)"
+	tail -n 1 events.jsonl | jq -e --arg from "$(invocation 1)" --arg to "$(invocation 2)" '
+		.author == "user" and (.invocationId | startswith("e-")) and (has("content") | not)
+		and .customMetadata == {"adkfs.compacted": {from: $from, to: $to}}
+		and .actions.compaction.compactedContent
+			== {"parts": [{"text": "once upon a time"}], "role": "model"}'
+	compactions | jq -e --argjson first "$(head -n 1 events.jsonl | jq .timestamp)" \
+		--argjson last "$(tail -n 2 events.jsonl | head -n 1 | jq .timestamp)" '
+		.[0].actions.compaction | .startTimestamp == $first and .endTimestamp == $last'
+	# It is no turn, and there is nothing left to do.
+	same '1 2 latest' "$(ls turns | xargs)"
+	same 'you said two' "$(cat output)"
+	cp events.jsonl "$TMP/before"
+	printf 'compact\ncompact\n' > ctl
+	timeout 30 cat wait
+	cmp events.jsonl "$TMP/before"
+	[ ! -s .errors ]
+	# People see that it happened, and all that was said.
+	grep -q 'what was said before was summarised' transcript.md
+	grep -q 'what was said before was summarised' transcript.html
+	grep -q 'you said one' transcript.md
+	sizes_are_true .
+	say three
+	echo compact > ctl
+	timeout 30 cat wait
+	compactions | jq -e --arg from "$(invocation 3)" 'length == 2
+		and .[1].customMetadata["adkfs.compacted"] == {from: $from, to: $from}'
+}
+
+@test "compact takes no arguments, and needs an agent" {
+	session compact
+	refused EINVAL bash -c 'echo compact now > ctl'
+	session nobody
+	refused ENXIO bash -c 'echo compact > ctl'
+	session broken
+	refused ENXIO bash -c 'echo compact > ctl'
+}
+
+@test "a root without a model lets another agent summarise" {
+	session compact
+	say one
+	mv "$AGENTS/compact/root_agent.yaml" "$AGENTS/compact/teller.yaml"
+	printf '%s\n' 'agent_class: SequentialAgent' 'name: root' > "$AGENTS/compact/root_agent.yaml"
+	echo compact > ctl
+	timeout 30 cat wait
+	same 0 "$(count_compactions)"
+	tail -n 1 .errors | jq -e '.errno == "ENXIO" and (.error | contains("no agent of the app"))'
+	echo 'sub_agents: [{config_path: teller.yaml}]' >> "$AGENTS/compact/root_agent.yaml"
+	echo compact > ctl
+	timeout 30 cat wait
+	same 1 "$(count_compactions)"
+}
+
+@test "a compaction waits for the turns before it, and those behind wait for it" {
+	session compact
+	echo 'slow one' > input
+	echo 'slow two' > input
+	echo compact > ctl
+	echo compact > ctl
+	echo three > input
+	same idle "$(timeout 30 cat wait)"
+	compactions | jq -e --arg from "$(invocation 1)" --arg to "$(invocation 2)" 'length == 1
+		and .[0].customMetadata["adkfs.compacted"] == {from: $from, to: $to}'
+	# The third turn's message was there before, its answer was not.
+	jq -se --arg two "$(invocation 2)" --arg three "$(invocation 3)" '
+		map(.invocationId) as $ids | (map(.actions.compaction != null) | index(true)) as $at
+		| $at > ($ids | rindex($two)) and $at < ($ids | rindex($three))
+			and $at > ($ids | index($three))' events.jsonl
+}
+
+@test "a compaction that fails says so in .errors, and changes nothing" {
+	session compact
+	say 'fail one'
+	cp events.jsonl "$TMP/before"
+	echo compact > ctl
+	timeout 30 cat wait
+	cmp events.jsonl "$TMP/before"
+	tail -n 1 .errors | jq -e '.name == "ctl" and .errno == "EIO"
+		and (.error | contains("not compacted") and contains("not this one"))'
+	same idle "$(cat status)"
+	# The session goes on.
+	say two
+	same 'you said two' "$(cat output)"
+	sizes_are_true .
+}
+
+@test "cancel ends a compaction, and so does the daemon" {
+	session compact
+	say forever
+	echo compact > ctl
+	background timeout 60 cat wait
+	echo two > input
+	echo cancel > ctl
+	eventually 20 grep -q ECANCELED .errors
+	wait "$PID"
+	same 'you said two' "$(cat output)"
+	same done "$(cat turns/2/status)"
+	same 0 "$(count_compactions)"
+	echo compact > ctl
+	daemon_restart
+	back
+	same idle "$(timeout 10 cat wait)"
+	same 0 "$(count_compactions)"
+	# A session that goes away takes it along.
+	echo compact > ctl
+	cd ..
+	timeout 30 rmdir s1
+	session compact ann s1
+	say again
+	same 'you said again' "$(cat output)"
+}
+
+@test "a session compacts itself" {
+	printf 'ADKFS_COMPACTION_INTERVAL=2\nADKFS_COMPACTION_OVERLAP=1\n' > "$AGENTS/compact/.env"
+	session compact
+	say one
+	same 0 "$(count_compactions)"
+	say two
+	same 1 "$(count_compactions)"
+	say three
+	same 1 "$(count_compactions)"
+	# Only behind a turn that did not fail.
+	say break
+	same 'failed 4' "$(cat status)"
+	same 1 "$(count_compactions)"
+	say five
+	compactions | jq -e --arg a "$(invocation 1)" --arg b "$(invocation 2)" --arg e "$(invocation 5)" '
+		[.[].customMetadata["adkfs.compacted"]] == [{from: $a, to: $b}, {from: $b, to: $e}]'
+	# Asked for, it does not wait until there are enough.
+	say six
+	same 2 "$(count_compactions)"
+	echo compact > ctl
+	timeout 30 cat wait
+	same 3 "$(count_compactions)"
+}
+
+@test "compactions of many sessions at once" {
+	for n in 1 2 3 4 5 6; do
+		session compact ann "s$n"
+		for word in a b c; do echo "$word" > input; done
+		echo compact > ctl
+		echo d > input
+	done
+	for n in 1 2 3 4 5 6; do
+		session compact ann "s$n"
+		same idle "$(timeout 60 cat wait)"
+		compactions | jq -e --arg to "$(invocation 3)" 'length == 1
+			and .[0].customMetadata["adkfs.compacted"].to == $to'
+		same 'you said d' "$(cat output)"
+	done
+}
+
+@test "a rewind undoes the compaction behind it" {
+	session compact
+	say one
+	say two
+	echo compact > ctl
+	timeout 30 cat wait
+	echo "rewind $(invocation 2)" > ctl
+	say three
+	echo compact > ctl
+	timeout 30 cat wait
+	compactions | jq -e --arg from "$(invocation 1)" --arg to "$(invocation 3)" '
+		.[1].customMetadata["adkfs.compacted"] == {from: $from, to: $to}'
+	# A fork knows of it too.
+	echo 'fork s2' > ctl
+	cd ../s2
+	echo compact > ctl
+	timeout 30 cat wait
+	same 2 "$(count_compactions)"
+}
+
 @test "fork copies the session, and both go on by themselves" {
 	session
 	echo '{"a": {"b": [1.50]}, "user:u": 1}' > state.json

@@ -64,6 +64,21 @@ serve() {
 	same '["first","one","second"]' "$(jq -c '[.messages[1:][].content]' "$TMP/asked/2.json")"
 }
 
+@test "what was compacted is sent as its summary" {
+	serve '[{"text": "one"}, {"text": "two"}, {"text": "they counted"}, {"text": "three"}]'
+	say first
+	say second
+	echo compact > ctl
+	timeout 30 cat wait
+	jq -e '.messages | length == 1 and .[0].role == "user"
+		and (.[0].content
+			| endswith("\n\nuser: first\nopenai: one\nuser: second\nopenai: two\n"))' "$TMP/asked/3.json"
+	jq -e 'has("tools") | not' "$TMP/asked/3.json"
+	say third
+	same '["they counted","third"]' "$(jq -c '[.messages[1:][].content]' "$TMP/asked/4.json")"
+	same '["system","assistant","user"]' "$(jq -c '[.messages[].role]' "$TMP/asked/4.json")"
+}
+
 @test "a tool call round trip" {
 	serve '[{"text": "Adding.", "calls": [{"name": "add", "args": {"a": 2, "b": 3.5}, "id": "call_1"}]},
 		{"text": "It is 5.5."}]'

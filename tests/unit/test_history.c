@@ -447,14 +447,14 @@ static void test_responses_to_nothing(void **state UNUSED)
 	say("e-1", "other", "model", CALL("c", "1"));
 	say("e-1", "user", "user", TEXT("so") "," BACK("c", "3"));
 	say("e-1", "me", "user", "{\"functionResponse\":{\"name\":\"add\",\"response\":{}}}");
-	expect(1, USER(TEXT("add"))
-			  USER(TEXT("For context:") "," TEXT("[me] `add` tool returned result: "
-							     "{\\\"r\\\":1}") "," TEXT(
-				  "[me] `add` tool returned result: {\\\"r\\\":2}"))
-				  STORY("[other] called tool `add` with parameters: {\\\"n\\\":1}")
-					  STORY("[user] `add` tool returned result: {\\\"r\\\":3}")
-						  USER(TEXT("so")) STORY(
-							  "[me] `add` tool returned result: {}"));
+	expect(1,
+	       USER(TEXT("add")) USER(TEXT("For context:") "," TEXT(
+		       "[me] `add` tool returned result: "
+		       "{\\\"r\\\":1}") "," TEXT("[me] `add` tool returned result: {\\\"r\\\":2}"))
+		       STORY("[other] called tool `add` with parameters: {\\\"n\\\":1}")
+			       STORY("[user] `add` tool returned result: {\\\"r\\\":3}")
+				       USER(TEXT("so"))
+					       STORY("[me] `add` tool returned result: {}"));
 }
 
 #define ASK(id, name) "{\"functionCall\":{\"id\":\"" id "\",\"args\":{},\"name\":\"" name "\"}}"

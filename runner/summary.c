@@ -1,0 +1,52 @@
+/*
+ * Summaries: see summary.h.
+ */
+#include "runner/summary.h"
+
+#include "runner/model.h"
+
+#include <errno.h>
+
+/* The root's, or else that of the first that has one. */
+static const char *choose_model(const struct agent_tree *tree)
+{
+	const char *model = tree->root->model;
+	size_t i;
+
+	for (i = 0; !model && i < tree->count; i++)
+		model = tree->agents[i]->model;
+	return model;
+}
+
+static int take_answer(const struct model_reply *reply, struct buf *summary, struct err *err)
+{
+	const char *why = reply->error_message ? reply->error_message : reply->error_code;
+
+	if (reply->error_code)
+		return err_set(err, -EIO, "the model gave no summary: %s", why);
+	if (reply->content)
+		content_text(reply->content, summary);
+	return buf_check(summary, err);
+}
+
+int summary_ask(void *arg, struct span prompt, struct buf *summary, struct err *err)
+{
+	const struct summary_source *source = arg;
+	const char *model = choose_model(source->tree);
+	CLEANUP(content_free_p) struct content *content = content_new("user");
+	CLEANUP(model_reply_release) struct model_reply reply = { 0 };
+	struct model_request rq = { .folder = source->tree->folder,
+				    .settings = source->tree->settings,
+				    .system = "",
+				    .contents = &content,
+				    .count = 1 };
+	int r;
+
+	if (!content || content_add_text(content, prompt, false) < 0)
+		return err_nomem(err);
+	if (!model)
+		return err_set(err, -ENXIO, "no agent of the app has a model that could summarise");
+	atomic_fetch_add(source->model_calls, 1);
+	r = model_ask(model, &rq, source->cancel, &reply, err);
+	return r < 0 ? r : take_answer(&reply, summary, err);
+}

@@ -1,0 +1,24 @@
+/*
+ * Summaries: what compaction asks of an app's model.
+ */
+#ifndef RUNNER_SUMMARY_H
+#define RUNNER_SUMMARY_H
+
+#include "base/cancel.h"
+#include "runner/agent.h"
+#include "runner/compact.h"
+
+/* For compact_session(). */
+struct summary_source {
+	const struct agent_tree *tree;
+	struct cancel *cancel;
+	_Atomic uint64_t *model_calls; /* counter, only added to */
+};
+
+/*
+ * Ask the root agent's model, or that of the first agent that has one, without what the
+ * agent is told otherwise. arg: summary_source. -ENXIO: no agent has a model.
+ */
+MUST_CHECK int summary_ask(void *arg, struct span prompt, struct buf *summary, struct err *err);
+
+#endif

@@ -1,0 +1,433 @@
+/*
+ * Compaction: which turns, what a model is told of them, what is stored.
+ */
+#include "runner/compact.h"
+
+#include "runner/history.h"
+#include "store/rewind.h"
+#include "store/turn.h"
+
+#include <errno.h>
+#include <ftw.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static const char *engine; /* the one that is tested */
+static char folder[64];
+static struct store *st;
+static struct ref app, user, session;
+static struct err err;
+
+static void must(int got, int want, const char *what)
+{
+	if (got != want)
+		fail_msg("%s: %s (%s), not %s", what, got < 0 ? err_name(got) : "no error",
+			 err.text, want < 0 ? err_name(want) : "0");
+	err = (struct err){ 0 };
+}
+
+/* A call that must return so. */
+#define CODE(call, code) must((call), (code), #call)
+#define OK(call)         CODE(call, 0)
+
+static int setup(void **state UNUSED)
+{
+	struct store_options options = { .folder = folder, .engine = engine };
+
+	(void)snprintf(folder, sizeof folder, "/tmp/adkfs-test-XXXXXX");
+	if (!mkdtemp(folder))
+		return -1;
+	OK(store_open(&options, &st, &err));
+	OK(scope_create(st, (struct ref){ 0 }, "app", &app, NULL, &err));
+	OK(scope_create(st, app, "user", &user, NULL, &err));
+	OK(scope_create(st, user, "session", &session, NULL, &err));
+	return 0;
+}
+
+static int remove_entry(const char *path, const struct stat *sb UNUSED, int kind UNUSED,
+			struct FTW *ftw UNUSED)
+{
+	return remove(path);
+}
+
+static int teardown(void **state UNUSED)
+{
+	store_close(st);
+	return nftw(folder, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+static void take(struct event *e, const char *author, const char *invocation, const char *parts,
+		 const char *others)
+{
+	CLEANUP(buf_release) struct buf line = { 0 };
+
+	buf_printf(&line,
+		   "{\"author\":\"%s\",\"invocationId\":\"%s\",\"content\":{\"role\":\"%s\","
+		   "\"parts\":[%s]}%s}",
+		   author, invocation, strcmp(author, "me") ? "user" : "model", parts, others);
+	OK(event_from_json(buf_span(&line), e, &err));
+}
+
+static void append(const char *author, const char *invocation, const char *parts,
+		   const char *others)
+{
+	CLEANUP(event_release) struct event e = { 0 };
+
+	take(&e, author, invocation, parts, others);
+	OK(session_append(st, session, &e, 1, &err));
+}
+
+static void submit(uint64_t n, const char *parts)
+{
+	CLEANUP(event_release) struct event e = { 0 };
+	struct turn_info info;
+	char invocation[16];
+
+	(void)snprintf(invocation, sizeof invocation, "e-%u", (unsigned)n);
+	take(&e, "user", invocation, parts, "");
+	OK(turn_submit(st, session, 0, &e, &info, &err));
+	assert_int_equal(info.n, n);
+}
+
+static void answer(uint64_t n, const char *parts)
+{
+	CLEANUP(event_release) struct event e = { 0 };
+	struct turn_info info;
+	char invocation[16];
+
+	(void)snprintf(invocation, sizeof invocation, "e-%u", (unsigned)n);
+	take(&e, "me", invocation, parts, "");
+	OK(turn_append(st, session, n, &e, 1, &info, &err));
+}
+
+static void end(uint64_t n, enum turn_state state)
+{
+	OK(turn_end(st, session, n, state, NULL, NULL, NULL, &err));
+}
+
+static void turn(uint64_t n)
+{
+	char parts[64];
+
+	(void)snprintf(parts, sizeof parts, "{\"text\":\"%u?\"}", (unsigned)n);
+	submit(n, parts);
+	(void)snprintf(parts, sizeof parts, "{\"text\":\"%u!\"}", (unsigned)n);
+	answer(n, parts);
+	end(n, TURN_DONE);
+}
+
+/* The lines of a prompt behind what is to be done with them. */
+static const char *said(struct buf *prompt)
+{
+	const char *lines = strstr(buf_cstr(prompt), "\n\n");
+
+	assert_non_null(lines);
+	return lines + 2;
+}
+
+static void expect_plan(unsigned overlap, unsigned least, const char *from, const char *to,
+			const char *lines)
+{
+	struct compact_options options = { overlap, least };
+	struct compact_plan plan = { 0 };
+
+	CODE(compact_plan(st, session, &options, &plan, &err), lines ? 0 : 1);
+	if (lines) {
+		assert_string_equal(plan.from, from);
+		assert_string_equal(plan.to, to);
+		assert_string_equal(said(&plan.prompt), lines);
+	} else {
+		assert_null(plan.prompt.data);
+	}
+	compact_plan_release(&plan);
+}
+
+#define NOTHING NULL, NULL, NULL
+
+static void test_plan(void **state UNUSED)
+{
+	struct compact_options options = { 0 };
+	struct compact_plan plan;
+
+	expect_plan(0, 0, NOTHING);
+	turn(1);
+	expect_plan(0, 0, "e-1", "e-1", "user: 1?\nme: 1!\n");
+	turn(2);
+	expect_plan(9, 2, "e-1", "e-2", "user: 1?\nme: 1!\nuser: 2?\nme: 2!\n");
+	expect_plan(0, 3, NOTHING);
+	OK(scope_remove(st, session, &err));
+	CODE(compact_plan(st, session, &options, &plan, &err), -ENOENT);
+}
+
+/* Texts only, turn by turn, of whoever spoke. */
+static void test_lines(void **state UNUSED)
+{
+	append("cron", "p-0", "{\"text\":\"before\"}", "");
+	submit(1,
+	       "{\"text\":\"one\"},{\"text\":\" more\\n\"},{\"inlineData\":{\"data\":\"AAAA\"}}");
+	submit(2, "{\"text\":\"two\\nlines\"}");
+	answer(1, "{\"text\":\"hm\",\"thought\":true},{\"text\":\"I look\"},{\"functionCall\":{"
+		  "\"name\":\"f\"}}");
+	answer(1, "{\"functionResponse\":{\"name\":\"f\",\"response\":{\"a\":1}}}");
+	answer(1, "{\"text\":\"only thought\",\"thought\":true}");
+	append("cron", "p-1", "{\"text\":\"between\"}", ",\"actions\":{\"stateDelta\":{\"k\":1}}");
+	end(1, TURN_FAILED);
+	end(2, TURN_DONE);
+	submit(3, "{\"text\":\"three\"}");
+	expect_plan(0, 0, "e-1", "e-2",
+		    "cron: before\nuser: one more\nme: I look\ncron: between\nuser: two\nlines\n");
+}
+
+/* Turns that run or wait are not summarised; nothing said is nothing to do. */
+static void test_not_ended(void **state UNUSED)
+{
+	submit(1, "{\"text\":\"one\"}");
+	expect_plan(0, 0, NOTHING);
+	end(1, TURN_DONE);
+	submit(2, "{\"text\":\"two\"}");
+	submit(3, "{\"text\":\"three\"}");
+	end(3, TURN_FAILED);
+	expect_plan(0, 0, "e-1", "e-1", "user: one\n");
+	expect_plan(0, 2, NOTHING);
+}
+
+static void test_nothing_said(void **state UNUSED)
+{
+	submit(1, "{\"functionCall\":{\"name\":\"f\"}}");
+	end(1, TURN_DONE);
+	expect_plan(0, 0, NOTHING);
+}
+
+/* One that answers, and what it was asked. */
+struct asked {
+	const char *answer; /* NULL: it fails */
+	struct buf prompt;
+	const char *rewinds; /* meanwhile, before this invocation */
+	unsigned times;
+};
+
+static int ask(void *arg, struct span prompt, struct buf *summary, struct err *why)
+{
+	struct asked *m = arg;
+
+	buf_clear(&m->prompt);
+	buf_span_add(&m->prompt, prompt);
+	m->times++;
+	if (m->rewinds)
+		OK(session_rewind(st, session, span_of(m->rewinds), &err));
+	m->rewinds = NULL;
+	if (!m->answer)
+		return err_set(why, -EPIPE, "no answer");
+	buf_text(summary, m->answer);
+	return 0;
+}
+
+static void compact(unsigned overlap, const char *summary, const char *lines)
+{
+	struct compact_options options = { .overlap = overlap };
+	struct asked m = { .answer = summary };
+
+	OK(compact_session(st, session, &options, ask, &m, &err));
+	assert_string_equal(said(&m.prompt), lines);
+	buf_release(&m.prompt);
+}
+
+static void last_event(struct event *e)
+{
+	CLEANUP(buf_release) struct buf log = { 0 };
+	struct scope_info info;
+	const char *line;
+
+	OK(scope_stat(st, session, &info, &err));
+	OK(session_read(st, session, 0, info.log_size, &log, &err));
+	line = memrchr(log.data, '\n', log.len - 1);
+	assert_non_null(line);
+	OK(event_from_json((struct span){ line + 1, (size_t)(log.data + log.len - line) - 1 }, e,
+			   &err));
+}
+
+static void expect_text(struct span got, const char *want)
+{
+	char *text = span_dup(got);
+
+	assert_string_equal(text, want);
+	free(text);
+}
+
+static void expect_history(uint64_t n, const char *want)
+{
+	struct history_query q = { .store = st, .session = session, .agent = "me", .n = n };
+	CLEANUP(buf_release) struct buf seen = { 0 };
+	struct history h = { 0 };
+	size_t i;
+
+	OK(history_build(&q, &h, &err));
+	for (i = 0; i < h.count; i++) {
+		buf_printf(&seen, "%s:", h.contents[i]->role);
+		content_text(h.contents[i], &seen);
+		buf_char(&seen, ' ');
+	}
+	history_release(&h);
+	assert_string_equal(seen.len ? buf_cstr(&seen) : "", want);
+}
+
+static void test_event(void **state UNUSED)
+{
+	CLEANUP(event_release) struct event e = { 0 };
+	CLEANUP(buf_release) struct buf invocation = { 0 };
+	struct scope_info before;
+	struct scope_info after;
+
+	append("user", "p", "{\"text\":\"old\"}", ",\"timestamp\":12.5");
+	turn(1);
+	append("user", "p", "{\"text\":\"behind\"}", "");
+	OK(scope_stat(st, session, &before, &err));
+	turn(2);
+	append("user", "p", "{\"text\":\"new\"}", ",\"timestamp\":9000000000");
+	compact(0, " it was \"so\"\n",
+		"user: old\nuser: 1?\nme: 1!\nuser: behind\nuser: 2?\nme: 2!\n"
+		"user: new\n");
+	last_event(&e);
+	expect_text(event_json(&e, EVENT_AUTHOR), "\"user\"");
+	expect_text(event_json(&e, EVENT_CONTENT), "");
+	expect_text(event_json(&e, EVENT_CUSTOM_METADATA),
+		    "{\"adkfs.compacted\":{\"from\":\"e-1\",\"to\":\"e-2\"}}");
+	expect_text(event_action(&e, ACTION_COMPACTION),
+		    "{\"startTimestamp\":12.500000,\"endTimestamp\":9000000000.000000,"
+		    "\"compactedContent\":{\"parts\":[{\"text\":\" it was \\\"so\\\"\\n\"}],"
+		    "\"role\":\"model\"}}");
+	OK(event_text(&e, EVENT_INVOCATION, &invocation));
+	assert_int_equal(invocation.len, 38);
+	assert_memory_equal(invocation.data, "e-", 2);
+	OK(scope_stat(st, session, &after, &err));
+	assert_int_equal(after.turns, 2); /* it is no turn */
+	turn(3);
+	expect_history(3, "model: it was \"so\"\n user:3? model:3! ");
+}
+
+/* Each turn is summarised once, but for those that are to overlap. */
+static void test_again(void **state UNUSED)
+{
+	turn(1);
+	turn(2);
+	compact(0, "A", "user: 1?\nme: 1!\nuser: 2?\nme: 2!\n");
+	expect_plan(5, 0, NOTHING);
+	turn(3);
+	expect_plan(0, 2, NOTHING);
+	expect_plan(0, 1, "e-3", "e-3", "user: 3?\nme: 3!\n");
+	compact(1, "B", "user: 2?\nme: 2!\nuser: 3?\nme: 3!\n");
+	turn(4);
+	expect_history(4, "model:A model:B user:4? model:4! ");
+	compact(9, "C", "user: 1?\nme: 1!\nuser: 2?\nme: 2!\nuser: 3?\nme: 3!\nuser: 4?\nme: 4!\n");
+	turn(5);
+	expect_history(5, "model:C user:5? model:5! ");
+}
+
+/* Events of others say by their times what they stand for. */
+static void test_others(void **state UNUSED)
+{
+	struct turn_info info;
+	char others[200];
+
+	turn(1);
+	OK(turn_stat(st, session, 1, &info, &err));
+	turn(2);
+	(void)snprintf(others, sizeof others,
+		       ",\"actions\":{\"compaction\":{\"startTimestamp\":0,\"endTimestamp\":%.6f,"
+		       "\"compactedContent\":{}}}",
+		       (double)info.ended / 1e6);
+	append("user", "k", "", others);
+	expect_plan(0, 0, "e-2", "e-2", "user: 2?\nme: 2!\n");
+	expect_plan(1, 0, "e-1", "e-2", "user: 1?\nme: 1!\nuser: 2?\nme: 2!\n");
+}
+
+/* What was undone is in no summary, and neither is a summary that was. */
+static void test_rewound(void **state UNUSED)
+{
+	turn(1);
+	turn(2);
+	turn(3);
+	OK(session_rewind(st, session, SPAN("e-2"), &err));
+	expect_plan(0, 2, NOTHING);
+	turn(4);
+	expect_plan(0, 2, "e-1", "e-4", "user: 1?\nme: 1!\nuser: 4?\nme: 4!\n");
+	compact(0, "A", "user: 1?\nme: 1!\nuser: 4?\nme: 4!\n");
+	turn(5);
+	expect_plan(1, 0, "e-4", "e-5", "user: 4?\nme: 4!\nuser: 5?\nme: 5!\n");
+	OK(session_rewind(st, session, SPAN("e-4"), &err));
+	turn(6);
+	expect_plan(0, 0, "e-1", "e-6", "user: 1?\nme: 1!\nuser: 6?\nme: 6!\n");
+}
+
+static void test_failures(void **state UNUSED)
+{
+	struct compact_options options = { 0 };
+	struct asked m = { .answer = "sum" };
+	struct scope_info before;
+	struct scope_info after;
+	char *long_one = calloc(1, COMPACT_SUMMARY_MAX + 2);
+
+	assert_non_null(long_one);
+	CODE(compact_session(st, session, &options, ask, &m, &err), 1);
+	turn(1);
+	OK(scope_stat(st, session, &before, &err));
+	m.answer = NULL;
+	CODE(compact_session(st, session, &options, ask, &m, &err), -EPIPE);
+	m.answer = " \n\t";
+	CODE(compact_session(st, session, &options, ask, &m, &err), -EIO);
+	memset(long_one, 'x', COMPACT_SUMMARY_MAX + 1);
+	m.answer = long_one;
+	CODE(compact_session(st, session, &options, ask, &m, &err), -EFBIG);
+	OK(scope_stat(st, session, &after, &err));
+	assert_int_equal(after.log_size, before.log_size);
+	OK(scope_remove(st, session, &err));
+	CODE(compact_session(st, session, &options, ask, &m, &err), -ESTALE);
+	assert_int_equal(m.times, 3);
+	buf_release(&m.prompt);
+	free(long_one);
+}
+
+/* A summary of what is undone while it is made is made anew. */
+static void test_rewound_meanwhile(void **state UNUSED)
+{
+	struct compact_options options = { 0 };
+	struct asked m = { .answer = "sum", .rewinds = "e-2" };
+
+	turn(1);
+	turn(2);
+	OK(compact_session(st, session, &options, ask, &m, &err));
+	assert_int_equal(m.times, 2);
+	assert_string_equal(said(&m.prompt), "user: 1?\nme: 1!\n");
+	turn(3);
+	expect_history(3, "model:sum user:3? model:3! ");
+	m.rewinds = "e-1";
+	CODE(compact_session(st, session, &options, ask, &m, &err), 1);
+	expect_history(3, "");
+	buf_release(&m.prompt);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_plan),      TEST(test_lines),
+		TEST(test_not_ended), TEST(test_nothing_said),
+		TEST(test_event),     TEST(test_again),
+		TEST(test_others),    TEST(test_rewound),
+		TEST(test_failures),  TEST(test_rewound_meanwhile),
+	};
+	const char *const *name;
+	int failed = 0;
+
+	for (name = engine_names(); *name; name++) {
+		engine = *name;
+		failed += cmocka_run_group_tests_name(engine, tests, NULL, NULL);
+	}
+	return failed;
+}
