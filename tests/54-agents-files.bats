@@ -39,7 +39,8 @@ tree() {
 		'output_schema: {name: schemas/words.json}' > "$A/agents/translator.yaml"
 	echo '{"type": "object", "properties": {"words": {"type": "string"}}}' > "$A/schemas/words.json"
 	echo '{"description": "The time."}' > "$A/tools/clock.json"
-	printf '#!/bin/sh\n' | tee "$A/tools/clock" "$A/toolsets/rooms" > "$A/guards/weekend"
+	printf '#!/bin/sh\n' | tee "$A/tools/clock" > "$A/guards/weekend"
+	printf '#!/bin/sh\necho "[]"\n' > "$A/toolsets/rooms"
 	chmod +x "$A/tools/clock" "$A/toolsets/rooms" "$A/guards/weekend"
 }
 
