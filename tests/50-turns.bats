@@ -69,7 +69,7 @@ parked() {
 
 @test "output comes as it is produced" {
 	session slow
-	echo x > input
+	echo a b c d e f g h i j k l m n o p q r s t u v w x > input
 	timeout 30 python3 - <<-'PY'
 		import os
 		fd = os.open("output", os.O_RDONLY)
@@ -79,7 +79,7 @@ parked() {
 		    if not piece:
 		        break
 		    pieces.append(piece.decode())
-		assert "".join(pieces).rstrip("\n") == "one two three x", pieces
+		assert "".join(pieces).rstrip("\n") == "one two three a b c d e f g h i j k l m n o p q r s t u v w x", pieces
 		assert len(pieces) >= 3, pieces
 	PY
 }
