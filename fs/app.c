@@ -41,7 +41,7 @@ static int agent_show_error(const struct err *why, struct buf *out)
 
 static int agent_json_show(const struct place *at, struct buf *out, struct err *err)
 {
-	CLEANUP(agent_tree_unref_p) struct agent_tree *agent = NULL;
+	struct agent_tree *agent;
 	struct scope_info info;
 	struct err why;
 	json_t *tree;
@@ -54,6 +54,7 @@ static int agent_json_show(const struct place *at, struct buf *out, struct err *
 	if (r < 0)
 		return agent_show_error(&why, out);
 	tree = agent_show(agent);
+	runner_agent_done(at->fs->runner, agent);
 	text = tree ? json_dumps(tree, JSON_INDENT(2)) : NULL;
 	json_decref(tree);
 	if (!text)

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mutex.h"
+#include "runner/agents.h"
 #include "runner/answers.h"
 #include "runner/invocation.h"
 #include "runner/recent.h"
@@ -26,7 +27,6 @@
 #define BUCKETS        1024
 #define WORKER_STACK   (512u << 10)
 #define WORKER_IDLE_NS (10ull * NSEC_PER_SEC)
-#define AGENTS_MAX     256 /* loaded trees that are kept */
 
 /* A compaction that waits or runs. */
 struct compaction {
@@ -48,11 +48,6 @@ struct conversation {
 	struct buf temp;        /* JSON object; empty: none */
 };
 
-struct loaded {
-	char app[256];
-	struct agent_tree *agent;
-};
-
 struct runner {
 	/* fixed after runner_new() */
 	struct runner_options options;
@@ -64,9 +59,7 @@ struct runner {
 
 	struct contexts contexts;
 
-	struct mutex agents_lock;
-	struct loaded agents[AGENTS_MAX] GUARDED_BY(agents_lock);
-	size_t agent_count GUARDED_BY(agents_lock);
+	struct agents agents;
 
 	struct mutex lock;
 	struct cond work;  /* a conversation is ready, or the end */
@@ -284,7 +277,7 @@ static void run_turn(struct runner *rn, struct conversation *c)
 		r = runner_set_temp(rn, live->ref, buf_span(&live->temp), &err);
 	r = invocation_run(&rn->host, live, r < 0 ? NULL : agent, &err);
 	due = r == 0 && agent->compaction_interval;
-	agent_tree_unref(agent);
+	agents_retire(&rn->agents, agent);
 	atomic_fetch_add(&rn->turns_ended, 1);
 	atomic_fetch_add(&rn->turns_failed, r < 0);
 	live_end(live, r < 0);
@@ -461,7 +454,7 @@ int runner_check(struct runner *rn, struct ref session, const char *app, struct 
 	if (r == 0)
 		r = runner_agent(rn, app, &agent, err);
 	if (r == 0)
-		agent_tree_unref(agent);
+		agents_retire(&rn->agents, agent);
 	return r;
 }
 
@@ -672,109 +665,22 @@ struct contexts *runner_contexts(struct runner *rn)
 
 int runner_agent_folder(struct runner *rn, const char *app, struct buf *out, struct err *err)
 {
-	CLEANUP(buf_release) struct buf path = { 0 };
-	struct stat st;
-
-	if (!rn->options.agents)
-		return err_set(err, -ENOENT, "app %s has no agent: the mount has no agents folder",
-			       app);
-	if (strchr(app, '/') || app[0] == '.')
-		return err_set(err, -ENOENT, "app %s has no agent folder", app);
-	buf_printf(&path, "%s/%s", rn->options.agents, app);
-	if (!buf_cstr(&path))
-		return err_nomem(err);
-	if (stat(path.data, &st) < 0 || !S_ISDIR(st.st_mode))
-		return err_set(err, -ENOENT, "app %s has no agent: there is no folder %s", app,
-			       path.data);
-	buf_span_add(out, buf_span(&path));
-	return buf_check(out, err);
-}
-
-/* The kept agent of an app if its files are still the same; one reference. */
-static struct agent_tree *kept_agent(struct runner *rn, const char *app)
-{
-	struct agent_tree *agent = NULL;
-	size_t i;
-
-	mutex_lock(&rn->agents_lock);
-	for (i = 0; i < rn->agent_count && !agent; i++) {
-		if (!strcmp(rn->agents[i].app, app))
-			agent = agent_tree_ref(rn->agents[i].agent);
-	}
-	mutex_unlock(&rn->agents_lock);
-	if (agent && agent_is_stale(agent)) {
-		agent_tree_unref(agent);
-		agent = NULL;
-	}
-	return agent;
-}
-
-static void keep_agent(struct runner *rn, const char *app, struct agent_tree *agent)
-{
-	struct agent_tree *old = NULL;
-	size_t i;
-
-	mutex_lock(&rn->agents_lock);
-	for (i = 0; i < rn->agent_count && strcmp(rn->agents[i].app, app) != 0; i++)
-		;
-	if (i == AGENTS_MAX)
-		i = (size_t)clock_monotonic() % AGENTS_MAX; /* any one makes room */
-	if (i < rn->agent_count)
-		old = rn->agents[i].agent;
-	else
-		rn->agent_count++;
-	(void)snprintf(rn->agents[i].app, sizeof rn->agents[i].app, "%s", app);
-	rn->agents[i].agent = agent_tree_ref(agent);
-	mutex_unlock(&rn->agents_lock);
-	agent_tree_unref(old);
+	return agents_folder(&rn->agents, app, out, err);
 }
 
 int runner_agent(struct runner *rn, const char *app, struct agent_tree **out, struct err *err)
 {
-	CLEANUP(buf_release) struct buf folder = { 0 };
-	struct agent_tree *agent = kept_agent(rn, app);
-	int r;
+	return agents_get(&rn->agents, app, out, err);
+}
 
-	if (agent) {
-		*out = agent;
-		return 0;
-	}
-	r = runner_agent_folder(rn, app, &folder, err);
-	if (r < 0 || !buf_cstr(&folder))
-		return r == -ENOENT ? err_set(err, -ENXIO, "app %s has no agent folder", app) : r;
-	r = agent_load(folder.data, &agent, err);
-	if (r < 0) {
-		err_wrap(err, "agent %s", app);
-		return r == -ENOMEM ? r : -ENXIO;
-	}
-	keep_agent(rn, app, agent);
-	*out = agent;
-	return 0;
+void runner_agent_done(struct runner *rn, struct agent_tree *tree)
+{
+	agents_retire(&rn->agents, tree);
 }
 
 int runner_apps(struct runner *rn, runner_app_fn *fn, void *arg, struct err *err)
 {
-	struct dirent *entry;
-	DIR *dir;
-	int r = 0;
-
-	if (!rn->options.agents)
-		return 0;
-	dir = opendir(rn->options.agents);
-	if (!dir)
-		return err_errno(err, -errno, "agents folder %s", rn->options.agents);
-	while (r == 0 && (entry = readdir(dir))) {
-		char path[PATH_MAX];
-
-		if (entry->d_name[0] == '.' ||
-		    snprintf(path, sizeof path, "%s/%s/" AGENT_ROOT_FILE, rn->options.agents,
-			     entry->d_name) >= (int)sizeof path)
-			continue;
-		if (access(path, F_OK) == 0)
-			r = fn(arg, entry->d_name);
-	}
-	(void)closedir(dir);
-	return r;
+	return agents_list(&rn->agents, fn, arg, err);
 }
 
 void runner_stats(struct runner *rn, struct runner_stats *out)
@@ -853,7 +759,7 @@ int runner_new(const struct runner_options *options, struct runner **out, struct
 					     .model_calls = &rn->model_calls,
 					     .tool_calls = &rn->tool_calls };
 	contexts_init(&rn->contexts, options->store);
-	mutex_init(&rn->agents_lock);
+	agents_init(&rn->agents, options->agents);
 	mutex_init(&rn->lock);
 	cond_init(&rn->work);
 	cond_init(&rn->quiet);
@@ -1004,12 +910,10 @@ void runner_free(struct runner *rn) NO_THREAD_ANALYSIS /* nobody else is left */
 			free_conversation(c);
 		}
 	}
-	for (i = 0; i < rn->agent_count; i++)
-		agent_tree_unref(rn->agents[i].agent);
+	agents_release(&rn->agents);
 	cond_release(&rn->work);
 	cond_release(&rn->quiet);
 	mutex_release(&rn->lock);
-	mutex_release(&rn->agents_lock);
 	contexts_release(&rn->contexts);
 	free(rn);
 }

@@ -125,6 +125,9 @@ struct contexts *runner_contexts(struct runner *rn);
 MUST_CHECK int runner_agent(struct runner *rn, const char *app, struct agent_tree **out,
 			    struct err *err);
 
+/* A reference of runner_agent() is not used any more. */
+void runner_agent_done(struct runner *rn, struct agent_tree *tree);
+
 /* Append the path of an app's agent folder. -ENOENT: there is none. */
 MUST_CHECK int runner_agent_folder(struct runner *rn, const char *app, struct buf *out,
 				   struct err *err);
