@@ -308,7 +308,7 @@ static void test_cancel(void **state UNUSED)
 			background_join(&hanging[k]);
 			assert_int_equal(hanging[k].r, -ECANCELED);
 		}
-		assert_true(clock_monotonic() - from < NSEC_PER_SEC);
+		assert_true(clock_monotonic() - from < 20ull * NSEC_PER_SEC);
 		if (i < 2)
 			await_seen(&rig, "notifications/cancelled", ARRAY_SIZE(hanging));
 	}
