@@ -301,16 +301,54 @@ bool event_deletes(const struct event *e, struct span key)
 	return event_metadata_deletes(event_json(e, EVENT_CUSTOM_METADATA), key);
 }
 
+/* customMetadata with one more deleted key. */
+struct deleting {
+	struct buf list;
+	struct buf metadata;
+};
+
+static int keep_deleted(void *arg, struct span key)
+{
+	struct deleting *d = arg;
+
+	buf_char(&d->list, d->list.len ? ',' : '[');
+	json_quote(&d->list, key);
+	return 0;
+}
+
+static int keep_member(void *arg, struct span key, struct span value)
+{
+	struct deleting *d = arg;
+
+	if (span_is(key, "adkfs.deleted"))
+		return 0;
+	json_quote(&d->metadata, key);
+	buf_char(&d->metadata, ':');
+	buf_span_add(&d->metadata, value);
+	buf_char(&d->metadata, ',');
+	return 0;
+}
+
 void event_delete_state(struct event *e, const char *key)
 {
-	CLEANUP(buf_release) struct buf custom = { 0 };
+	struct span old = event_json(e, EVENT_CUSTOM_METADATA);
+	struct deleting d = { 0 };
+	int r = 0;
 
+	buf_char(&d.metadata, '{');
+	if (old.len)
+		r = json_each(old, keep_member, &d);
+	if (r == 0)
+		r = each_deleted(old, keep_deleted, &d, NULL);
+	(void)keep_deleted(&d, span_of(key));
+	buf_text(&d.metadata, "\"adkfs.deleted\":");
+	buf_span_add(&d.metadata, buf_span(&d.list));
+	buf_text(&d.metadata, "]}");
 	event_set_state(e, key, SPAN("null"));
-	buf_text(&custom, "{\"adkfs.deleted\":[");
-	json_quote(&custom, span_of(key));
-	buf_text(&custom, "]}");
-	e->text.failed |= custom.failed;
-	event_set_json(e, EVENT_CUSTOM_METADATA, buf_span(&custom));
+	e->text.failed |= r < 0 || d.list.failed || d.metadata.failed;
+	event_set_json(e, EVENT_CUSTOM_METADATA, buf_span(&d.metadata));
+	buf_release(&d.list);
+	buf_release(&d.metadata);
 }
 
 struct check {

@@ -121,7 +121,7 @@ bool event_deletes(const struct event *e, struct span key);
 /* The same, asked of the text of customMetadata; empty: there is none. */
 bool event_metadata_deletes(struct span metadata, struct span key);
 
-/* Mark the state key as deleted: null in stateDelta, and listed in adkfs.deleted. */
+/* Mark one more state key as deleted: null in stateDelta, and listed in adkfs.deleted. */
 void event_delete_state(struct event *e, const char *key);
 
 #endif

@@ -1168,6 +1168,21 @@ static void test_delete_setter(void **state UNUSED)
 	assert_false(event_deletes(&e, SPAN("x")));
 }
 
+/* One more is listed beside those before it, and other metadata stays. */
+static void test_delete_more(void **state UNUSED)
+{
+	CLEANUP(event_release) struct event e = { 0 };
+
+	event_set_json(&e, EVENT_CUSTOM_METADATA, SPAN("{\"mine\":[1]}"));
+	event_delete_state(&e, "a");
+	event_delete_state(&e, "b\"");
+	assert_true(event_deletes(&e, SPAN("a")));
+	assert_true(event_deletes(&e, SPAN("b\"")));
+	assert_true(span_is(event_json(&e, EVENT_CUSTOM_METADATA),
+			    "{\"mine\":[1],\"adkfs.deleted\":[\"a\",\"b\\\"\"]}"));
+	assert_true(span_is(event_action(&e, ACTION_STATE_DELTA), "{\"a\":null,\"b\\\"\":null}"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -1210,6 +1225,7 @@ int main(void)
 		cmocka_unit_test(test_depth_of_state),
 		cmocka_unit_test(test_setters),
 		cmocka_unit_test(test_delete_setter),
+		cmocka_unit_test(test_delete_more),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
