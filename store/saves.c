@@ -12,17 +12,17 @@
 
 #define UNKNOWN_MIME "application/octet-stream"
 
-/* Whether it is a user's file; *rest is its name there. */
-static bool is_users(const char *name, const char **rest)
+struct ref save_scope(struct ref session, const char *name, const char **rest)
 {
 	const char *prefix = statekey_prefix(SCOPE_USER);
 	size_t n = strlen(prefix);
 
 	*rest = name;
-	if (strncmp(name, prefix, n) != 0 || !name[n])
-		return false;
-	*rest = name + n;
-	return true;
+	if (strncmp(name, prefix, n) == 0 && name[n]) {
+		*rest = name + n;
+		session.session = 0;
+	}
+	return session;
 }
 
 static struct span first_component(const char *name)
@@ -35,7 +35,7 @@ static int check_name(const char *name, struct err *err)
 	const char *rest;
 	int r;
 
-	(void)is_users(name, &rest);
+	(void)save_scope((struct ref){ 0 }, name, &rest);
 	r = artifact_check_full_name(rest, err);
 	while (r == 0 && rest) {
 		CLEANUP(buf_release) struct buf file_name = { 0 };
@@ -159,14 +159,15 @@ static int load_user(struct session_tx *s, struct ref user)
 static int put_one(struct putting *p, struct save *save)
 {
 	struct session_tx *s = p->s;
-	struct artifact_request rq = { .scope = s->ref };
+	struct artifact_request rq = { 0 };
 	struct artifact_save as = { .blob = save->blob,
+				    .attr = &save->attr,
 				    .mime = save->mime ? save->mime : UNKNOWN_MIME };
 	struct scope_info *scope = &s->session;
 	int r = 0;
 
-	if (is_users(save->name, &as.full_name)) {
-		rq.scope.session = 0;
+	rq.scope = save_scope(s->ref, save->name, &as.full_name);
+	if (!rq.scope.session) {
 		scope = &s->user;
 		r = load_user(s, rq.scope);
 	}
