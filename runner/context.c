@@ -14,10 +14,12 @@ void contexts_init(struct contexts *all, struct store *st)
 {
 	*all = (struct contexts){ .store = st };
 	mutex_init(&all->lock);
+	cond_init(&all->idle);
 }
 
 void contexts_release(struct contexts *all)
 {
+	cond_release(&all->idle);
 	mutex_release(&all->lock);
 }
 
@@ -159,6 +161,7 @@ int context_open(struct contexts *all, const struct context_spec *spec, struct c
 
 	if (!c)
 		return err_nomem(err);
+	c->all = all;
 	c->kind = spec->kind;
 	c->store = all->store;
 	c->session = spec->session;
@@ -187,6 +190,8 @@ void context_end(struct contexts *all, struct context *c)
 		;
 	if (*at)
 		*at = c->next;
+	while (c->users)
+		cond_wait(&all->idle, &all->lock);
 	mutex_unlock(&all->lock);
 	context_unref(c);
 }
@@ -215,6 +220,34 @@ struct context *context_at(struct contexts *all, uint64_t number)
 		(void)context_ref(c);
 	mutex_unlock(&all->lock);
 	return c;
+}
+
+struct context *context_use(struct contexts *all, uint64_t number)
+{
+	struct context *c;
+
+	mutex_lock(&all->lock);
+	for (c = all->first; c && c->number != number; c = c->next)
+		;
+	if (c)
+		c->users++;
+	mutex_unlock(&all->lock);
+	return c;
+}
+
+void context_leave(struct context *c)
+{
+	struct contexts *all;
+	bool is_last;
+
+	if (!c)
+		return;
+	all = c->all;
+	mutex_lock(&all->lock);
+	is_last = !--c->users;
+	mutex_unlock(&all->lock);
+	if (is_last) /* from here on it may be gone */
+		cond_wake_all(&all->idle);
 }
 
 /* The one with the lowest number above `after`, one reference. */
@@ -299,33 +332,48 @@ static int take_action(void *arg, struct span key, struct span value)
 	return 0;
 }
 
-int context_set_actions(struct context *c, struct span json, struct err *err)
+/* Each member checked, under its own name. */
+static int take_actions(struct span object, struct buf *clean, struct err *err)
 {
-	CLEANUP(buf_release) struct buf canonical = { 0 };
 	CLEANUP(buf_release) struct buf text = { 0 };
-	CLEANUP(buf_release) struct buf clean = { 0 };
 	struct setting s = { &text, err };
-	int r = json_canonical_text(json, JSON_DEPTH_FREE, &canonical, err);
+	int r;
 
-	if (r == -ENODATA)
-		r = -EINVAL;
-	if (r == 0 && canonical.data[0] != '{')
-		r = err_set(err, -EINVAL, "actions.json has to be an object");
 	buf_char(&text, '{');
-	if (r == 0)
-		r = json_each(buf_span(&canonical), take_action, &s);
+	r = json_each(object, take_action, &s);
 	buf_char(&text, '}');
 	if (r == 0)
 		r = buf_check(&text, err);
-	if (r == 0)
-		r = json_canonical_text(buf_span(&text), JSON_DEPTH_FREE, &clean, err);
-	if (r < 0)
-		return r;
+	return r < 0 || !clean ? r
+			       : json_canonical_text(buf_span(&text), JSON_DEPTH_FREE, clean, err);
+}
+
+int context_check_actions(struct span json, struct buf *clean, struct err *err)
+{
+	CLEANUP(buf_release) struct buf canonical = { 0 };
+	struct json_scan s = json_scan_of(json, JSON_DEPTH_FREE, err);
+	int r = json_peek(&s);
+
+	if (r >= 0 && r != '{')
+		r = err_set(err, -EINVAL, "actions.json has to be an object");
+	if (r >= 0)
+		r = json_canonical_text(json, JSON_DEPTH_FREE, &canonical, err);
+	return r < 0 ? r : take_actions(buf_span(&canonical), clean, err);
+}
+
+int context_set_actions(struct context *c, struct span json, struct err *err)
+{
+	struct buf clean = { 0 };
+	int r = context_check_actions(json, &clean, err);
+
+	if (r < 0) {
+		buf_release(&clean);
+		return r == -ENODATA ? -EINVAL : r;
+	}
 	mutex_lock(&c->lock);
 	buf_release(&c->actions);
 	c->actions = clean;
 	mutex_unlock(&c->lock);
-	clean = (struct buf){ 0 };
 	return 0;
 }
 

@@ -24,6 +24,7 @@ enum context_kind {
 
 struct context {
 	/* fixed */
+	struct contexts *all;
 	struct store *store;
 	enum context_kind kind;
 	struct ref session;
@@ -43,7 +44,8 @@ struct context {
 
 	atomic_uint refs;
 	atomic_bool has_ended; /* nothing that is changed now counts */
-	struct context *next;  /* guarded by contexts.lock */
+	struct context *next;  /* guarded by contexts.lock, as is the next one */
+	unsigned users;        /* requests that are under way: it does not end before they do */
 
 	struct mutex lock;
 	struct buf actions GUARDED_BY(lock); /* canonical object */
@@ -69,6 +71,7 @@ struct contexts {
 	struct store *store;
 	struct mutex lock;
 	struct context *first GUARDED_BY(lock);
+	struct cond idle; /* one has no users any more */
 };
 
 void contexts_init(struct contexts *all, struct store *st);
@@ -78,7 +81,10 @@ void contexts_release(struct contexts *all);
 MUST_CHECK int context_open(struct contexts *all, const struct context_spec *spec,
 			    struct context **out, struct err *err);
 
-/* Nobody finds it any more. Drops the caller's reference. */
+/*
+ * Nobody finds it any more, nor uses it: waits for requests that are under way. Drops the
+ * caller's reference.
+ */
 void context_end(struct contexts *all, struct context *c);
 
 struct context *context_ref(struct context *c);
@@ -89,6 +95,14 @@ DEFINE_CLEANUP(struct context, context_unref);
 struct context *context_find(struct contexts *all, struct ref session, uint64_t turn,
 			     const char *name);
 struct context *context_at(struct contexts *all, uint64_t number);
+
+/*
+ * For a request that looks at its state or changes something: it does not end before
+ * context_leave(). NULL: it has ended.
+ */
+struct context *context_use(struct contexts *all, uint64_t number);
+void context_leave(struct context *c); /* NULL is fine */
+DEFINE_CLEANUP(struct context, context_leave);
 
 /* Those of a turn, numbers above `after` only, in their order. Not 0 from fn ends it. */
 typedef int context_fn(void *arg, struct context *c);
@@ -102,6 +116,9 @@ MUST_CHECK int context_list(struct contexts *all, struct ref session, uint64_t t
  */
 MUST_CHECK int context_actions(struct context *c, struct buf *out);
 MUST_CHECK int context_set_actions(struct context *c, struct span json, struct err *err);
+
+/* Whether it may be written: -ENODATA not yet, more may follow. clean (NULL is fine) gets it. */
+MUST_CHECK int context_check_actions(struct span json, struct buf *clean, struct err *err);
 
 /* The number by which the file of a state key goes; the same each time. 0: no memory. */
 uint64_t context_item(struct context *c, struct span key);

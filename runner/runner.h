@@ -40,15 +40,15 @@ struct runner_options {
 
 	/*
 	 * Contexts, for who serves them; all NULL without a mount. Append the path of a
-	 * context's directory. It was opened, and can be found; it is about to end, and what
-	 * was saved in it was published (or not).
+	 * context's directory. It was opened, and can be found; it has ended, and what was
+	 * saved in it was published (or not).
 	 */
 	int (*context_path)(void *arg, struct context *c, struct buf *out);
 	void (*context_opened)(void *arg, struct context *c);
 	void (*context_closed)(void *arg, struct context *c, bool published);
 	/*
-	 * Append what its program saved in artifacts/, as struct save (store/saves.h). What
-	 * they point at stays until context_closed().
+	 * It has ended: append what its program saved in artifacts/, as struct save
+	 * (store/saves.h). What they point at stays until context_closed().
 	 */
 	int (*context_saves)(void *arg, struct context *c, struct buf *saves, struct err *err);
 	void *arg;
