@@ -383,16 +383,8 @@ static int add_scratch(const struct place *dir, struct scratch_info *info,
 		       const struct node_new *by, struct place *child, struct buf *text,
 		       struct err *err)
 {
-	struct draft *draft = draft_new(dir->fs->store, true);
-	int r = draft ? 0 : err_nomem(err);
+	int r = scratch_create(dir->fs, info, by, err);
 
-	node_attr_of_new(by, &info->attr);
-	info->number = store_new_number(dir->fs->store, err);
-	if (r == 0 && !info->number)
-		r = -EIO;
-	if (r == 0)
-		r = scratch_add(dir->fs, info, draft, err);
-	draft_unref(draft);
 	if (r < 0)
 		return r;
 	new_place(dir, info, child);
@@ -484,9 +476,7 @@ int artifacts_remove(const struct place *dir, const char *name, struct err *err)
 	int r;
 
 	if (scratch_find(dir->fs, artifacts_directory(dir), name, &scratch)) {
-		inode_removed(&dir->fs->inodes, node_ino(scratch.number, ID_OBJECT));
-		(void)scratch_remove(dir->fs, scratch.number);
-		notify_attributes(dir->fs, node_ino(scratch.number, ID_OBJECT));
+		scratch_unlink(dir->fs, scratch.number);
 		return 0;
 	}
 	r = artifacts_decode(name, &id, err);

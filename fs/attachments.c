@@ -8,7 +8,6 @@
 #include "fs/attachments.h"
 
 #include "base/name.h"
-#include "fs/draft.h"
 #include "fs/mount.h"
 #include "fs/text.h"
 #include "fs/tree.h"
@@ -229,17 +228,10 @@ static int create_scratch(const struct place *dir, const char *name, const struc
 			  struct place *child, struct buf *text, struct err *err)
 {
 	struct scratch_info info = { .dir = scratch_dir(dir), .scope = dir->ref };
-	struct draft *draft = draft_new(dir->fs->store, true);
-	int r = draft ? 0 : err_nomem(err);
+	int r;
 
-	node_attr_of_new(by, &info.attr);
 	(void)snprintf(info.name, sizeof info.name, "%s", name);
-	info.number = store_new_number(dir->fs->store, err);
-	if (r == 0 && !info.number)
-		r = -EIO;
-	if (r == 0)
-		r = scratch_add(dir->fs, &info, draft, err);
-	draft_unref(draft);
+	r = scratch_create(dir->fs, &info, by, err);
 	if (r < 0)
 		return r;
 	tell_list(dir);
@@ -272,11 +264,7 @@ int attachments_create(const struct place *dir, const char *name, const struct n
 
 static void remove_scratch(const struct place *dir, uint64_t number)
 {
-	struct fs *fs = dir->fs;
-
-	inode_removed(&fs->inodes, node_ino(number, ID_OBJECT));
-	(void)scratch_remove(fs, number);
-	notify_attributes(fs, node_ino(number, ID_OBJECT));
+	scratch_unlink(dir->fs, number);
 	tell_list(dir);
 }
 
@@ -338,15 +326,10 @@ static int publish(const struct place *from, const struct place *dir, const char
 {
 	CLEANUP(buf_release) struct buf bytes = { 0 };
 	CLEANUP(buf_release) struct buf id = { 0 };
-	struct draft *draft;
 	int r = id_of_name(new_name, &id, err);
 
-	if (r < 0)
-		return r;
-	if (!scratch_get(dir->fs, from->item, NULL, &draft))
-		return err_set(err, -ENOENT, "the file was removed");
-	r = draft_text(draft, ATTACHMENTS_MAX, &bytes, err);
-	draft_unref(draft);
+	if (r == 0)
+		r = scratch_text(dir->fs, from->item, ATTACHMENTS_MAX, &bytes, err);
 	if (r < 0)
 		return r;
 	forget_replaced(dir, id.data);
@@ -366,7 +349,6 @@ static int withdraw(const struct place *from, const struct place *dir, const cha
 	CLEANUP(buf_release) struct buf text = { 0 };
 	struct scratch_info replaced;
 	struct place child = *dir;
-	struct draft *draft;
 	int r = attachment_read(dir->fs->store, dir->ref, from->item, &bytes, err);
 
 	if (r < 0)
@@ -374,10 +356,8 @@ static int withdraw(const struct place *from, const struct place *dir, const cha
 	if (find_scratch(dir, new_name, &replaced))
 		remove_scratch(dir, replaced.number);
 	r = create_scratch(dir, new_name, &by, &child, &text, err);
-	if (r == 0 && scratch_get(dir->fs, child.item, NULL, &draft)) {
-		r = draft_put_text(draft, buf_span(&bytes), err);
-		draft_unref(draft);
-	}
+	if (r == 0)
+		r = scratch_put_text(dir->fs, child.item, buf_span(&bytes), err);
 	if (r == 0)
 		r = attachment_remove(dir->fs->store, dir->ref, from->name, err);
 	return r < 0 ? r : 1;

@@ -24,6 +24,7 @@ struct draft {
 	atomic_bool is_based;   /* blob is the file: what was there before was loaded, or cut off */
 	bool is_written GUARDED_BY(lock); /* since it was saved: a close saves it */
 	bool is_cut GUARDED_BY(lock);     /* nothing but emptied: the last close saves it */
+	bool is_over GUARDED_BY(lock);    /* nothing more may be written */
 	atomic_bool is_closing; /* others wait for the last close; changed with the lock */
 	uint64_t version GUARDED_BY(lock); /* saved as; 0: not yet */
 	uint64_t version_number GUARDED_BY(lock);
@@ -126,6 +127,8 @@ static int load_stored(const struct place *at, struct blob *blob, struct err *er
 	int tries;
 	int r = -ENOENT;
 
+	if (at->type->load)
+		return at->type->load(at, blob, err);
 	if (at->n)
 		return artifact_blob(at->fs->store, at->parent, at->n, blob, NULL, err);
 	/* It may be saved, or the latest version deleted, in between. */
@@ -211,15 +214,24 @@ int draft_read(struct handle *h, uint64_t offset, size_t size, struct buf *out, 
 	return r < 0 ? r : blob_plan_read(&plan, out, err);
 }
 
+static int check_open_locked(const struct draft *d, struct err *err) REQUIRES(d->lock)
+{
+	return d->is_over ? err_set(err, -ESTALE, "who had the file has ended") : 0;
+}
+
 static int cut_off(struct draft *d, struct err *err)
 {
 	int r;
 
 	mutex_lock(&d->lock);
-	r = blob_truncate(&d->blob, 0, err);
-	d->is_cut = true;
-	atomic_store(&d->is_based, true);
-	measure_locked(d);
+	r = check_open_locked(d, err);
+	if (r == 0)
+		r = blob_truncate(&d->blob, 0, err);
+	if (r == 0) {
+		d->is_cut = true;
+		atomic_store(&d->is_based, true);
+		measure_locked(d);
+	}
 	mutex_unlock(&d->lock);
 	return r;
 }
@@ -241,7 +253,7 @@ static struct draft *draft_of_unsaved(const struct place *at)
 	return NULL;
 }
 
-static int draft_open(struct handle *h, struct err *err)
+int draft_open(struct handle *h, struct err *err)
 {
 	const struct place *at = inode_place(h->inode);
 	struct opened *o;
@@ -312,11 +324,11 @@ static int load_viewed(struct handle *h, struct blob *blob, struct err *err)
 /* Start from the bytes that are there. */
 static int base_locked(struct handle *h, struct draft *d, struct err *err) REQUIRES(d->lock)
 {
-	int r;
+	int r = check_open_locked(d, err);
 
 	stop_closing_locked(h, d);
-	if (atomic_load(&d->is_based))
-		return 0;
+	if (r < 0 || atomic_load(&d->is_based))
+		return r;
 	r = load_stored(inode_place(h->inode), &d->blob, err);
 	if (r == -ENOENT && (atomic_load(&h->inode->pending) || atomic_load(&h->inode->gone)))
 		r = load_viewed(h, &d->blob, err); /* being made, or removed since */
@@ -345,7 +357,7 @@ static int check_size(uint64_t offset, uint64_t len, struct err *err)
 	return 0;
 }
 
-static ssize_t draft_write(struct handle *h, uint64_t offset, struct span data, struct err *err)
+ssize_t draft_write(struct handle *h, uint64_t offset, struct span data, struct err *err)
 {
 	struct opened *o = h->state;
 	struct draft *d = o->draft;
@@ -365,7 +377,7 @@ static ssize_t draft_write(struct handle *h, uint64_t offset, struct span data, 
 	return r < 0 ? r : (ssize_t)data.len;
 }
 
-static int draft_truncate(struct handle *h, uint64_t size, struct err *err)
+int draft_truncate(struct handle *h, uint64_t size, struct err *err)
 {
 	struct opened *o = h->state;
 	struct draft *d = o->draft;
@@ -383,8 +395,7 @@ static int draft_truncate(struct handle *h, uint64_t size, struct err *err)
 	return r;
 }
 
-static int draft_allocate(struct handle *h, int mode, uint64_t offset, uint64_t len,
-			  struct err *err)
+int draft_allocate(struct handle *h, int mode, uint64_t offset, uint64_t len, struct err *err)
 {
 	struct opened *o = h->state;
 	struct draft *d = o->draft;
@@ -411,7 +422,7 @@ static int draft_allocate(struct handle *h, int mode, uint64_t offset, uint64_t 
 	return r;
 }
 
-static int draft_seek(struct handle *h, uint64_t offset, bool data, uint64_t *out, struct err *err)
+int draft_seek(struct handle *h, uint64_t offset, bool data, uint64_t *out, struct err *err)
 {
 	struct opened *o = h->state;
 	int r;
@@ -450,8 +461,8 @@ static int take_part(struct handle *h, uint64_t offset, uint64_t len, struct blo
 	return r;
 }
 
-static ssize_t draft_copy(struct handle *from, uint64_t offset, struct handle *to,
-			  uint64_t to_offset, uint64_t len, struct err *err)
+ssize_t draft_copy(struct handle *from, uint64_t offset, struct handle *to, uint64_t to_offset,
+		   uint64_t len, struct err *err)
 {
 	struct opened *o = to->state;
 	struct draft *d = o->draft;
@@ -474,7 +485,7 @@ static ssize_t draft_copy(struct handle *from, uint64_t offset, struct handle *t
 	return r < 0 ? r : (ssize_t)part.size;
 }
 
-static bool draft_size(struct handle *h, uint64_t *size)
+bool draft_size(struct handle *h, uint64_t *size)
 {
 	struct opened *o = h->state;
 
@@ -484,7 +495,7 @@ static bool draft_size(struct handle *h, uint64_t *size)
 	return true;
 }
 
-static int draft_sync(struct handle *h, struct err *err)
+int draft_sync(struct handle *h, struct err *err)
 {
 	struct opened *o = h->state;
 	int r;
@@ -600,6 +611,44 @@ int draft_publish(struct draft *d, const struct place *at, struct ref via, struc
 	return r;
 }
 
+void draft_end(struct draft *d)
+{
+	mutex_lock(&d->lock);
+	d->is_over = true;
+	mutex_unlock(&d->lock);
+}
+
+bool draft_is_written(struct draft *d)
+{
+	bool is_written;
+
+	mutex_lock(&d->lock);
+	is_written = d->is_written || d->is_cut;
+	mutex_unlock(&d->lock);
+	return is_written;
+}
+
+int draft_bytes(struct draft *d, const char *name, struct blob **blob, char *mime, size_t size,
+		struct err *err)
+{
+	int r;
+
+	mutex_lock(&d->lock);
+	r = blob_settle(&d->blob, store_durability(d->blob.st) == DURABILITY_DISK, err);
+	if (r == 0)
+		guess_type_locked(d, name, mime, size);
+	*blob = &d->blob;
+	mutex_unlock(&d->lock);
+	return r;
+}
+
+void draft_saved(struct draft *d)
+{
+	mutex_lock(&d->lock);
+	blob_seal(&d->blob);
+	mutex_unlock(&d->lock);
+}
+
 /* Files that a rename has to make something of are not saved by a close. */
 static bool can_be_saved(struct handle *h)
 {
@@ -620,7 +669,7 @@ static bool saves_at_last_locked(struct handle *h, struct draft *d) REQUIRES(d->
 }
 
 /* A close with something new in it saves; the first flush of a shell has nothing. */
-static int draft_flush(struct handle *h, struct err *err)
+int draft_flush(struct handle *h, struct err *err)
 {
 	struct opened *o = h->state;
 	struct draft *d = o->draft;
@@ -655,7 +704,7 @@ static int save_at_last(struct handle *h, struct draft *d, struct err *err)
 	return r;
 }
 
-static void draft_release(struct handle *h, struct err *err)
+void draft_release(struct handle *h, struct err *err)
 {
 	struct opened *o = h->state;
 	int r = o->draft ? save_at_last(h, o->draft, err) : 0;

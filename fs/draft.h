@@ -57,6 +57,32 @@ MUST_CHECK int draft_settle(const struct inode *inode, struct err *err);
 /* The largest draft of opens that read as well (and may map it). */
 uint64_t draft_largest(const struct place *at);
 
+/* For who saves it by other means: from now on writing is -ESTALE. */
+void draft_end(struct draft *d);
+/* Whether something was written since it was made, or it was emptied. */
+bool draft_is_written(struct draft *d);
+/* After draft_end(): its bytes, settled, until the last reference goes; and their type. */
+MUST_CHECK int draft_bytes(struct draft *d, const char *name, struct blob **blob, char *mime,
+			   size_t size, struct err *err);
+/* A version has them now. */
+void draft_saved(struct draft *d);
+
+/* What draft_ops has, for rows that have a part of it done in another way. */
+MUST_CHECK int draft_open(struct handle *h, struct err *err);
+MUST_CHECK ssize_t draft_write(struct handle *h, uint64_t offset, struct span data,
+			       struct err *err);
+MUST_CHECK int draft_truncate(struct handle *h, uint64_t size, struct err *err);
+MUST_CHECK int draft_allocate(struct handle *h, int mode, uint64_t offset, uint64_t len,
+			      struct err *err);
+MUST_CHECK int draft_seek(struct handle *h, uint64_t offset, bool data, uint64_t *out,
+			  struct err *err);
+MUST_CHECK ssize_t draft_copy(struct handle *from, uint64_t offset, struct handle *to,
+			      uint64_t to_offset, uint64_t len, struct err *err);
+bool draft_size(struct handle *h, uint64_t *size);
+MUST_CHECK int draft_flush(struct handle *h, struct err *err);
+MUST_CHECK int draft_sync(struct handle *h, struct err *err);
+void draft_release(struct handle *h, struct err *err);
+
 MUST_CHECK int draft_read(struct handle *h, uint64_t offset, size_t size, struct buf *out,
 			  struct err *err);
 extern const struct file_ops draft_ops;

@@ -105,10 +105,11 @@ void handle_close_all(struct fs *fs) NO_THREAD_ANALYSIS /* nobody else is left *
 static int refresh_locked(struct handle *h, uint64_t offset, struct err *err) REQUIRES(h->lock)
 {
 	uint64_t change = atomic_load(&h->inode->change);
+	bool has_news = h->text_change != change || (h->at.type->flags & NODE_FRESH);
 	CLEANUP(buf_release) struct buf text = { 0 };
 	int r;
 
-	if (h->has_text && (h->text_change == change || (h->direct && offset) ||
+	if (h->has_text && (!has_news || (h->direct && offset) ||
 			    atomic_load(&h->inode->gone))) /* then there is no other one */
 		return 0;
 	r = h->at.type->show(&h->at, &text, err);

@@ -3,6 +3,8 @@
  */
 #include "fs/inode.h"
 
+#include "base/clock.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
@@ -319,6 +321,30 @@ void inode_remade(struct inodes *t, uint64_t ino)
 	if (inode && atomic_exchange(&inode->gone, false))
 		atomic_fetch_add(&inode->generation, 1);
 	mutex_unlock(&t->lock);
+}
+
+static uint64_t hash_text(struct span text)
+{
+	uint64_t h = 14695981039346656037u;
+	size_t i;
+
+	for (i = 0; i < text.len; i++)
+		h = (h ^ (unsigned char)text.data[i]) * 1099511628211u;
+	return h;
+}
+
+uint64_t inode_text_stamp(struct inode *inode, struct span text)
+{
+	uint64_t hash = hash_text(text);
+	uint64_t stamp;
+
+	mutex_lock(&inode->shown_lock);
+	if (!inode->shown_stamp || inode->shown_hash != hash)
+		inode->shown_stamp = clock_stamp();
+	inode->shown_hash = hash;
+	stamp = inode->shown_stamp;
+	mutex_unlock(&inode->shown_lock);
+	return stamp;
 }
 
 bool inode_is_held(struct inodes *t, uint64_t ino)

@@ -47,8 +47,9 @@ struct inode {
 	struct inode *watch_next;
 
 	struct mutex shown_lock;
-	struct buf shown GUARDED_BY(shown_lock);  /* text of a volatile file */
-	uint64_t shown_at GUARDED_BY(shown_lock); /* monotonic */
+	uint64_t shown_hash GUARDED_BY(shown_lock); /* of what inode_text_stamp() got last */
+	struct buf shown GUARDED_BY(shown_lock);    /* text of a volatile file */
+	uint64_t shown_at GUARDED_BY(shown_lock);   /* monotonic */
 	uint64_t shown_stamp GUARDED_BY(shown_lock);
 };
 
@@ -120,6 +121,9 @@ void inode_remade(struct inodes *t, uint64_t ino);
  */
 MUST_CHECK bool inode_may_notify(struct inodes *t, uint64_t ino, uint64_t now, uint64_t pause,
 				 bool *at_once);
+
+/* The same stamp as long as the text is the same: for what changes without news. */
+uint64_t inode_text_stamp(struct inode *inode, struct span text);
 
 /* Whether the kernel holds it. */
 bool inode_is_held(struct inodes *t, uint64_t ino);

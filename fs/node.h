@@ -70,6 +70,7 @@ enum node_flag {
 	NODE_LAZY = 128,      /* its size costs: listings and lookups do not tell it */
 	NODE_LATE = 256,      /* names appear by calls that cannot wait until the kernel was told */
 	NODE_SHOWS_MEMORY = 512, /* its text shows what is found in its user's memory */
+	NODE_FRESH = 1024, /* changes without news: the kernel keeps nothing, and asks each time */
 };
 
 /* A directory being listed. emit() returns 1 when the reply is full. */
@@ -135,6 +136,8 @@ struct node_type {
 	int (*read)(struct handle *h, uint64_t offset, size_t size, struct buf *out,
 		    struct err *err);
 	int (*link)(const struct place *at, struct buf *out, struct err *err);
+	/* Files that draft.h serves: the bytes that are stored; unset: the artifact's. -ENOENT. */
+	int (*load)(const struct place *at, struct blob *blob, struct err *err);
 	/*
 	 * Whether the file may well grow while somebody reads it. Then reads go around the
 	 * page cache: a page that the old end lies in could be read with zeros behind that

@@ -147,7 +147,8 @@ static void set_file_flags(struct handle *h, struct fuse_file_info *fi)
 				(h->flags & O_ACCMODE) != O_RDWR;
 	} else {
 		/* The kernel's pages may be those of a draft that is mapped. */
-		bool shared = (flags & NODE_DIRECT) || atomic_load(&h->inode->writers) ||
+		bool shared = (flags & (NODE_DIRECT | NODE_FRESH)) ||
+			      atomic_load(&h->inode->writers) ||
 			      (ops_maps_direct && tree_is_moving(&h->at));
 
 		fi->direct_io = shared;
@@ -280,7 +281,7 @@ void op_create(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode,
 	atomic_fetch_add(&inode->pending, 1);
 	e = (struct fuse_entry_param){ .ino = inode->ino,
 				       .attr_timeout = attr_timeout(inode_place(inode)),
-				       .entry_timeout = FOR_EVER };
+				       .entry_timeout = name_timeout(inode_place(inode)) };
 	r = open_handle(req, inode, fi->flags, &h, &err);
 	if (r == 0) {
 		h->created = true;

@@ -18,7 +18,7 @@ static void reply_missing(fuse_req_t req, const struct place *dir, const struct 
 	struct fuse_entry_param e = { .ino = 0, .entry_timeout = FOR_EVER };
 
 	if (tree_is_hidden(dir, name) || (child->type && tree_is_fleeting(child)) ||
-	    (dir->type->flags & (NODE_SHOWS_STATE | NODE_LATE)))
+	    (dir->type->flags & (NODE_SHOWS_STATE | NODE_LATE | NODE_FRESH)))
 		(void)fuse_reply_err(req, ENOENT);
 	else
 		(void)fuse_reply_entry(req, &e);

@@ -48,7 +48,7 @@ void refuse(fuse_req_t req, const struct inode *inode, const char *child, int r,
 
 double attr_timeout(const struct place *at)
 {
-	if (at->type->flags & NODE_VOLATILE)
+	if (at->type->flags & (NODE_VOLATILE | NODE_FRESH))
 		return 0;
 	if (at->inode && atomic_load(&at->inode->writers))
 		return 0; /* who writes sees another size than all others */
@@ -59,6 +59,8 @@ double attr_timeout(const struct place *at)
 
 double name_timeout(const struct place *at)
 {
+	if (at->type->flags & NODE_FRESH)
+		return 0;
 	return tree_is_fleeting(at) ? FLEETING : FOR_EVER;
 }
 

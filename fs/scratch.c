@@ -119,6 +119,11 @@ static struct scratch_file *take_locked(struct scratch_table *t, struct scratch_
 	return f;
 }
 
+static uint64_t size_of(struct draft *draft)
+{
+	return draft ? draft_length(draft) : 0;
+}
+
 int scratch_add(struct fs *fs, const struct scratch_info *info, struct draft *draft,
 		struct err *err)
 {
@@ -146,6 +151,22 @@ int scratch_add(struct fs *fs, const struct scratch_info *info, struct draft *dr
 	return r;
 }
 
+int scratch_create(struct fs *fs, struct scratch_info *info, const struct node_new *by,
+		   struct err *err)
+{
+	struct draft *draft = info->is_directory ? NULL : draft_new(fs->store, true);
+	int r = draft || info->is_directory ? 0 : err_nomem(err);
+
+	node_attr_of_new(by, &info->attr);
+	info->number = store_new_number(fs->store, err);
+	if (r == 0 && !info->number)
+		r = -EIO;
+	if (r == 0)
+		r = scratch_add(fs, info, draft, err);
+	draft_unref(draft);
+	return r;
+}
+
 /* A copy, and its draft; called with the lock, which does not guard the draft's own size. */
 static bool copy_out(const struct scratch_file *f, struct scratch_info *out, struct draft **draft)
 {
@@ -169,7 +190,7 @@ bool scratch_find(struct fs *fs, uint64_t dir, const char *name, struct scratch_
 	found = copy_out(*slot_locked(t, dir, name), out, &draft);
 	mutex_unlock(&t->lock);
 	if (found && out)
-		out->size = draft_length(draft);
+		out->size = size_of(draft);
 	draft_unref(draft);
 	return found;
 }
@@ -188,7 +209,7 @@ bool scratch_get(struct fs *fs, uint64_t number, struct scratch_info *out, struc
 	found = copy_out(*number_locked(t, number), out, &d);
 	mutex_unlock(&t->lock);
 	if (found && out)
-		out->size = draft_length(d);
+		out->size = size_of(d);
 	if (draft)
 		*draft = d;
 	else
@@ -196,8 +217,21 @@ bool scratch_get(struct fs *fs, uint64_t number, struct scratch_info *out, struc
 	return found;
 }
 
-/* The next of a directory behind a number. */
-static bool next_of(struct fs *fs, uint64_t dir, uint64_t after, struct scratch_info *out)
+/* Whose files are looked for; 0: anybody's. */
+struct filter {
+	uint64_t dir;
+	uint64_t scope;
+};
+
+static bool passes(const struct filter *want, const struct scratch_info *info)
+{
+	return (!want->dir || info->dir == want->dir) &&
+	       (!want->scope || ref_number(info->scope) == want->scope);
+}
+
+/* The next one behind a number. */
+static bool next_of(struct fs *fs, const struct filter *want, uint64_t after,
+		    struct scratch_info *out)
 {
 	struct scratch_table *t = &fs->scratch;
 	struct scratch_file *f;
@@ -205,27 +239,65 @@ static bool next_of(struct fs *fs, uint64_t dir, uint64_t after, struct scratch_
 	bool found;
 
 	mutex_lock(&t->lock);
-	for (f = t->first; f && (f->info.dir != dir || f->info.number <= after); f = f->next)
+	for (f = t->first; f && (!passes(want, &f->info) || f->info.number <= after); f = f->next)
 		;
 	found = copy_out(f, out, &draft);
 	mutex_unlock(&t->lock);
 	if (found)
-		out->size = draft_length(draft);
+		out->size = size_of(draft);
 	draft_unref(draft);
 	return found;
 }
 
-int scratch_list(struct fs *fs, uint64_t dir, uint64_t after, scratch_fn *fn, void *arg)
+static int list(struct fs *fs, const struct filter *want, uint64_t after, scratch_fn *fn, void *arg)
 {
 	struct scratch_info info;
 	int r = 0;
 
 	if (!atomic_load(&fs->scratch.count))
 		return 0;
-	while (r == 0 && next_of(fs, dir, after, &info)) {
+	while (r == 0 && next_of(fs, want, after, &info)) {
 		r = fn(arg, &info);
 		after = info.number;
 	}
+	return r;
+}
+
+int scratch_list(struct fs *fs, uint64_t dir, uint64_t after, scratch_fn *fn, void *arg)
+{
+	struct filter want = { .dir = dir };
+
+	return list(fs, &want, after, fn, arg);
+}
+
+int scratch_list_scope(struct fs *fs, struct ref scope, uint64_t after, scratch_fn *fn, void *arg)
+{
+	struct filter want = { .scope = ref_number(scope) };
+
+	return list(fs, &want, after, fn, arg);
+}
+
+int scratch_text(struct fs *fs, uint64_t number, size_t max, struct buf *text, struct err *err)
+{
+	struct draft *draft;
+	int r;
+
+	if (!scratch_get(fs, number, NULL, &draft))
+		return err_set(err, -ENOENT, "the file was removed");
+	r = draft_text(draft, max, text, err);
+	draft_unref(draft);
+	return r;
+}
+
+int scratch_put_text(struct fs *fs, uint64_t number, struct span text, struct err *err)
+{
+	struct draft *draft;
+	int r;
+
+	if (!scratch_get(fs, number, NULL, &draft))
+		return err_set(err, -ENOENT, "the file was removed");
+	r = draft_put_text(draft, text, err);
+	draft_unref(draft);
 	return r;
 }
 
@@ -244,6 +316,27 @@ bool scratch_remove(struct fs *fs, uint64_t number)
 	tell_list(fs, &f->info);
 	free_file(f);
 	return true;
+}
+
+void scratch_unlink(struct fs *fs, uint64_t number)
+{
+	inode_removed(&fs->inodes, node_ino(number, ID_OBJECT));
+	(void)scratch_remove(fs, number);
+	notify_attributes(fs, node_ino(number, ID_OBJECT));
+}
+
+void scratch_set_full_name(struct fs *fs, uint64_t number, const char *full_name)
+{
+	struct scratch_table *t = &fs->scratch;
+	struct scratch_file *f;
+
+	mutex_lock(&t->lock);
+	f = *number_locked(t, number);
+	if (f) {
+		f->info.is_new = *full_name;
+		(void)snprintf(f->info.full_name, sizeof f->info.full_name, "%s", full_name);
+	}
+	mutex_unlock(&t->lock);
 }
 
 bool scratch_set_attr(struct fs *fs, uint64_t number, const struct artifact_attr *attr)
@@ -322,6 +415,15 @@ uint64_t scratch_dir_stamp(struct fs *fs, uint64_t dir)
 	return stamp;
 }
 
+void scratch_dir_touch(struct fs *fs, uint64_t dir)
+{
+	struct scratch_table *t = &fs->scratch;
+
+	mutex_lock(&t->lock);
+	stamp_locked(t, dir);
+	mutex_unlock(&t->lock);
+}
+
 void scratch_dir_settle(struct fs *fs, uint64_t dir)
 {
 	struct scratch_table *t = &fs->scratch;
@@ -335,9 +437,10 @@ void scratch_dir_settle(struct fs *fs, uint64_t dir)
 
 bool scratch_any(struct fs *fs, uint64_t dir)
 {
+	struct filter want = { .dir = dir };
 	struct scratch_info info;
 
-	return atomic_load(&fs->scratch.count) && next_of(fs, dir, 0, &info);
+	return atomic_load(&fs->scratch.count) && next_of(fs, &want, 0, &info);
 }
 
 void scratch_forget(struct fs *fs, struct ref scope)
@@ -365,6 +468,7 @@ void scratch_forget(struct fs *fs, struct ref scope)
 
 		gone = f->next;
 		inode_removed(&fs->inodes, node_ino(f->info.number, ID_OBJECT));
+		notify_attributes(fs, node_ino(f->info.number, ID_OBJECT));
 		free_file(f);
 	}
 }

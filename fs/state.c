@@ -7,7 +7,6 @@
 #include "fs/state.h"
 
 #include "base/name.h"
-#include "fs/draft.h"
 #include "fs/ids.h"
 #include "fs/text.h"
 #include "fs/tree.h"
@@ -18,10 +17,9 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#define ENDING        ".json"
-#define STATE_MAP_MAX (16u << 20)  /* bytes of what is written to state.json */
-#define SCRATCH_PART  8            /* of cookies: behind all scopes */
-#define COOKIE_STEP   (1ull << 53) /* between the members of one scope and the next */
+#define ENDING       ".json"
+#define SCRATCH_PART 8            /* of cookies: behind all scopes */
+#define COOKIE_STEP  (1ull << 53) /* between the members of one scope and the next */
 
 static struct ref scope_of(struct ref ref, enum scope_kind kind)
 {
@@ -32,8 +30,7 @@ static struct ref scope_of(struct ref ref, enum scope_kind kind)
 	return ref;
 }
 
-/* "topic.json" to "topic". -ENOENT: not a name of a key. */
-static int key_of_name(const char *name, struct buf *key, struct err *err)
+int state_key_of_name(const char *name, struct buf *key, struct err *err)
 {
 	size_t len = strlen(name);
 	size_t end = strlen(ENDING);
@@ -43,7 +40,7 @@ static int key_of_name(const char *name, struct buf *key, struct err *err)
 	return name_decode((struct span){ name, len - end }, NAME_PLAIN, key, err);
 }
 
-static int name_of_key(const char *prefix, struct span key, struct buf *name)
+int state_name_of_key(const char *prefix, struct span key, struct buf *name)
 {
 	CLEANUP(buf_release) struct buf id = { 0 };
 	int r;
@@ -142,7 +139,7 @@ static int set_value(struct handle *h, struct span text, struct err *err)
 
 	if (!h->via.session)
 		return state_set(fs->store, h->at.ref, span_of(h->at.name), text, h->at.item, err);
-	r = key_of_name(h->via_name, &key, err);
+	r = state_key_of_name(h->via_name, &key, err);
 	return r < 0 ? r : state_set(fs->store, h->via, buf_span(&key), text, 0, err);
 }
 
@@ -213,7 +210,7 @@ static int link_target(const struct place *at, struct buf *out, struct err *err)
 	struct span bare;
 	enum scope_kind kind = statekey_scope(span_of(at->name), &bare);
 	CLEANUP(buf_release) struct buf name = { 0 };
-	int r = name_of_key("", bare, &name);
+	int r = state_name_of_key("", bare, &name);
 
 	if (r < 0)
 		return err_set(err, r, "the key has no name");
@@ -275,7 +272,7 @@ int state_dir_find(const struct place *dir, const char *name, struct place *chil
 
 	if (scratch_find(dir->fs, ref_number(dir->ref), name, &scratch))
 		return found_scratch(dir, &scratch, child, text, err);
-	r = key_of_name(name, text, err);
+	r = state_key_of_name(name, text, err);
 	if (r < 0)
 		return r;
 	bare = buf_span(text);
@@ -307,7 +304,7 @@ static int list_key(void *arg, struct span key, const struct state_info *info)
 	struct place child;
 	uint64_t cookie = TREE_MEMBER_COOKIE + info->item + COOKIE_STEP * ls->kind;
 
-	if (name_of_key(prefix, key, &name) < 0)
+	if (state_name_of_key(prefix, key, &name) < 0)
 		return 0; /* no file name can hold it: only state.json shows it */
 	if (tree_is_hidden(ls->dir, name.data))
 		return 0;
@@ -356,17 +353,10 @@ static int create_scratch(const struct place *dir, const char *name, const struc
 			  struct place *child, struct buf *text, struct err *err)
 {
 	struct scratch_info info = { .dir = ref_number(dir->ref), .scope = dir->ref };
-	struct draft *draft = draft_new(dir->fs->store, true);
-	int r = draft ? 0 : err_nomem(err);
+	int r;
 
-	node_attr_of_new(by, &info.attr);
 	(void)snprintf(info.name, sizeof info.name, "%s", name);
-	info.number = store_new_number(dir->fs->store, err);
-	if (r == 0 && !info.number)
-		r = -EIO;
-	if (r == 0)
-		r = scratch_add(dir->fs, &info, draft, err);
-	draft_unref(draft);
+	r = scratch_create(dir->fs, &info, by, err);
 	return r < 0 ? r : found_scratch(dir, &info, child, text, err);
 }
 
@@ -375,7 +365,7 @@ static int key_of_new(const struct place *dir, const char *name, struct ref *sco
 		      struct buf *text, struct span *bare, struct err *err)
 {
 	enum scope_kind kind = SCOPE_SESSION;
-	int r = key_of_name(name, text, err);
+	int r = state_key_of_name(name, text, err);
 
 	if (r == 0)
 		r = state_check_key(dir->ref, buf_span(text), err);
@@ -390,11 +380,11 @@ static int key_of_new(const struct place *dir, const char *name, struct ref *sco
 	return 0;
 }
 
-static bool is_scratch_name(const char *name)
+bool state_is_scratch_name(const char *name)
 {
 	CLEANUP(buf_release) struct buf key = { 0 };
 
-	return name[0] == '.' || key_of_name(name, &key, NULL) == -ENOENT;
+	return name[0] == '.' || state_key_of_name(name, &key, NULL) == -ENOENT;
 }
 
 int state_dir_create(const struct place *dir, const char *name, const struct node_new *by,
@@ -407,7 +397,7 @@ int state_dir_create(const struct place *dir, const char *name, const struct nod
 
 	if (scratch_find(dir->fs, ref_number(dir->ref), name, &scratch))
 		return found_scratch(dir, &scratch, child, text, err);
-	if (is_scratch_name(name))
+	if (state_is_scratch_name(name))
 		return create_scratch(dir, name, by, child, text, err);
 	r = key_of_new(dir, name, &child->ref, text, &bare, err);
 	if (r < 0)
@@ -422,13 +412,6 @@ int state_dir_create(const struct place *dir, const char *name, const struct nod
 	return child->name ? 0 : err_nomem(err);
 }
 
-static void remove_scratch(struct fs *fs, uint64_t number)
-{
-	inode_removed(&fs->inodes, node_ino(number, ID_OBJECT));
-	(void)scratch_remove(fs, number);
-	notify_attributes(fs, node_ino(number, ID_OBJECT));
-}
-
 int state_dir_remove(const struct place *dir, const char *name, struct err *err)
 {
 	CLEANUP(buf_release) struct buf key = { 0 };
@@ -437,10 +420,10 @@ int state_dir_remove(const struct place *dir, const char *name, struct err *err)
 	int r;
 
 	if (scratch_find(dir->fs, ref_number(dir->ref), name, &scratch)) {
-		remove_scratch(dir->fs, scratch.number);
+		scratch_unlink(dir->fs, scratch.number);
 		return 0;
 	}
-	r = key_of_name(name, &key, err);
+	r = state_key_of_name(name, &key, err);
 	if (r < 0)
 		return r;
 	if (dir->ref.session && statekey_scope(buf_span(&key), &bare) != SCOPE_SESSION)
@@ -451,15 +434,19 @@ int state_dir_remove(const struct place *dir, const char *name, struct err *err)
 /* The text of a file in the directory, a value or not. */
 static int text_of(const struct place *at, struct buf *text, struct err *err)
 {
-	struct draft *draft;
-	int r;
-
 	if (at->type == &state_file)
 		return state_get(at->fs->store, at->ref, span_of(at->name), text, NULL, err);
-	if (at->type != &scratch_node || !scratch_get(at->fs, at->item, NULL, &draft))
+	if (at->type != &scratch_node)
 		return err_set(err, -EPERM, "it belongs to another scope");
-	r = draft_text(draft, STATE_VALUE_MAX + 1, text, err);
-	draft_unref(draft);
+	return scratch_text(at->fs, at->item, STATE_VALUE_MAX + 1, text, err);
+}
+
+int state_check_moved(struct span text, struct err *err)
+{
+	int r = state_check_text(text, err);
+
+	if (r == -ENODATA || r == -EINVAL)
+		r = err->code = -EBADMSG; /* mv(1) takes EINVAL for something else */
 	return r;
 }
 
@@ -478,9 +465,7 @@ static int rename_to_key(const struct place *from, const struct place *dir, cons
 	if (r == 0)
 		r = text_of(from, &text, err);
 	if (r == 0)
-		r = state_check_text(buf_span(&text), err);
-	if (r == -ENODATA || r == -EINVAL)
-		return err->code = -EBADMSG; /* mv(1) takes EINVAL for something else */
+		r = state_check_moved(buf_span(&text), err);
 	/* Through the session, so that it is an event of it. */
 	return r < 0 ? r
 		     : state_set(dir->fs->store, dir->ref, buf_span(&key), buf_span(&text), 0, err);
@@ -495,20 +480,15 @@ static int rename_to_scratch(const struct place *from, const struct place *dir,
 	CLEANUP(buf_release) struct buf name = { 0 };
 	struct scratch_info replaced;
 	struct place child = *dir;
-	struct draft *draft;
 	int r = text_of(from, &text, err);
 
 	if (r < 0)
 		return r;
 	buf_char(&text, '\n');
 	if (scratch_find(dir->fs, ref_number(dir->ref), new_name, &replaced))
-		remove_scratch(dir->fs, replaced.number);
+		scratch_unlink(dir->fs, replaced.number);
 	r = create_scratch(dir, new_name, &by, &child, &name, err);
-	if (r == 0 && scratch_get(dir->fs, child.item, NULL, &draft)) {
-		r = draft_put_text(draft, buf_span(&text), err);
-		draft_unref(draft);
-	}
-	return r;
+	return r < 0 ? r : scratch_put_text(dir->fs, child.item, buf_span(&text), err);
 }
 
 /* 1: the new name is another object than the old one was. */
@@ -520,7 +500,7 @@ static int rename_found(const struct place *from, const struct place *new_dir, c
 	struct place at = *new_dir;
 	int r;
 
-	if (!was_key && is_scratch_name(new_name)) {
+	if (!was_key && state_is_scratch_name(new_name)) {
 		scratch_move(fs, from->item, ref_number(new_dir->ref), new_name);
 		at.inode = NULL;
 		at.type = &scratch_node;
@@ -529,12 +509,12 @@ static int rename_found(const struct place *from, const struct place *new_dir, c
 		at.name = new_name;
 		return inode_move(&fs->inodes, &at, inode_number(new_dir), new_name);
 	}
-	r = is_scratch_name(new_name) ? rename_to_scratch(from, new_dir, new_name, err)
-				      : rename_to_key(from, new_dir, new_name, caller, err);
+	r = state_is_scratch_name(new_name) ? rename_to_scratch(from, new_dir, new_name, err)
+					    : rename_to_key(from, new_dir, new_name, caller, err);
 	if (r == 0 && was_key)
 		r = state_delete(fs->store, from->ref, span_of(from->name), err);
 	else if (r == 0)
-		remove_scratch(fs, from->item);
+		scratch_unlink(fs, from->item);
 	return r < 0 ? r : 1;
 }
 

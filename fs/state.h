@@ -22,6 +22,19 @@ int state_map_stat(const struct place *at, struct node_stat *st, struct err *err
 int state_map_show(const struct place *at, struct buf *out, struct err *err);
 extern const struct file_ops state_map_ops;
 
+/* For context_state.c, which shows state with changes on top. */
+
+#define STATE_MAP_MAX (16u << 20) /* bytes of what is written to state.json */
+
+/* "topic.json" to "topic". -ENOENT: not a name of a key. */
+MUST_CHECK int state_key_of_name(const char *name, struct buf *key, struct err *err);
+/* The name of the key prefix + key. -EINVAL, -ENAMETOOLONG: no file name can hold it. */
+MUST_CHECK int state_name_of_key(const char *prefix, struct span key, struct buf *name);
+/* Whether it is that of a file that is no value. */
+bool state_is_scratch_name(const char *name);
+/* Whether what is renamed onto the name of a key is a value. -EBADMSG; -EFBIG. */
+MUST_CHECK int state_check_moved(struct span text, struct err *err);
+
 /* The two rows, as every scope has them. */
 #define STATE_ROWS(dir_mode, file_mode, more_flags, what)                                          \
 	{ .name = "state",                                                                         \
