@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/name.h"
+#include "fs/context.h"
 #include "fs/ctl.h"
 #include "fs/handle.h"
 #include "fs/ids.h"
@@ -62,6 +63,17 @@ static int session_path(void *arg, struct ref session, struct buf *out)
 	return r < 0 ? r : buf_check(out, NULL);
 }
 
+/* Where a program finds its context. */
+static int context_path(void *arg, struct context *c, struct buf *out)
+{
+	int r = session_path(arg, c->session, out);
+
+	buf_printf(out, "/turns/%llu/" CONTEXTS_NAME "/", (unsigned long long)c->turn);
+	if (r == 0)
+		r = name_encode(span_of(c->name), NAME_PLAIN, out, NULL);
+	return r < 0 ? r : buf_check(out, NULL);
+}
+
 /* Every folder with an agent is an app. */
 static int ensure_app(void *arg, const char *app)
 {
@@ -79,6 +91,10 @@ static int start(struct fs *fs, const struct fs_options *o, struct err *err)
 					 .progress = on_progress,
 					 .compacted = on_compacted,
 					 .session_path = session_path,
+					 .context_path = context_path,
+					 .context_opened = contexts_opened,
+					 .context_closed = contexts_closed,
+					 .context_saves = contexts_saves,
 					 .arg = fs };
 	int r = inodes_init(&fs->inodes, err);
 
@@ -114,6 +130,7 @@ int fs_new(const struct fs_options *options, struct fs **out, struct err *err)
 	fs->threads = options->threads ? options->threads : usual_threads();
 	errors_init(&fs->errors);
 	scratch_init(&fs->scratch);
+	savings_init(&fs->savings);
 	views_init(&fs->views);
 	mutex_init(&fs->handles_lock);
 	fs->mountpoint = strdup(options->mountpoint);
@@ -168,6 +185,7 @@ void fs_free(struct fs *fs)
 	inodes_release(&fs->inodes);
 	errors_release(&fs->errors);
 	scratch_release(&fs->scratch);
+	savings_release(&fs->savings);
 	views_release(&fs->views);
 	mutex_release(&fs->handles_lock);
 	free(fs->mountpoint);

@@ -4,6 +4,7 @@
 #ifndef FS_MOUNT_H
 #define FS_MOUNT_H
 
+#include "fs/context.h"
 #include "fs/errors.h"
 #include "fs/fs.h"
 #include "fs/inode.h"
@@ -38,6 +39,7 @@ struct fs {
 
 	struct inodes inodes;
 	struct scratch_table scratch;
+	struct savings savings;
 	struct notify notify;
 	struct park park;
 	struct errors errors;

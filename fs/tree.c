@@ -357,4 +357,5 @@ void tree_help(struct buf *out)
 	help_section("## apps/APP/users/USER/sessions/SESSION/", &session_dir, out);
 	help_section("## .../turns/N/", &turn_dir, out);
 	help_section("## .../turns/N/calls/ID/", &call_dir, out);
+	help_section("## .../turns/N/" CONTEXTS_NAME "/CALL/", &context_dir, out);
 }

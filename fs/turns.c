@@ -4,6 +4,7 @@
 #include "fs/turns.h"
 
 #include "fs/calls.h"
+#include "fs/context.h"
 #include "fs/handle.h"
 #include "fs/ids.h"
 #include "fs/stream.h"
@@ -201,15 +202,25 @@ static const struct node_type turn_entries[] = {
 	  .stat = calls_dir_stat,
 	  .list = calls_dir_list,
 	  .find = calls_dir_find },
+	CONTEXTS_ROW,
 	{ 0 },
 };
+
+/* Its list changes when `context` comes and goes. */
+static int turn_dir_stat(const struct place *at, struct node_stat *st, struct err *err)
+{
+	int r = part_stat(at, st, err);
+
+	st->mtime = MAX(st->mtime, contexts_stamp(at));
+	return r;
+}
 
 const struct node_type turn_dir = {
 	.name = "<n>",
 	.id = ID_OBJECT,
 	.mode = S_IFDIR | 0700,
 	.entries = turn_entries,
-	.stat = part_stat,
+	.stat = turn_dir_stat,
 };
 
 static int latest_present(const struct place *at)
@@ -294,6 +305,7 @@ static int list_turn(void *arg, const struct turn_info *info)
 	if (tree_is_hidden(ls->dir, name))
 		return 0;
 	turn_place(ls->dir, info, &child);
+	st.mtime = MAX(st.mtime, contexts_stamp(&child));
 	return lister_emit(ls->l, name, &child, TREE_MEMBER_COOKIE + info->n, &st);
 }
 

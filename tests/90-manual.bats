@@ -15,6 +15,10 @@ busy_session() {
 	echo b > artifacts/plan.md
 	echo c > artifacts/user:letter.md
 	ln -s ../../sessions/s1 ../../memory/sessions/
+	session programs
+	printf 'cd /; touch %s/begun\nsleep 1000\n' "$TMP" > "$TMP/tool"
+	echo "run $TMP/tool" > input # a program that is waited for has a context
+	eventually 20 test -e "$TMP/begun"
 	cd "$MNT" || return 1
 }
 

@@ -21,11 +21,12 @@ SECTIONS = {
     "apps/*/users/*": "A USER",
     "apps/*/users/*/sessions/*": "A SESSION",
     "apps/*/users/*/sessions/*/turns/[0-9]*": "TURNS",
+    "apps/*/users/*/sessions/*/turns/[0-9]*/context/*": "CONTEXTS",
 }
 # Directories whose members are named by users: described, not listed.
 OF_USERS = ("state", "artifacts", "attachments")
 # Directories of objects: a member is a table of its own, or may be written as `*`.
-OBJECTS = ("apps", "users", "sessions", "turns", "calls")
+OBJECTS = ("apps", "users", "sessions", "turns", "calls", "context")
 VERSIONS = ".versions"
 
 
