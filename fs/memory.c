@@ -329,8 +329,10 @@ static void link_changed(struct fs *fs, const struct change *c)
 	uint64_t link = node_ino(c->item, ID_OBJECT);
 
 	notify_attributes(fs, dir);
-	if (c->kind == CHANGE_MEMORY_REMOVED)
-		inode_removed(&fs->inodes, link);
+	if (c->kind == CHANGE_MEMORY_ADDED)
+		return; /* by symlink(2): the kernel knows, and holds the directory until it is
+			   indexed */
+	inode_removed(&fs->inodes, link);
 	notify_attributes(fs, link);
 	if (name_encode(span_of(c->name), NAME_PLAIN, &name, NULL) == 0 && buf_cstr(&name))
 		notify_name(fs, dir, name.data);

@@ -326,8 +326,10 @@ why() {
 }
 
 @test "owners and modes are those of the user's files" {
+	daemon_stop
+	daemon_start -o allow_other --map-user ann=1234:1235
 	two_sessions
 	remember s1
 	same '700 700 700 777 400' "$(stat -c %a memory memory/search memory/sessions memory/sessions/s1 memory/search/x | xargs)"
-	same 1 "$(stat -c %U memory memory/search memory/sessions memory/sessions/s1 memory/search/x . | sort -u | wc -l)"
+	same 1234:1235 "$(stat -c %u:%g . memory memory/search memory/sessions memory/sessions/s1 memory/search/x | sort -u)"
 }
