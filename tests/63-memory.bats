@@ -299,9 +299,9 @@ why() {
 	two_sessions
 	python3 - > "$TMP/lines" <<-'PY'
 		import json
-		for i in range(60000):
+		for i in range(25000):
 		    print(json.dumps({"author": "user", "timestamp": 1000 + i, "content": {"role": "user", "parts": [
-		        {"text": f"line number n{i} of a session that is long enough " + "to take a while " * 12}]}}))
+		        {"text": f"line number n{i} of a session that is long enough " + "to take a while " * 30}]}}))
 	PY
 	cat "$TMP/lines" >> sessions/s1/events.jsonl
 	remember s1
@@ -312,16 +312,16 @@ why() {
 	same s1 "$(ls memory/sessions)"
 	tell s1 'n0 again'
 	same 'n0 again' "$(found n0 | head -n 1)"
-	eventually 60 test -s memory/search/n59999
+	eventually 60 test -s memory/search/n24999
 	same 2 "$(found n0 | wc -l)"
-	same 'line number n31415 of' "$(found n31415 | cut -d ' ' -f 1-4)"
+	same 'line number n14159 of' "$(found n14159 | cut -d ' ' -f 1-4)"
 	rm memory/sessions/s1
 	same '' "$(cat memory/search/line)"
 	remember s1
 	cd "$TMP"
 	daemon_restart
 	cd "$S/../.."
-	eventually 60 test -s memory/search/n59999
+	eventually 60 test -s memory/search/n24999
 	same 'line number n0 of' "$(found n0 | tail -n 1 | cut -d ' ' -f 1-4)"
 }
 
