@@ -61,8 +61,8 @@ struct memory_match {
 /*
  * Call fn for at most max events of what the user remembers: those that share most words
  * with the query first, and of these the latest. Not 0 from fn ends it, and is returned.
- * It costs as much as there are events with a word of the query, and for each session
- * with an event that was undone, reading its log.
+ * It costs as much as there are events with a word of the query, and for each session with
+ * one that was rewound, reading its rewinds and turns.
  */
 typedef int memory_fn(void *arg, const struct memory_match *match);
 MUST_CHECK int memory_search(struct store *st, struct ref user, struct span query, unsigned max,

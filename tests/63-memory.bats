@@ -333,3 +333,8 @@ why() {
 	same '700 700 700 777 400' "$(stat -c %a memory memory/search memory/sessions memory/sessions/s1 memory/search/x | xargs)"
 	same 1234:1235 "$(stat -c %u:%g . memory memory/search memory/sessions memory/sessions/s1 memory/search/x | sort -u)"
 }
+
+@test "sessions are written, remembered, forgotten and searched at once" {
+	session echo ann s1
+	python3 "$ROOT/tests/lib/memory_many.py" "$PWD/../.." 2
+}
