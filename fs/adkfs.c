@@ -10,6 +10,7 @@
 #include "fs/ids.h"
 #include "fs/turns.h"
 #include "runner/model.h"
+#include "runner/sandbox.h"
 #include "store/model.h"
 #include "store/scope.h"
 
@@ -83,18 +84,28 @@ static json_t *show_text(const char *value)
 	return json_loadb(quoted.data, quoted.len, JSON_DECODE_ANY, NULL);
 }
 
+/* What programs of agents run in; without one, why. */
+static json_t *show_sandbox(const struct fs *fs)
+{
+	bool on = sandbox_is_on(fs->sandbox);
+
+	return json_pack("{s:s, s:o}", "kind", sandbox_name(fs->sandbox), "reason",
+			 show_text(on ? NULL : sandbox_reason(fs->sandbox)));
+}
+
 static json_t *show_config(const struct fs *fs)
 {
 	bool disk = store_durability(fs->store) == DURABILITY_DISK;
 
-	return json_pack(
-		"{s:o, s:o, s:s, s:s, s:o, s:o, s:i, s:{s:b, s:b, s:I}, s:o, s:o}", "mountpoint",
-		show_text(fs->mountpoint), "store", show_text(store_folder(fs->store)), "engine",
-		store_engine(fs->store), "durability", disk ? "disk" : "process", "agents",
-		show_text(fs->agents), "mountOptions", show_text(fs->fuse_options), "threads",
-		(int)fs->threads, "users", "others", (int)owners_shared(fs->owners), "logins",
-		(int)owners_system(fs->owners), "mapped", (json_int_t)owners_count(fs->owners),
-		"limits", show_limits(fs), "environment", model_show_settings());
+	return json_pack("{s:o, s:o, s:s, s:s, s:o, s:o, s:i, s:o, s:{s:b, s:b, s:I}, s:o, s:o}",
+			 "mountpoint", show_text(fs->mountpoint), "store",
+			 show_text(store_folder(fs->store)), "engine", store_engine(fs->store),
+			 "durability", disk ? "disk" : "process", "agents", show_text(fs->agents),
+			 "mountOptions", show_text(fs->fuse_options), "threads", (int)fs->threads,
+			 "sandbox", show_sandbox(fs), "users", "others",
+			 (int)owners_shared(fs->owners), "logins", (int)owners_system(fs->owners),
+			 "mapped", (json_int_t)owners_count(fs->owners), "limits", show_limits(fs),
+			 "environment", model_show_settings());
 }
 
 /* How the daemon was started. Of a secret it tells only that there is one. */

@@ -88,6 +88,7 @@ static int start(struct fs *fs, const struct fs_options *o, struct err *err)
 	struct runner_options runner = { .store = o->store,
 					 .agents = fs->agents,
 					 .turns_max = fs->turns_max,
+					 .sandbox = fs->sandbox,
 					 .progress = on_progress,
 					 .compacted = on_compacted,
 					 .session_path = session_path,
@@ -124,6 +125,7 @@ int fs_new(const struct fs_options *options, struct fs **out, struct err *err)
 		return err_nomem(err);
 	fs->store = options->store;
 	fs->owners = options->owners;
+	fs->sandbox = options->sandbox;
 	fs->turns_max = options->turns_max ? options->turns_max : RUNNER_TURNS_MAX;
 	fs->mounted = clock_stamp();
 	fs->started = clock_now();
@@ -168,6 +170,12 @@ void fs_stop(struct fs *fs)
 	/* While the mount still serves: programs of turns may be waiting for it. */
 	runner_stop(fs->runner);
 	ops_exit(fs);
+}
+
+void fs_unmounted(struct fs *fs)
+{
+	/* Sandboxes keep what they show: serving ends when the last of them is gone. */
+	runner_stop(fs->runner);
 }
 
 void fs_free(struct fs *fs)

@@ -9,6 +9,7 @@
 
 struct fs;
 struct owners;
+struct sandbox;
 
 #define FS_THREADS_MIN   4 /* or two a core */
 #define FS_PARKED_MAX    10000
@@ -16,10 +17,11 @@ struct owners;
 
 struct fs_options {
 	struct store *store;
-	const char *mountpoint;   /* absolute */
-	const char *agents;       /* folder of agent folders, absolute, or NULL */
-	const char *fuse_options; /* for -o, or NULL */
-	struct owners *owners;    /* whose files are whose; outlives the fs */
+	const char *mountpoint;        /* absolute */
+	const char *agents;            /* folder of agent folders, absolute, or NULL */
+	const char *fuse_options;      /* for -o, or NULL */
+	struct owners *owners;         /* whose files are whose; outlives the fs */
+	const struct sandbox *sandbox; /* of programs; outlives the fs; NULL: none */
 	unsigned turns_max;
 	unsigned threads; /* 0: the usual number */
 };
@@ -35,6 +37,10 @@ MUST_CHECK int fs_serve(struct fs *fs, struct err *err);
 
 /* End the running turns, then serving. Blocks for as long as the turns take to end. Any thread. */
 void fs_stop(struct fs *fs);
+
+/* The mount is not in its place any more: end the running turns. Blocks as fs_stop(). Any thread.
+ */
+void fs_unmounted(struct fs *fs);
 
 /* Unmount, stop the runner, free. NULL is fine. */
 void fs_free(struct fs *fs);

@@ -25,6 +25,7 @@ struct fs {
 	char *mountpoint;
 	char *agents;
 	struct owners *owners;
+	const struct sandbox *sandbox;
 	char *fuse_options;
 	unsigned turns_max;
 	uint64_t mounted; /* stamp */

@@ -5,21 +5,30 @@
 
 #include "base/log.h"
 #include "base/mutex.h"
+#include "mount/mountpoint.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 static struct {
 	pthread_t main_thread; /* fixed after daemon_watch_signals() */
 
-	struct mutex lock; /* held while stop() runs: the one exception, nothing else takes it */
+	char *path; /* of the mount; fixed after daemon_watch_mount() */
+	int mounts; /* the list of mounts, to poll; the same */
+
+	struct mutex lock; /* held while stop() or gone() runs: the one exception, nothing else
+			      takes it */
 	void (*stop)(void *arg) GUARDED_BY(lock); /* NULL: nothing to stop any more */
 	void *arg GUARDED_BY(lock);
+	void (*gone)(void *arg) GUARDED_BY(lock); /* NULL: nothing to tell any more */
+	void *gone_arg GUARDED_BY(lock);
 } watched = { .lock = MUTEX_INIT };
 
 /* The child is ready when it wrote a byte; else its exit status is ours. */
@@ -131,9 +140,45 @@ int daemon_watch_signals(void (*stop)(void *arg), void *arg, struct err *err)
 	return 0;
 }
 
+static void *wait_for_unmount(void *arg)
+{
+	struct pollfd list = { .fd = watched.mounts, .events = POLLPRI };
+
+	(void)arg;
+	/* The kernel marks the list when it has changed. */
+	while (mountpoint_is_listed(watched.path))
+		(void)poll(&list, 1, -1);
+	mutex_lock(&watched.lock);
+	if (watched.gone)
+		watched.gone(watched.gone_arg);
+	mutex_unlock(&watched.lock);
+	return NULL;
+}
+
+int daemon_watch_mount(const char *path, void (*gone)(void *arg), void *arg, struct err *err)
+{
+	pthread_t thread;
+	int r;
+
+	mutex_lock(&watched.lock);
+	watched.gone = gone;
+	watched.gone_arg = arg;
+	mutex_unlock(&watched.lock);
+	watched.path = strdup(path); /* the thread has it until the process ends */
+	watched.mounts = open("/proc/self/mounts", O_RDONLY | O_CLOEXEC);
+	if (!watched.path || watched.mounts < 0)
+		return err_errno(err, watched.path ? -errno : -ENOMEM, "/proc/self/mounts");
+	r = -pthread_create(&thread, NULL, wait_for_unmount, NULL);
+	if (r < 0)
+		return err_errno(err, r, "thread");
+	(void)pthread_detach(thread);
+	return 0;
+}
+
 void daemon_ignore_signals(void)
 {
 	mutex_lock(&watched.lock);
 	watched.stop = NULL;
+	watched.gone = NULL;
 	mutex_unlock(&watched.lock);
 }

@@ -22,7 +22,15 @@ void daemon_ready(int fd);
  */
 MUST_CHECK int daemon_watch_signals(void (*stop)(void *arg), void *arg, struct err *err);
 
-/* stop(arg) is not called any more, and not running, when this returns. */
+/*
+ * Call gone(arg) once the mount at path is not in its place any more, from a
+ * thread of its own. A file system can live on behind that: while files are
+ * open in it, and while a sandbox shows parts of it to a program.
+ */
+MUST_CHECK int daemon_watch_mount(const char *path, void (*gone)(void *arg), void *arg,
+				  struct err *err);
+
+/* stop(arg) and gone(arg) are not called any more, and not running, when this returns. */
 void daemon_ignore_signals(void);
 
 /* Block the signals that daemon_watch_signals() waits for, in all threads made from here on. */

@@ -8,6 +8,7 @@
 #include "mount/daemon.h"
 #include "mount/mountpoint.h"
 #include "runner/http.h"
+#include "runner/sandbox.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -24,6 +25,7 @@ struct settings_of_mount {
 	struct buf agents;
 	struct buf mountpoint;
 	struct buf fuse_options; /* all of -o, joined */
+	enum sandbox_mode sandbox;
 	bool foreground;
 	bool verbose;
 	bool help;
@@ -36,6 +38,7 @@ enum option_id {
 	OPTION_DURABILITY,
 	OPTION_MAX_TURNS,
 	OPTION_THREADS,
+	OPTION_SANDBOX,
 	OPTION_MAP_USER,
 	OPTION_MAP_USERS,
 };
@@ -47,6 +50,7 @@ static const struct option options[] = {
 	{ "durability", required_argument, NULL, OPTION_DURABILITY },
 	{ "max-turns", required_argument, NULL, OPTION_MAX_TURNS },
 	{ "threads", required_argument, NULL, OPTION_THREADS },
+	{ "sandbox", required_argument, NULL, OPTION_SANDBOX },
 	{ "map-user", required_argument, NULL, OPTION_MAP_USER },
 	{ "map-users", required_argument, NULL, OPTION_MAP_USERS },
 	{ "foreground", no_argument, NULL, 'f' },
@@ -115,6 +119,15 @@ static int map_users(struct settings_of_mount *s, const char *value, const struc
 	return 0;
 }
 
+static int set_sandbox(struct settings_of_mount *s, const char *value, const struct command *self)
+{
+	const char *names;
+
+	if (!sandbox_find(value, &s->sandbox, &names))
+		return command_usage(self, "--sandbox is %s, not '%s'", names, value);
+	return 0;
+}
+
 static int set_option(struct settings_of_mount *s, int id, char *value, const struct command *self)
 {
 	switch (id) {
@@ -145,6 +158,8 @@ static int set_option(struct settings_of_mount *s, int id, char *value, const st
 		if (!parse_count(value, &s->fs.threads))
 			return command_usage(self, "--threads takes a number, not '%s'", value);
 		return 0;
+	case OPTION_SANDBOX:
+		return set_sandbox(s, value, self);
 	case 'o':
 		return set_fuse_options(s, value, self);
 	case OPTION_MAP_USER:
@@ -290,15 +305,33 @@ static void explain_others(const struct settings_of_mount *s, struct err *err)
 			      s->fs.mountpoint);
 }
 
+/* What programs run in, or what they do not run in. */
+static int make_sandbox(const struct settings_of_mount *s, struct sandbox **out, struct err *err)
+{
+	int r = sandbox_new(s->sandbox, out, err);
+
+	if (r < 0)
+		return err_wrap(err, "--sandbox");
+	if (!sandbox_is_on(*out))
+		log_info("programs of agents run without a sandbox: %s", sandbox_reason(*out));
+	return 0;
+}
+
 static void stop_serving(void *arg)
 {
 	fs_stop(arg);
+}
+
+static void end_turns(void *arg)
+{
+	fs_unmounted(arg);
 }
 
 /* Mount and serve until the end. ready: for the waiting parent, or -1. */
 static int serve(struct settings_of_mount *s, const struct command *self, int ready)
 {
 	struct err err = { 0 };
+	struct sandbox *sandbox = NULL;
 	struct store *store = NULL;
 	struct fs *fs = NULL;
 	int status = STATUS_OK;
@@ -307,11 +340,14 @@ static int serve(struct settings_of_mount *s, const struct command *self, int re
 	if (r < 0)
 		return command_fail(self, r == -EBUSY ? STATUS_STORE_BUSY : STATUS_STORE, &err);
 	s->fs.store = store;
-	r = fs_new(&s->fs, &fs, &err);
-	if (r < 0)
+	r = make_sandbox(s, &sandbox, &err);
+	s->fs.sandbox = sandbox;
+	if (r == 0 && (r = fs_new(&s->fs, &fs, &err)) < 0)
 		explain_others(s, &err);
 	if (r == 0)
 		r = daemon_watch_signals(stop_serving, fs, &err);
+	if (r == 0)
+		r = daemon_watch_mount(s->fs.mountpoint, end_turns, fs, &err);
 	if (r == 0) {
 		if (ready >= 0)
 			daemon_ready(ready);
@@ -323,6 +359,7 @@ static int serve(struct settings_of_mount *s, const struct command *self, int re
 	daemon_ignore_signals();
 	fs_free(fs);
 	store_close(store);
+	sandbox_free(sandbox);
 	http_exit();
 	return status;
 }
@@ -394,6 +431,9 @@ const struct command command_mount = {
 		"  --max-turns N      turns that run at the same time (default 256)\n"
 		"  --threads N        threads that answer the kernel (default two a core, at least "
 		"4)\n"
+		"  --sandbox HOW      what programs of agents run in: auto (default), bwrap or "
+		"none;\n"
+		"                     auto is bubblewrap where it is installed and works\n"
 		"  -o OPTIONS         mount options of FUSE, such as allow_other\n"
 		"  --map-user NAME=UID[:GID]\n"
 		"                     with allow_other: files of the user NAME belong to this "

@@ -24,20 +24,39 @@
 
 extern char **environ;
 
-bool mountpoint_is_ours(const char *path)
+/* Ask the list of mounts for those at path: how many are ours, and whether the last one is. */
+static unsigned count_ours(const char *path, bool *is_on_top)
 {
 	FILE *mounts = setmntent("/proc/self/mounts", "re");
 	struct mntent *row;
-	bool ours = false;
+	unsigned count = 0;
 
+	*is_on_top = false;
 	if (!mounts)
-		return false;
+		return 0;
 	while ((row = getmntent(mounts))) {
-		if (!strcmp(row->mnt_dir, path))
-			ours = !strcmp(row->mnt_type, OUR_TYPE); /* the last one is on top */
+		if (strcmp(row->mnt_dir, path) != 0)
+			continue;
+		*is_on_top = !strcmp(row->mnt_type, OUR_TYPE);
+		count += *is_on_top;
 	}
 	(void)endmntent(mounts);
-	return ours;
+	return count;
+}
+
+bool mountpoint_is_ours(const char *path)
+{
+	bool is_on_top;
+
+	(void)count_ours(path, &is_on_top);
+	return is_on_top;
+}
+
+bool mountpoint_is_listed(const char *path)
+{
+	bool is_on_top;
+
+	return count_ours(path, &is_on_top) > 0;
 }
 
 pid_t mountpoint_daemon(const char *path)

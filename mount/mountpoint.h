@@ -12,6 +12,9 @@
 /* Whether a file system of ours is listed as mounted there. path is absolute. */
 bool mountpoint_is_ours(const char *path);
 
+/* Whether one is in the list at all, be it that something else lies on top of it. */
+bool mountpoint_is_listed(const char *path);
+
 /* The process that serves a mount of ours; 0: it does not answer. */
 pid_t mountpoint_daemon(const char *path);
 

@@ -3,23 +3,18 @@
  *
  * One loop of poll(2) in the calling thread serves all children of a call:
  * their three pipes, a pidfd that tells of their end, and the cancel
- * descriptor. A child that has ended stays a zombie until its group has been
- * killed, so that the number of the group cannot mean anybody else by then.
+ * descriptor.
  *
  * The daemon keeps descriptors 0 to 2 open, and all others close on exec.
  */
 #include "runner/process.h"
 
 #include "base/clock.h"
+#include "runner/child.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stdlib.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #define PIECE_MAX 65536
@@ -33,11 +28,12 @@ enum phase {
 	PHASE_DONE,
 };
 
-struct child {
+struct member {
 	struct process *p;
 	enum phase phase;
-	pid_t pid; /* also of the group */
-	int fds[FDS];
+	struct child child;
+	struct buf line;    /* for on_line: what is not handed over yet... */
+	size_t line_looked; /* ...and how much of it holds no newline */
 	size_t fed;
 	uint64_t started;
 	uint64_t deadline; /* of the phase, monotonic */
@@ -46,7 +42,7 @@ struct child {
 };
 
 struct crew {
-	struct child *children;
+	struct member *members;
 	struct pollfd polls[1 + PROCESS_AT_ONCE * FDS]; /* the cancel descriptor is first */
 	size_t n;
 	struct cancel *cancel;
@@ -59,225 +55,115 @@ void process_release(struct process *p)
 	buf_release(&p->stderr_text);
 }
 
-static void close_fd(int *fd)
+static void member_start(struct member *m)
 {
-	if (*fd >= 0)
-		(void)close(*fd);
-	*fd = -1;
-}
-
-static void close_all(int *fds)
-{
-	size_t i;
-
-	for (i = 0; i < FDS; i++)
-		close_fd(&fds[i]);
-}
-
-/* Starting */
-
-/* The child's ends of its three pipes, by descriptor. */
-struct ends {
-	int fds[3];
-};
-
-static void ends_release(struct ends *ends)
-{
-	size_t i;
-
-	for (i = 0; i < 3; i++)
-		close_fd(&ends->fds[i]);
-}
-
-static int set_nonblocking(int fd)
-{
-	int flags = fcntl(fd, F_GETFL);
-
-	return flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0 ? -errno : 0;
-}
-
-static int make_pipes(int *fds, struct ends *ends)
-{
-	int i;
-
-	for (i = 0; i < 3; i++) {
-		int pair[2];
-		int ours = i == FD_IN ? 1 : 0;
-
-		if (pipe2(pair, O_CLOEXEC) < 0)
-			return -errno;
-		fds[i] = pair[ours];
-		ends->fds[i] = pair[!ours];
-		if (set_nonblocking(fds[i]) < 0)
-			return -errno;
-	}
-	return 0;
-}
-
-static int set_actions(posix_spawn_file_actions_t *actions, const struct process *p,
-		       const struct ends *ends)
-{
-	int r = 0;
-	int i;
-
-	for (i = 0; i < 3 && r == 0; i++)
-		r = posix_spawn_file_actions_adddup2(actions, ends->fds[i], i);
-	if (r == 0)
-		r = posix_spawn_file_actions_addclosefrom_np(actions, 3);
-	if (r == 0)
-		r = posix_spawn_file_actions_addchdir_np(actions, p->folder);
-	return r;
-}
-
-static int set_attributes(posix_spawnattr_t *attributes)
-{
-	short flags = POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK;
-	sigset_t all;
-	sigset_t none;
+	unsigned limit = m->p->timeout_ms ? m->p->timeout_ms : PROCESS_TIMEOUT_MS;
 	int r;
 
-	(void)sigfillset(&all);
-	(void)sigemptyset(&none);
-	r = posix_spawnattr_setflags(attributes, flags);
-	if (r == 0)
-		r = posix_spawnattr_setpgroup(attributes, 0);
-	if (r == 0)
-		r = posix_spawnattr_setsigdefault(attributes, &all);
-	if (r == 0)
-		r = posix_spawnattr_setsigmask(attributes, &none);
-	return r;
-}
-
-static int spawn(const struct process *p, const struct ends *ends, pid_t *pid)
-{
-	char *alone[] = { (char *)p->program, NULL }; /* posix_spawn does not change it */
-	char *const *argv = p->argv ? p->argv : alone;
-	posix_spawn_file_actions_t actions;
-	posix_spawnattr_t attributes;
-	int r;
-
-	r = posix_spawn_file_actions_init(&actions);
-	if (r)
-		return -r;
-	r = posix_spawnattr_init(&attributes);
-	if (r) {
-		(void)posix_spawn_file_actions_destroy(&actions);
-		return -r;
-	}
-	r = set_actions(&actions, p, ends);
-	if (r == 0)
-		r = set_attributes(&attributes);
-	if (r == 0)
-		r = posix_spawn(pid, p->program, &actions, &attributes, argv, p->env);
-	(void)posix_spawnattr_destroy(&attributes);
-	(void)posix_spawn_file_actions_destroy(&actions);
-	return -r;
-}
-
-/* Whatever is left of the group, and the zombie that keeps its number. */
-static void kill_group(pid_t pid, int *status)
-{
-	(void)kill(-pid, SIGKILL);
-	while (waitpid(pid, status, 0) < 0 && errno == EINTR)
-		;
-}
-
-static int start_open(const struct process *p, int *fds, pid_t *pid)
-{
-	CLEANUP(ends_release) struct ends ends = { { -1, -1, -1 } };
-	int status;
-	int r;
-
-	r = make_pipes(fds, &ends);
-	if (r == 0)
-		r = spawn(p, &ends, pid);
-	if (r < 0)
-		return r;
-	fds[FD_PID] = (int)syscall(SYS_pidfd_open, *pid, 0);
-	if (fds[FD_PID] >= 0)
-		return 0;
-	r = -errno;
-	kill_group(*pid, &status);
-	return r;
-}
-
-int process_start(const struct process *p, int fds[FDS], pid_t *pid)
-{
-	int r = start_open(p, fds, pid);
-
-	if (r < 0)
-		close_all(fds);
-	return r;
-}
-
-static void kill_and_reap(struct child *c)
-{
-	kill_group(c->pid, &c->p->status);
-	close_all(c->fds);
-}
-
-static void child_start(struct child *c)
-{
-	unsigned limit = c->p->timeout_ms ? c->p->timeout_ms : PROCESS_TIMEOUT_MS;
-	int r;
-
-	c->started = clock_monotonic();
-	r = process_start(c->p, c->fds, &c->pid);
+	m->started = clock_monotonic();
+	r = child_open(&m->child, m->p);
 	if (r < 0) {
-		c->p->failure = r;
-		c->phase = PHASE_DONE;
+		m->p->failure = r;
+		m->phase = PHASE_DONE;
 		return;
 	}
-	if (!c->p->input.len)
-		close_fd(&c->fds[FD_IN]);
-	c->phase = PHASE_RUNNING;
-	c->deadline = c->started + (uint64_t)limit * NSEC_PER_MSEC;
+	if (!m->p->input.len)
+		child_close(&m->child, FD_IN);
+	m->phase = PHASE_RUNNING;
+	m->deadline = m->started + (uint64_t)limit * NSEC_PER_MSEC;
 }
 
 /* Ending */
 
-static void enter(struct child *c, enum phase phase, unsigned limit_ms)
+static void enter(struct member *m, enum phase phase, unsigned limit_ms)
 {
-	c->phase = phase;
-	c->deadline = clock_monotonic() + (uint64_t)limit_ms * NSEC_PER_MSEC;
+	m->phase = phase;
+	m->deadline = clock_monotonic() + (uint64_t)limit_ms * NSEC_PER_MSEC;
 }
 
 /* Ask the group to end, for a reason; the first one counts. */
-static void child_end(struct child *c, int reason)
+static void member_end(struct member *m, int reason)
 {
-	if (!c->p->failure)
-		c->p->failure = reason;
-	if (c->phase != PHASE_RUNNING)
+	if (!m->p->failure)
+		m->p->failure = reason;
+	if (m->phase != PHASE_RUNNING)
 		return;
-	(void)kill(-c->pid, SIGTERM);
-	close_fd(&c->fds[FD_IN]);
-	enter(c, PHASE_ENDING, PROCESS_GRACE_MS);
+	child_close(&m->child, FD_IN);
+	enter(m, PHASE_ENDING, PROCESS_GRACE_MS);
+	if (!child_term(&m->child))
+		m->phase = PHASE_KILLED;
+}
+
+/* Lines */
+
+/* A failure ends the program; nothing is handed over after it. */
+static void give_line(struct member *m, struct span line)
+{
+	int r = line.len > PROCESS_LINE_MAX ? -EFBIG : m->p->on_line(m->p->arg, line);
+
+	if (r)
+		member_end(m, r);
+}
+
+/* Hand over the lines that are complete; the start of one may be left. */
+static void give_lines(struct member *m)
+{
+	struct span rest = buf_span(&m->line);
+	size_t from = m->line_looked;
+	const char *end;
+
+	while (!m->p->failure && (end = memchr(rest.data + from, '\n', rest.len - from))) {
+		size_t n = (size_t)(end - rest.data);
+
+		give_line(m, span_sub(rest, 0, n));
+		rest = span_sub(rest, n + 1, rest.len);
+		from = 0;
+	}
+	if (!m->p->failure && rest.len > PROCESS_LINE_MAX)
+		member_end(m, -EFBIG);
+	if (m->p->failure)
+		rest.len = 0;
+	buf_consume(&m->line, m->line.len - rest.len);
+	m->line_looked = rest.len;
+}
+
+static void give_last_line(struct member *m)
+{
+	if (m->line.len && !m->p->failure)
+		give_line(m, buf_span(&m->line));
+	buf_clear(&m->line);
+	m->line_looked = 0;
 }
 
 /* The program has ended and its pipes have nothing more for us. */
-static void child_finish(struct child *c)
+static void member_finish(struct member *m)
 {
-	struct buf *kept = &c->p->stderr_text;
+	struct buf *kept = &m->p->stderr_text;
+	int r;
 
-	kill_and_reap(c);
+	give_last_line(m);
+	buf_release(&m->line);
+	r = child_reap(&m->child, buf_span(kept), &m->p->status);
+	if (r < 0 && !m->p->failure)
+		m->p->failure = r;
 	if (kept->len > PROCESS_STDERR_MAX)
 		buf_consume(kept, kept->len - PROCESS_STDERR_MAX);
-	c->p->nsec = clock_monotonic() - c->started;
-	c->phase = PHASE_DONE;
+	m->p->nsec = clock_monotonic() - m->started;
+	m->phase = PHASE_DONE;
 }
 
-static void child_late(struct child *c)
+static void member_late(struct member *m)
 {
-	switch (c->phase) {
+	switch (m->phase) {
 	case PHASE_RUNNING:
-		child_end(c, -ETIMEDOUT);
+		member_end(m, -ETIMEDOUT);
 		break;
 	case PHASE_ENDING:
-		(void)kill(-c->pid, SIGKILL);
-		c->phase = PHASE_KILLED;
+		child_kill(&m->child);
+		m->phase = PHASE_KILLED;
 		break;
 	case PHASE_DRAINING:
-		child_finish(c);
+		member_finish(m);
 		break;
 	default:
 		break;
@@ -286,84 +172,88 @@ static void child_late(struct child *c)
 
 /* Pipes */
 
-static void feed(struct child *c)
+static void feed(struct member *m)
 {
-	struct span rest = span_sub(c->p->input, c->fed, c->p->input.len);
-	ssize_t n = write(c->fds[FD_IN], rest.data, rest.len);
+	struct span rest = span_sub(m->p->input, m->fed, m->p->input.len);
+	ssize_t n = write(m->child.fds[FD_IN], rest.data, rest.len);
 
 	if (n > 0)
-		c->fed += (size_t)n;
+		m->fed += (size_t)n;
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
 	/* EPIPE: it does not want the rest, which is its own business. */
-	if (n < 0 || c->fed == c->p->input.len)
-		close_fd(&c->fds[FD_IN]);
+	if (n < 0 || m->fed == m->p->input.len)
+		child_close(&m->child, FD_IN);
 }
 
 /* One piece of a pipe behind `into`. A pipe that ended is closed. */
-static int take(int *fd, struct buf *into)
+static int take(struct member *m, int which, struct buf *into)
 {
 	ssize_t n;
 
 	if (!buf_reserve(into, PIECE_MAX))
 		return -ENOMEM;
-	n = read(*fd, into->data + into->len, PIECE_MAX);
+	n = read(m->child.fds[which], into->data + into->len, PIECE_MAX);
 	if (n > 0)
 		into->len += (size_t)n;
 	else if (n == 0 || (errno != EAGAIN && errno != EINTR))
-		close_fd(fd);
+		child_close(&m->child, which);
 	return 0;
 }
 
-static void take_output(struct child *c)
+static void take_output(struct member *m)
 {
-	struct buf *output = &c->p->output;
-	int r = take(&c->fds[FD_OUT], output);
+	struct buf *output = m->p->on_line ? &m->line : &m->p->output;
+	int r = take(m, FD_OUT, output);
 
-	if (r == 0 && output->len > PROCESS_OUTPUT_MAX)
+	if (r == 0 && !m->p->on_line && output->len > PROCESS_OUTPUT_MAX)
 		r = -EFBIG;
+	if (r == 0 && m->p->on_line)
+		give_lines(m);
+	if (r == 0 && m->p->on_line && m->child.fds[FD_OUT] < 0)
+		give_last_line(m);
 	if (r == 0)
 		return;
-	close_fd(&c->fds[FD_OUT]);
-	child_end(c, r);
+	child_close(&m->child, FD_OUT);
+	member_end(m, r);
 }
 
-static void take_stderr(struct child *c)
+static void take_stderr(struct member *m)
 {
-	struct buf *kept = &c->p->stderr_text;
+	struct buf *kept = &m->p->stderr_text;
 
-	if (take(&c->fds[FD_ERR], kept) < 0) {
-		close_fd(&c->fds[FD_ERR]);
-		child_end(c, -ENOMEM);
+	if (take(m, FD_ERR, kept) < 0) {
+		child_close(&m->child, FD_ERR);
+		member_end(m, -ENOMEM);
 	}
 	if (kept->len > 4 * PROCESS_STDERR_MAX)
 		buf_consume(kept, kept->len - PROCESS_STDERR_MAX);
 }
 
-static bool is_live(const struct child *c)
+static bool is_live(const struct member *m)
 {
-	return c->phase != PHASE_WAITING && c->phase != PHASE_DONE;
+	return m->phase != PHASE_WAITING && m->phase != PHASE_DONE;
 }
 
-static void child_step(struct child *c, uint64_t now)
+static void member_step(struct member *m, uint64_t now)
 {
-	const struct pollfd *polls = c->polls;
+	const struct pollfd *polls = m->polls;
 
-	if (c->fds[FD_IN] >= 0 && polls[FD_IN].revents)
-		feed(c);
-	if (c->fds[FD_OUT] >= 0 && polls[FD_OUT].revents)
-		take_output(c);
-	if (c->fds[FD_ERR] >= 0 && polls[FD_ERR].revents)
-		take_stderr(c);
-	if (c->fds[FD_PID] >= 0 && polls[FD_PID].revents) {
-		close_fd(&c->fds[FD_PID]);
-		close_fd(&c->fds[FD_IN]);
-		enter(c, PHASE_DRAINING, PROCESS_DRAIN_MS);
+	if (m->child.fds[FD_IN] >= 0 && polls[FD_IN].revents)
+		feed(m);
+	if (m->child.fds[FD_OUT] >= 0 && polls[FD_OUT].revents)
+		take_output(m);
+	if (m->child.fds[FD_ERR] >= 0 && polls[FD_ERR].revents)
+		take_stderr(m);
+	if (m->child.fds[FD_PID] >= 0 && polls[FD_PID].revents) {
+		child_close(&m->child, FD_PID);
+		child_close(&m->child, FD_IN);
+		enter(m, PHASE_DRAINING, PROCESS_DRAIN_MS);
 	}
-	if (c->phase == PHASE_DRAINING && c->fds[FD_OUT] < 0 && c->fds[FD_ERR] < 0)
-		child_finish(c);
-	else if (c->phase != PHASE_KILLED && now >= c->deadline)
-		child_late(c);
+	if (m->phase == PHASE_DRAINING && m->child.fds[FD_OUT] < 0 && m->child.fds[FD_ERR] < 0)
+		member_finish(m);
+	else if (m->phase != PHASE_KILLED && now >= m->deadline)
+		member_late(m);
 }
 
 /* The loop */
@@ -375,14 +265,14 @@ static size_t start_waiting(struct crew *crew)
 	size_t i;
 
 	for (i = 0; i < crew->n; i++)
-		live += is_live(&crew->children[i]);
+		live += is_live(&crew->members[i]);
 	for (i = 0; i < crew->n && live < PROCESS_AT_ONCE; i++) {
-		struct child *c = &crew->children[i];
+		struct member *m = &crew->members[i];
 
-		if (c->phase != PHASE_WAITING)
+		if (m->phase != PHASE_WAITING)
 			continue;
-		child_start(c);
-		live += is_live(c);
+		member_start(m);
+		live += is_live(m);
 	}
 	return live;
 }
@@ -393,13 +283,13 @@ static void cancel_all(struct crew *crew)
 
 	crew->cancelled = true;
 	for (i = 0; i < crew->n; i++) {
-		struct child *c = &crew->children[i];
+		struct member *m = &crew->members[i];
 
-		if (c->phase == PHASE_DONE)
+		if (m->phase == PHASE_DONE)
 			continue;
-		child_end(c, -ECANCELED);
-		if (c->phase == PHASE_WAITING)
-			c->phase = PHASE_DONE;
+		member_end(m, -ECANCELED);
+		if (m->phase == PHASE_WAITING)
+			m->phase = PHASE_DONE;
 	}
 }
 
@@ -411,10 +301,10 @@ static int time_left(const struct crew *crew)
 	size_t i;
 
 	for (i = 0; i < crew->n; i++) {
-		const struct child *c = &crew->children[i];
+		const struct member *m = &crew->members[i];
 
-		if (is_live(c) && c->phase != PHASE_KILLED)
-			first = MIN(first, c->deadline);
+		if (is_live(m) && m->phase != PHASE_KILLED)
+			first = MIN(first, m->deadline);
 	}
 	if (first == UINT64_MAX)
 		return -1;
@@ -422,13 +312,14 @@ static int time_left(const struct crew *crew)
 }
 
 /* Its row of descriptors to poll for; returns the place behind it. */
-static struct pollfd *child_watch(struct child *c, struct pollfd *at)
+static struct pollfd *member_watch(struct member *m, struct pollfd *at)
 {
 	size_t i;
 
-	c->polls = at;
+	m->polls = at;
 	for (i = 0; i < FDS; i++)
-		*at++ = (struct pollfd){ .fd = c->fds[i], .events = i == FD_IN ? POLLOUT : POLLIN };
+		*at++ = (struct pollfd){ .fd = m->child.fds[i],
+					 .events = i == FD_IN ? POLLOUT : POLLIN };
 	return at;
 }
 
@@ -439,8 +330,8 @@ static int wait_for_news(struct crew *crew)
 
 	*at++ = (struct pollfd){ .fd = crew->cancelled ? -1 : crew->cancel->fd, .events = POLLIN };
 	for (i = 0; i < crew->n; i++) {
-		if (is_live(&crew->children[i]))
-			at = child_watch(&crew->children[i], at);
+		if (is_live(&crew->members[i]))
+			at = member_watch(&crew->members[i], at);
 	}
 	while (poll(crew->polls, (nfds_t)(at - crew->polls), time_left(crew)) < 0) {
 		if (errno != EINTR)
@@ -449,13 +340,18 @@ static int wait_for_news(struct crew *crew)
 	return 0;
 }
 
-static void kill_all(struct crew *crew)
+static void kill_all(struct crew *crew, int reason)
 {
 	size_t i;
 
 	for (i = 0; i < crew->n; i++) {
-		if (is_live(&crew->children[i]))
-			child_finish(&crew->children[i]);
+		struct member *m = &crew->members[i];
+
+		if (!is_live(m))
+			continue;
+		if (!m->p->failure)
+			m->p->failure = reason;
+		member_finish(m);
 	}
 }
 
@@ -469,13 +365,13 @@ static int crew_run(struct crew *crew, struct err *err)
 
 		r = wait_for_news(crew);
 		if (r < 0) {
-			kill_all(crew);
+			kill_all(crew, r);
 			return err_errno(err, r, "poll");
 		}
 		now = clock_monotonic();
 		for (i = 0; i < crew->n; i++) {
-			if (is_live(&crew->children[i]))
-				child_step(&crew->children[i], now);
+			if (is_live(&crew->members[i]))
+				member_step(&crew->members[i], now);
 		}
 		if (!crew->cancelled && cancel_fired(crew->cancel))
 			cancel_all(crew);
@@ -485,7 +381,7 @@ static int crew_run(struct crew *crew, struct err *err)
 
 static void crew_release(struct crew *crew)
 {
-	free(crew->children);
+	free(crew->members);
 }
 
 int process_run_all(struct process *list, size_t n, struct cancel *cancel, struct err *err)
@@ -494,11 +390,11 @@ int process_run_all(struct process *list, size_t n, struct cancel *cancel, struc
 	size_t i;
 	int r;
 
-	crew.children = calloc(n + 1, sizeof *crew.children);
-	if (!crew.children)
+	crew.members = calloc(n + 1, sizeof *crew.members);
+	if (!crew.members)
 		return err_nomem(err);
 	for (i = 0; i < n; i++)
-		crew.children[i] = (struct child){ .p = &list[i], .fds = { -1, -1, -1, -1 } };
+		crew.members[i] = (struct member){ .p = &list[i], .child = CHILD_NONE };
 	if (cancel_fired(cancel))
 		cancel_all(&crew);
 	r = crew_run(&crew, err);

@@ -1,11 +1,10 @@
 /*
  * Processes: programs that are started, fed, listened to, limited and reaped.
  *
- * A child gets the environment it is given and nothing else, closed
- * descriptors, default signals, its own process group, and a time limit: TERM
- * to the group, PROCESS_GRACE_MS later KILL. Output beyond its limit ends the
- * child. What a child leaves behind in its group does not outlive it by more
- * than PROCESS_DRAIN_MS.
+ * A child starts as spawn.h says, in a sandbox if it is given one, and has a
+ * time limit: TERM to its process group, PROCESS_GRACE_MS later KILL. Output
+ * beyond its limit ends the child. What a child leaves behind in its group does
+ * not outlive it by more than PROCESS_DRAIN_MS; in a sandbox it ends with it.
  *
  * SIGPIPE has to be ignored in this process: a child need not read its input.
  */
@@ -18,7 +17,10 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+struct sandbox;
+
 #define PROCESS_OUTPUT_MAX (16u << 20)
+#define PROCESS_LINE_MAX   (16u << 20) /* for on_line */
 #define PROCESS_STDERR_MAX (64u << 10) /* the last so many bytes are kept */
 #define PROCESS_GRACE_MS   5000
 #define PROCESS_DRAIN_MS   500
@@ -34,11 +36,24 @@ struct process {
 	struct span input;   /* for its standard input */
 	unsigned timeout_ms; /* 0: PROCESS_TIMEOUT_MS */
 
+	const struct sandbox *sandbox; /* NULL: none; the next two are for it */
+	bool network;                  /* reaches other programs and machines */
+	const char *context;           /* a directory to write to, or NULL */
+
+	/*
+	 * Set: each line of the output is handed over as soon as it came, on
+	 * the thread of process_run_all(), and `output` stays empty. The line
+	 * has no newline, and the last one need not have had one. Not 0 ends
+	 * the program and becomes its failure. Not called after any failure.
+	 */
+	int (*on_line)(void *arg, struct span line);
+	void *arg;
+
 	/* the result */
 	struct buf output;
 	struct buf stderr_text;
 	int status;    /* as waitpid gives it; meaningless when failure is set */
-	int failure;   /* 0; -ETIMEDOUT; -EFBIG; -ECANCELED; -errno of starting it */
+	int failure;   /* 0; -ETIMEDOUT; -EFBIG; -ECANCELED; of on_line; -errno of starting it */
 	uint64_t nsec; /* from start to end */
 };
 
@@ -49,7 +64,7 @@ enum { FD_IN, FD_OUT, FD_ERR, FD_PID, FDS };
 
 /*
  * Only start a program, of which what the caller sets above counts, for whoever
- * watches it alone. *pid is also its group; fds, which are all -1 before,
+ * watches it alone; in no sandbox. *pid is also its group; fds, which are all -1 before,
  * become descriptors that do not block. Returns 0 or -errno: none is open then.
  */
 MUST_CHECK int process_start(const struct process *p, int fds[FDS], pid_t *pid);

@@ -76,6 +76,9 @@ int run_program(struct run *run, const struct program *program, struct context *
 	p->program = program->path;
 	p->folder = in->tree->folder;
 	p->env = env.list;
+	p->sandbox = in->host->options->sandbox;
+	p->network = program->network;
+	p->context = childenv_get(&env, "ADK_CONTEXT");
 	p->timeout_ms = in->tree->tool_timeout_ms ? in->tree->tool_timeout_ms : PROCESS_TIMEOUT_MS;
 	return process_run_all(p, 1, &in->live->cancel, err);
 }

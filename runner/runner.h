@@ -21,12 +21,14 @@
 
 struct runner;
 struct live;
+struct sandbox;
 
 struct runner_options {
 	struct store *store;
-	const char *agents; /* folder of agent folders, absolute; NULL: none */
-	unsigned turns_max; /* 0: RUNNER_TURNS_MAX */
-	unsigned calls_max; /* 0: RUNNER_CALLS_MAX */
+	const char *agents;            /* folder of agent folders, absolute; NULL: none */
+	unsigned turns_max;            /* 0: RUNNER_TURNS_MAX */
+	unsigned calls_max;            /* 0: RUNNER_CALLS_MAX */
+	const struct sandbox *sandbox; /* for programs, outlives the runner; NULL: none */
 
 	/*
 	 * A running turn's text or stream grew, or it ended. turn_number: of its object.

@@ -123,6 +123,8 @@ begin() {
 		wait
 	SH
 	chmod +x "$AGENTS/tool/tools/hang"
+	daemon_stop
+	daemon_start --sandbox none # where the tool could not write to $TMP; 72-sandbox.bats has one
 	session tool
 	echo hi > input
 	eventually 10 test -s "$TMP/tool"
