@@ -82,17 +82,6 @@ static int on_line(void *arg, struct span line)
 	return l->failed;
 }
 
-static void each_line(struct listening *l, struct span text)
-{
-	while (text.len && !l->failed) {
-		const char *end = memchr(text.data, '\n', text.len);
-		size_t len = end ? (size_t)(end - text.data) : text.len;
-
-		(void)!on_line(l, span_sub(text, 0, len));
-		text = span_sub(text, MIN(len + 1, text.len), text.len);
-	}
-}
-
 /* What it changed in its context and told in no event. */
 static int commit_changes(struct run *run, struct changes *changes)
 {
@@ -106,7 +95,7 @@ static int run_in(struct run *run, struct context *ctx)
 	struct listening l = { .run = run };
 	CLEANUP(buf_release) struct buf input = { 0 };
 	CLEANUP(buf_release) struct buf why = { 0 };
-	struct process p = { 0 };
+	struct process p = { .on_line = on_line, .arg = &l };
 	struct err err = { 0 };
 	int r;
 
@@ -116,11 +105,9 @@ static int run_in(struct run *run, struct context *ctx)
 	r = run_program(run, &run->agent->program, ctx, &p, &err);
 	if (r < 0)
 		r = run_fail(run, "AGENT_ERROR", &err);
-	else
-		each_line(&l, buf_span(&p.output));
-	if (r == 0 && l.failed)
+	else if (l.failed)
 		r = l.failed;
-	else if (r == 0 && process_reason(&p, &why))
+	else if (process_reason(&p, &why))
 		r = run_fail_text(run, "AGENT_ERROR", -EIO, "agent %s: %s", run->agent->name,
 				  buf_cstr(&why) ? why.data : "it failed");
 	process_release(&p);

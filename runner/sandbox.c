@@ -8,6 +8,7 @@
 #include "runner/spawn.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -194,6 +195,19 @@ static void add_session(struct buf *words, const char *session)
 	}
 }
 
+/* Settings hold keys, which are not for programs. */
+static void add_folder(struct buf *words, const char *folder)
+{
+	char path[PATH_MAX];
+
+	add_path(words, "--ro-bind", folder);
+	if (snprintf(path, sizeof path, "%s/.env", folder) < (int)sizeof path &&
+	    access(path, F_OK) == 0) {
+		add_two(words, "--ro-bind", "/dev/null");
+		add(words, path);
+	}
+}
+
 static void add_process(struct buf *words, const struct process *p)
 {
 	const char *session = get_variable(p->env, SESSION_VARIABLE);
@@ -204,7 +218,7 @@ static void add_process(struct buf *words, const struct process *p)
 		add_etc(words, true);
 	else
 		add(words, "--unshare-net");
-	add_path(words, "--ro-bind", p->folder);
+	add_folder(words, p->folder);
 	if (session)
 		add_session(words, session);
 	if (p->context)

@@ -4,7 +4,7 @@
  * bubblewrap (bwrap) builds it, each time a program starts. Inside are
  *
  *   read only    /usr, /bin, /lib..., what of /etc programs and name look-ups
- *                need, the agent's folder
+ *                need, the agent's folder but for its .env
  *   to write     process.context; $ADKFS_SESSION if the environment has it, and
  *                the directories that its links lead to; /tmp, which is empty,
  *                in memory and gone with the program, and is HOME too

@@ -531,3 +531,25 @@ request_id() {
 	same '{"error":"rejected by the user"}' "$(cat output)"
 	[ ! -e artifacts/deleted ]
 }
+
+@test "a program as an agent: what it says is seen at once" {
+	file prog root_agent.yaml <<-'E'
+		agent_class: ./agent
+		name: scripted
+	E
+	file prog agent <<-'E'
+		#!/bin/sh
+		echo '{"partial":true,"content":{"role":"model","parts":[{"text":"one "}]}}'
+		echo '{"content":{"role":"model","parts":[{"text":"one two"}]}}'
+		while [ ! -e "$ADKFS_SESSION/state/go.json" ]; do sleep 0.05; done
+		echo '{"content":{"role":"model","parts":[{"text":"three"}]}}'
+	E
+	session prog
+	echo hi > input
+	eventually 20 grep -q two events.jsonl
+	same 'running 1' "$(cat status)"
+	grep -q '"partial":true' <(timeout 1 cat turns/1/stream.jsonl)
+	echo true > state/go.json
+	same 'one two
+three' "$(timeout 20 cat output)"
+}

@@ -1,6 +1,9 @@
 # Contexts: what a tool sees and changes while it runs, and what becomes of it.
 load lib/mount
 
+DAEMON_OPTIONS=(--sandbox=none) # the programs are files of the test
+
+
 # tool [NAME] < SCRIPT: the program of a call, run in its context by bash -eu.
 tool() {
 	cat > "$TMP/${1:-tool}"

@@ -65,6 +65,15 @@ sandbox_is() {
 	same 0 "$(run_inside 'ls -d /proc/[0-9]*/root/apps 2> /dev/null | wc -l | jq .')"
 }
 
+@test "keys in the folder's .env are not for tools" {
+	echo "OPENAI_API_KEY=sk-secret" > "$AGENTS/shell/.env"
+	daemon_start
+	session shell
+	same none "$(run_inside 'grep -rs secret . || echo none')"
+	run_inside 'cat .env 2> /dev/null; env'
+	! grep -r sk-secret turns events.jsonl
+}
+
 @test "a tool changes state and artifacts of all scopes" {
 	daemon_start
 	session shell ann s1

@@ -35,9 +35,10 @@ folders_setup() {
 	PLACES=("$MNT")
 }
 
+# $DAEMON_OPTIONS is a list of options for each start.
 mount_setup() {
 	folders_setup
-	daemon_start
+	daemon_start "${DAEMON_OPTIONS[@]}"
 }
 
 mount_teardown() {
@@ -156,7 +157,7 @@ daemon_kill() {
 daemon_restart() {
 	cd "$TMP"
 	daemon_stop
-	daemon_start
+	daemon_start "${DAEMON_OPTIONS[@]}"
 }
 
 # session [APP [USER [SESSION]]]: make it and go there. $S is its directory.
