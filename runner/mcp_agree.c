@@ -164,6 +164,7 @@ static int probe(struct mcp_link *link, struct cancel *cancel, enum verdict *ver
 	atomic_store(&link->era, MCP_MODERN);
 	(void)strcpy(link->version, MCP_MODERN_VERSION);
 	rq.timeout_ms = MIN(mcp_patience(link->params), MCP_PROBE_MS);
+	rq.must_end = true; /* one that knows only initialize may stumble over more */
 	r = link->transport->request(link, &rq, cancel, err);
 	if (r == 0)
 		return judge_discovery(link, buf_span(&rq.result), cancel, verdict, err);
@@ -241,5 +242,10 @@ int mcp_agree(struct mcp_link *link, struct cancel *cancel, struct err *err)
 	if (r == -EREMOTEIO && verdict == VERDICT_SILENT &&
 	    probe(link, cancel, &again, NULL) == 0 && again == VERDICT_MODERN)
 		return 0;
-	return r == -ESTALE ? -EPIPE : r;
+	return r;
+}
+
+int mcp_agree_legacy(struct mcp_link *link, struct cancel *cancel, struct err *err)
+{
+	return initialize(link, cancel, err);
 }

@@ -35,7 +35,7 @@ struct mcp_request {
 	const json_t *schema; /* of its arguments, whose x-mcp-header count; or NULL */
 	struct span args;     /* of the call, canonical */
 	unsigned timeout_ms;
-	bool must_end; /* never cancelled: initialize */
+	bool must_end; /* the server is never told that nobody waits any more */
 
 	/* the result */
 	struct buf result;          /* canonical text of the result object */
@@ -102,6 +102,9 @@ void mcp_link_init(struct mcp_link *link, const struct mcp_transport *transport,
 
 /* Find out the era and agree on a version. As mcp_call() returns; the link is of no use then. */
 MUST_CHECK int mcp_agree(struct mcp_link *link, struct cancel *cancel, struct err *err);
+
+/* The same with a server that is known to be of the legacy era. */
+MUST_CHECK int mcp_agree_legacy(struct mcp_link *link, struct cancel *cancel, struct err *err);
 
 /* Set "refused METHOD: message (code)" and return -EREMOTEIO. */
 int mcp_refused(const struct mcp_link *link, const struct mcp_request *rq, struct err *err);

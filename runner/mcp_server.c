@@ -1,27 +1,22 @@
 /*
- * MCP servers: see mcp.h.
- *
- * The gate is a lock that can be waited for together with a cancel descriptor:
- * an eventfd that holds 1 while it is open. Who is inside connects, or lists
- * the tools; the others wait for the outcome, each as long as its turn lasts.
+ * MCP servers: see mcp.h. Inside the gate one of those who ask connects, or
+ * lists the tools; the others wait for the outcome.
  */
 #include "base/clock.h"
 #include "base/jsontext.h"
 #include "base/mutex.h"
+#include "runner/mcp_gate.h"
 #include "runner/mcp_list.h"
 #include "runner/mcp_message.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <stdlib.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
 
 struct mcp_server {
 	/* fixed */
 	const struct mcp_params *params;
 	const char *folder;
-	int gate;
+	struct mcp_gate gate;
 
 	struct mutex lock;
 	struct mcp_link *link GUARDED_BY(lock);    /* in use; NULL: none yet */
@@ -29,28 +24,6 @@ struct mcp_server {
 	uint64_t numbers GUARDED_BY(lock);
 	struct mcp_list *list GUARDED_BY(lock); /* the latest, or NULL */
 };
-
-/* The gate */
-
-static int gate_enter(struct mcp_server *server, struct cancel *cancel, struct err *err)
-{
-	struct pollfd polls[] = { { .fd = server->gate, .events = POLLIN },
-				  { .fd = cancel->fd, .events = POLLIN } };
-	eventfd_t one;
-
-	for (;;) {
-		if (cancel_fired(cancel))
-			return err_set(err, -ECANCELED, "cancelled");
-		if (eventfd_read(server->gate, &one) == 0)
-			return 0;
-		(void)poll(polls, ARRAY_SIZE(polls), -1); /* however it ends, we look */
-	}
-}
-
-static void gate_leave(struct mcp_server *server)
-{
-	(void)eventfd_write(server->gate, 1); /* it holds 0: this cannot fail */
-}
 
 /* Links */
 
@@ -123,9 +96,11 @@ static void adopt(struct mcp_server *server, struct mcp_link *link, bool is_good
 	mutex_unlock(&server->lock);
 }
 
+typedef int agree_fn(struct mcp_link *link, struct cancel *cancel, struct err *err);
+
 /* Inside the gate. *out is in use by the caller. */
-static int connect_server(struct mcp_server *server, struct cancel *cancel, struct mcp_link **out,
-			  struct err *err)
+static int connect_by(struct mcp_server *server, agree_fn *agree, struct cancel *cancel,
+		      struct mcp_link **out, struct err *err)
 {
 	struct mcp_link *link;
 	int r;
@@ -134,7 +109,7 @@ static int connect_server(struct mcp_server *server, struct cancel *cancel, stru
 	r = server->params->transport->open(server->params, server->folder, &link, err);
 	if (r < 0)
 		return r;
-	r = mcp_agree(link, cancel, err);
+	r = agree(link, cancel, err);
 	adopt(server, link, r == 0);
 	if (r < 0)
 		link->transport->stop(link);
@@ -143,21 +118,41 @@ static int connect_server(struct mcp_server *server, struct cancel *cancel, stru
 	return r;
 }
 
+/* Some servers give up when the first that they hear is not what they know. */
+static int connect_server(struct mcp_server *server, struct cancel *cancel, struct mcp_link **out,
+			  struct err *err)
+{
+	int r = connect_by(server, mcp_agree, cancel, out, err);
+
+	if (r == -EPIPE || r == -ESTALE || r == -ECONNRESET)
+		r = connect_by(server, mcp_agree_legacy, cancel, out, err);
+	return r == -ESTALE ? -EPIPE : r;
+}
+
 static int get_link(struct mcp_server *server, struct cancel *cancel, struct mcp_link **out,
 		    struct err *err)
 {
+	uint64_t failures = mcp_gate_failures(&server->gate);
+	struct err reason = { 0 };
 	int r = 0;
 
 	*out = find_link(server);
 	if (*out)
 		return 0;
-	r = gate_enter(server, cancel, err);
+	r = mcp_gate_enter(&server->gate, cancel, err);
 	if (r < 0)
 		return r;
 	*out = find_link(server);
 	if (!*out)
-		r = connect_server(server, cancel, out, err);
-	gate_leave(server);
+		r = mcp_gate_outcome(&server->gate, failures, &reason);
+	if (!*out && r == 0) {
+		r = connect_server(server, cancel, out, &reason);
+		if (r < 0)
+			mcp_gate_fail(&server->gate, r, &reason);
+	}
+	mcp_gate_leave(&server->gate);
+	if (r < 0 && err)
+		*err = reason;
 	return r;
 }
 
@@ -207,18 +202,27 @@ static int read_list(struct mcp_server *server, struct mcp_link *link, struct ca
 static int list_over(struct mcp_server *server, struct mcp_link *link, struct cancel *cancel,
 		     struct mcp_list **out, struct err *err)
 {
+	uint64_t failures = mcp_gate_failures(&server->gate);
+	struct err reason = { 0 };
 	int r = 0;
 
 	*out = find_list(server, link);
 	if (*out)
 		return 0;
-	r = gate_enter(server, cancel, err);
+	r = mcp_gate_enter(&server->gate, cancel, err);
 	if (r < 0)
 		return r;
 	*out = find_list(server, link);
 	if (!*out)
-		r = read_list(server, link, cancel, out, err);
-	gate_leave(server);
+		r = mcp_gate_outcome(&server->gate, failures, &reason);
+	if (!*out && r == 0) {
+		r = read_list(server, link, cancel, out, &reason);
+		if (r < 0)
+			mcp_gate_fail(&server->gate, r, &reason);
+	}
+	mcp_gate_leave(&server->gate);
+	if (r < 0 && err)
+		*err = reason;
 	return r;
 }
 
@@ -419,8 +423,7 @@ struct mcp_server *mcp_server_new(const struct mcp_params *params, const char *f
 		return NULL;
 	server->params = params;
 	server->folder = folder;
-	server->gate = eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK | EFD_SEMAPHORE);
-	if (server->gate < 0) {
+	if (mcp_gate_init(&server->gate) < 0) {
 		free(server);
 		return NULL;
 	}
@@ -452,6 +455,6 @@ void mcp_server_free(struct mcp_server *server)
 	end_links(server->retired);
 	mcp_list_unref(server->list);
 	mutex_release(&server->lock);
-	(void)close(server->gate);
+	mcp_gate_release(&server->gate);
 	free(server);
 }

@@ -6,6 +6,7 @@
  * FOLDER has entry.yaml, the args of an MCPToolset entry. Commands, a line each:
  *
  *     list                the tools, a line each: name, a tab, description
+ *     schemas             their parameters, a line each: name, a tab, JSON
  *     warnings            what was left out
  *     call NAME ARGS      the result, or "error ERRNO: text"
  */
@@ -34,10 +35,18 @@ static int print_tool(void *arg UNUSED, const struct mcp_tool *tool)
 	return 0;
 }
 
-static void command_list(struct client *c)
+static int print_schema(void *arg UNUSED, const struct mcp_tool *tool)
+{
+	printf("%s\t", tool->name);
+	(void)json_dumpf(tool->parameters, stdout, JSON_COMPACT);
+	putchar('\n');
+	return 0;
+}
+
+static void command_list(struct client *c, mcp_tool_fn *print)
 {
 	struct err err = { 0 };
-	int r = mcp_tools(c->server, &c->cancel, print_tool, NULL, &err);
+	int r = mcp_tools(c->server, &c->cancel, print, NULL, &err);
 
 	if (r < 0)
 		say_error(r, &err);
@@ -73,7 +82,9 @@ static void run(struct client *c, char *line)
 	if (!what)
 		return;
 	if (!strcmp(what, "list"))
-		command_list(c);
+		command_list(c, print_tool);
+	else if (!strcmp(what, "schemas"))
+		command_list(c, print_schema);
 	else if (!strcmp(what, "warnings"))
 		command_warnings(c);
 	else if (!strcmp(what, "call") && name)

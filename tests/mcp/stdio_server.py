@@ -5,6 +5,7 @@
 
     legacy      (the default) wants to be initialized; does not know server/discover
     silent      the same, but says nothing to what it does not know
+    touchy      the same, and ends when something else comes first
     old         the same, and speaks 2024-11-05 whatever it is offered
     ancient     speaks a version that nobody knows
     modern      2026-07-28, and refuses to be initialized
@@ -133,6 +134,9 @@ class Conversation:
             self.take_answer(message)
             return
         note = message["method"]
+        if "touchy" in MODES and note != "initialize" and not self.state.seen:
+            print("expected initialize", file=sys.stderr)
+            sys.exit(1)
         if note == "notifications/cancelled":
             note += " %d" % message["params"]["requestId"]
         if note == "tools/call":

@@ -337,6 +337,26 @@ static void test_cancel_connecting(void **state UNUSED)
 	assert_true(clock_monotonic() - from < AT_ONCE);
 }
 
+/* Whoever waited while it failed for another one does not try the same again. */
+static void test_failing_together(void **state UNUSED)
+{
+	struct background waiting[4];
+	RIG rig = rig_of("args: {stdio_connection_params: {server_params: {command: sleep,"
+			 " args: ['60']}, timeout: 1}}");
+	uint64_t from = clock_monotonic();
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(waiting); i++)
+		background_start(&waiting[i], &rig, "count");
+	for (i = 0; i < ARRAY_SIZE(waiting); i++) {
+		background_join(&waiting[i]);
+		assert_int_equal(waiting[i].r, -ETIMEDOUT);
+		assert_string_equal(waiting[i].err.text,
+				    "MCP server sleep 60: did not answer initialize in 1 seconds");
+	}
+	assert_true(clock_monotonic() - from < 6ull * NSEC_PER_SEC); /* 2 for each that tries */
+}
+
 static void test_time(void **state UNUSED)
 {
 	CLEANUP(buf_release) struct buf result = { 0 };
@@ -444,7 +464,8 @@ static void test_start_fails(void **state UNUSED)
 /* Whatever the era: what is asked first must not decide. */
 static void test_eras(void **state UNUSED)
 {
-	static const char *const modes[] = { "legacy", "silent", "old", "modern", "changed" };
+	static const char *const modes[] = { "legacy", "silent", "touchy",
+					     "old",    "modern", "changed" };
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(modes); i++) {
@@ -546,6 +567,7 @@ int main(void)
 		cmocka_unit_test(test_asked),
 		cmocka_unit_test(test_side_by_side),
 		cmocka_unit_test(test_cancel_connecting),
+		cmocka_unit_test(test_failing_together),
 		cmocka_unit_test(test_time),
 		cmocka_unit_test(test_death),
 		cmocka_unit_test(test_killed_between),
