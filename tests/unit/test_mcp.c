@@ -430,7 +430,7 @@ static void test_start_fails(void **state UNUSED)
 	static const char *const bad[][2] = {
 		{ "args: {stdio_server_params: {command: no-such-program}}",
 		  "MCP server no-such-program: no-such-program cannot be started: No such file" },
-		{ "args: {stdio_server_params: {command: ./tools.py}}",
+		{ "args: {stdio_server_params: {command: ./loopback.mjs}}",
 		  "cannot be started: Permission" },
 		{ "args: {stdio_server_params: {command: python3, cwd: ../unit}}",
 		  "working directory is outside" },
