@@ -64,3 +64,97 @@ my_echo' "$(cat artifacts/offer)"
 	same AGENT_ERROR "$(jq -r '.errorCode // empty' events.jsonl)"
 	grep -q nowhere turns/1/error
 }
+
+# plain: the app "mcp" with the tools of the test server, and a rule for each that is called without arguments.
+plain() {
+	local name
+
+	agent "{stdio_server_params: {command: python3, args: [stdio_server.py, ${1:-legacy}], env: {ROOMS_TOKEN: s3cret-token}}}"
+	for name in hang env where ask; do
+		printf -- "- when: {user: '^%s'}\n  calls: [{name: %s}]\n" $name $name
+	done >> "$AGENTS/mcp/rules.yaml"
+	printf -- "- when: {tool: '.*'}\n  text: done\n" >> "$AGENTS/mcp/rules.yaml"
+}
+
+# Processes that run in the agent's folder: the servers.
+servers() {
+	find /proc -maxdepth 2 -name cwd -lname "$AGENTS/mcp" -printf '%P\n' 2> /dev/null
+}
+
+number_of_servers() {
+	[ "$(servers | wc -l)" -eq "$1" ]
+}
+
+response() {
+	jq -c .structuredContent turns/"$1"/calls/*/response.json
+}
+
+@test "cancel in the middle of a call ends the turn at once, and the server stays" {
+	plain
+	echo hang > input
+	eventually 20 grep -q '"functionCall"' events.jsonl
+	eventually 20 number_of_servers 1
+	echo cancel > ctl
+	timeout 5 cat wait > /dev/null
+	[[ $(cat turns/1/error) == *cancelled* ]]
+	number_of_servers 1
+	say where
+	number_of_servers 1
+}
+
+@test "one process serves all sessions, and ends with the mount" {
+	local pid
+
+	plain
+	number_of_servers 0
+	say where
+	pid=$(response 1 | jq .pid)
+	session mcp bob s2
+	say where
+	same "$pid" "$(response 1 | jq .pid)"
+	number_of_servers 1
+	cd "$TMP"
+	daemon_stop
+	number_of_servers 0
+}
+
+@test "a changed agent gets a server of its own, and the old one ends" {
+	local pid
+
+	plain
+	say where
+	pid=$(response 1 | jq .pid)
+	echo '# changed' >> "$AGENTS/mcp/root_agent.yaml"
+	say where
+	[ "$pid" != "$(response 2 | jq .pid)" ]
+	eventually 20 number_of_servers 1
+}
+
+@test "a server gets its env, and nothing of .env and the daemon" {
+	plain
+	echo 'OPENAI_API_KEY=of-the-agent' > "$AGENTS/mcp/.env"
+	say env
+	[[ $(cat turns/1/calls/*/response.json) == *s3cret-token* ]]
+	same '["BATS_TEST_TMPDIR","OPENAI_API_KEY"]' "$(response 1 | jq -c '["BATS_TEST_TMPDIR", "OPENAI_API_KEY"] - keys')"
+	not grep -r of-the-agent turns events.jsonl
+	not grep s3cret-token ../../../../agent.json
+	grep -q ROOMS_TOKEN ../../../../agent.json
+}
+
+@test "a server that asks back, in the modern era and before" {
+	plain
+	say ask
+	same '{"ping":{},"roots":-32601}' "$(response 1)"
+	plain modern
+	say where
+	[[ $(response 2) == *modern* ]]
+}
+
+@test "a server that does not end by itself is killed by an umount" {
+	plain stubborn
+	say where
+	number_of_servers 1
+	cd "$TMP"
+	daemon_stop
+	number_of_servers 0
+}
