@@ -287,8 +287,8 @@ static int connection(struct exchange *x, const char *method)
 {
 	CLEANUP(http_request_release) struct http_request http = { .method = method };
 	const struct mcp_params *params = x->service->link.params;
-	struct http_limits limits = { connect_ms(params), MCP_CALL_MAX_MS, params->silence_ms,
-				      &x->deadline };
+	struct http_limits limits = { connect_ms(params), MAX(x->rq->timeout_ms, MCP_CALL_MAX_MS),
+				      params->silence_ms, &x->deadline };
 	struct err reason = { 0 };
 	int r;
 
