@@ -1,0 +1,212 @@
+# The lines of conversations, whole: as ADK writes them.
+load lib/mount
+
+# file APP NAME: standard input becomes a file of the agent's folder.
+file() {
+	mkdir -p "$(dirname "$AGENTS/$1/$2")"
+	cat > "$AGENTS/$1/$2"
+	case $2 in
+	*.yaml | *.json) ;;
+	*) chmod +x "$AGENTS/$1/$2" ;;
+	esac
+}
+
+# The log with its ids numbered in their order, and no times.
+lines() {
+	python3 - "${1-events.jsonl}" <<-'PY'
+		import re, sys
+		names = {}
+		def name(match):
+		    prefix = {"adk-": "adk-", "e-": "e-", "p-": "p-"}.get(match[1] or "", "id-")
+		    known = names.setdefault(match[0], (prefix, 1 + sum(p == prefix for p, _ in names.values())))
+		    return "%s%d" % known
+		for line in open(sys.argv[1]):
+		    line = re.sub(r"(adk-|e-|p-)?[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", name, line.rstrip("\n"))
+		    line = re.sub(r'"id":"id-\d+"', '"id":"-"', line)
+		    print(re.sub(r'"timestamp":\d+\.\d{6}', '"timestamp":0', line))
+	PY
+}
+
+# The actions of an event in which nothing happened.
+N='"actions":{"stateDelta":{},"artifactDelta":{},"requestedAuthConfigs":{}}'
+E='"id":"-","timestamp":0}'
+
+# user N TEXT: the line of a message.
+user() {
+	echo "{\"content\":{\"parts\":[{\"text\":\"$2\"}],\"role\":\"user\"},\"invocationId\":\"e-$1\",\"author\":\"user\",$N,$E"
+}
+
+# said N AUTHOR TEXT
+said() {
+	echo "{\"content\":{\"parts\":[{\"text\":\"$3\"}],\"role\":\"model\"},\"finishReason\":\"STOP\",\"invocationId\":\"e-$1\",\"author\":\"$2\",$N,$E"
+}
+
+# called N AUTHOR ID ARGS NAME
+called() {
+	echo "{\"content\":{\"parts\":[{\"functionCall\":{\"id\":\"$3\",\"args\":$4,\"name\":\"$5\"}}],\"role\":\"model\"},\"finishReason\":\"STOP\",\"invocationId\":\"e-$1\",\"author\":\"$2\",$N,$E"
+}
+
+# answered N AUTHOR ID NAME RESPONSE ACTIONS
+answered() {
+	echo "{\"content\":{\"parts\":[{\"functionResponse\":{\"id\":\"$3\",\"name\":\"$4\",\"response\":$5}}],\"role\":\"user\"},\"invocationId\":\"e-$1\",\"author\":\"$2\",\"actions\":{$6},$E"
+}
+
+@test "text, a tool that changes state and saves an artifact, output_key" {
+	file app root_agent.yaml <<-'E'
+		name: greeter
+		model: script/rules.yaml
+		instruction: Greet.
+		output_key: last
+		tools: [{name: tools/draw}]
+	E
+	file app rules.yaml <<-'E'
+		- when: {tool: draw}
+		  text: Drawn.
+		- when: {user: cat}
+		  calls: [{name: draw, args: {what: cat, size: 1.50}}]
+		- text: Hello!
+	E
+	file app tools/draw.json <<< '{"description": "draws"}'
+	file app tools/draw <<-'E'
+		#!/bin/sh
+		cd "$ADK_CONTEXT"
+		echo meow > artifacts/cat.txt
+		echo '{"lines": 1}' > state/drawing.json
+		echo '"cats"' > state/user:likes.json
+		echo '{"file": "cat.txt"}'
+	E
+	session app
+	say Hi
+	say 'a cat'
+	same "$(
+		user 1 Hi
+		said 1 greeter 'Hello!' | sed 's/"stateDelta":{}/"stateDelta":{"last":"Hello!"}/'
+		user 2 'a cat'
+		called 2 greeter adk-1 '{"what":"cat","size":1.50}' draw
+		answered 2 greeter adk-1 draw '{"file":"cat.txt"}' \
+			'"stateDelta":{"drawing":{"lines":1},"user:likes":"cats"},"artifactDelta":{"cat.txt":1},"requestedAuthConfigs":{}'
+		said 2 greeter Drawn. | sed 's/"stateDelta":{}/"stateDelta":{"last":"Drawn."}/'
+	)" "$(lines)"
+	same "$(lines)" "$(for n in 1 2; do cat turns/$n/stream.jsonl; done > "$TMP/s"; lines "$TMP/s")"
+}
+
+@test "a transfer, a loop's end, branches" {
+	file app root_agent.yaml <<-'E'
+		name: root
+		model: script/root.rules.yaml
+		instruction: Go.
+		sub_agents: [{config_path: loop.yaml}, {config_path: par.yaml}]
+	E
+	file app loop.yaml <<-'E'
+		agent_class: LoopAgent
+		name: loop
+		sub_agents: [{config_path: critic.yaml}]
+	E
+	file app critic.yaml <<-'E'
+		name: critic
+		model: script/critic.rules.yaml
+		instruction: Go.
+		tools: [{name: exit_loop}]
+	E
+	file app par.yaml <<-'E'
+		agent_class: ParallelAgent
+		name: par
+		sub_agents: [{config_path: b.yaml}]
+	E
+	file app b.yaml <<-'E'
+		name: b
+		model: script/b.rules.yaml
+		instruction: Go.
+	E
+	file app root.rules.yaml <<-'E'
+		- when: {user: loop}
+		  calls: [{name: transfer_to_agent, args: {agent_name: loop}}]
+		- calls: [{name: transfer_to_agent, args: {agent_name: par}}]
+	E
+	file app critic.rules.yaml <<< '[{calls: [{name: exit_loop}]}]'
+	file app b.rules.yaml <<< '[{text: done}]'
+	session app
+	say loop
+	say par
+	same "$(
+		user 1 loop
+		called 1 root adk-1 '{"agent_name":"loop"}' transfer_to_agent
+		answered 1 root adk-1 transfer_to_agent '{"result":null}' \
+			'"stateDelta":{},"artifactDelta":{},"transferToAgent":"loop","requestedAuthConfigs":{}'
+		called 1 critic adk-2 '{}' exit_loop
+		answered 1 critic adk-2 exit_loop '{"result":null}' \
+			'"skipSummarization":true,"stateDelta":{},"artifactDelta":{},"escalate":true,"requestedAuthConfigs":{}'
+		user 2 par
+		called 2 root adk-3 '{"agent_name":"par"}' transfer_to_agent
+		answered 2 root adk-3 transfer_to_agent '{"result":null}' \
+			'"stateDelta":{},"artifactDelta":{},"transferToAgent":"par","requestedAuthConfigs":{}'
+		said 2 b done | sed 's/,"id":"-"/,"branch":"par.b","id":"-"/'
+	)" "$(lines)"
+}
+
+@test "a call that waits, in a loop; its answer, and the end" {
+	file app root_agent.yaml <<-'E'
+		agent_class: LoopAgent
+		name: loop
+		max_iterations: 1
+		sub_agents: [{config_path: w.yaml}]
+	E
+	file app w.yaml <<-'E'
+		name: w
+		model: script/rules.yaml
+		instruction: Go.
+		tools: [{name: approve}]
+	E
+	file app rules.yaml <<-'E'
+		- when: {tool: approve}
+		  text: Thanks.
+		- calls: [{name: approve, id: adk-4, args: {order: 7}}]
+	E
+	file app approve <<< $'#!/bin/sh\n:'
+	file app approve.json <<< '{"description": "asks", "isLongRunning": true}'
+	session app
+	say go
+	echo '{"parts":[{"functionResponse":{"id":"adk-4","name":"approve","response":{"status":"approved"}}}]}' > input.json
+	timeout 60 cat wait
+	same "$(
+		user 1 go
+		called 1 w adk-4 '{"order":7}' approve | sed 's/,"id":"-"/,"longRunningToolIds":["adk-4"],"id":"-"/'
+		echo "{\"invocationId\":\"e-1\",\"author\":\"loop\",${N%\}},\"agentState\":{\"current_sub_agent\":\"w\",\"times_looped\":0}},$E"
+		echo "{\"content\":{\"parts\":[{\"functionResponse\":{\"id\":\"adk-4\",\"name\":\"approve\",\"response\":{\"status\":\"approved\"}}}],\"role\":\"user\"},\"customMetadata\":{\"adkfs.resumes\":\"e-1\"},\"invocationId\":\"e-2\",\"author\":\"user\",$N,$E"
+		said 2 w Thanks.
+		echo "{\"invocationId\":\"e-2\",\"author\":\"loop\",${N%\}},\"endOfAgent\":true},$E"
+	)" "$(lines)"
+}
+
+@test "a confirmation" {
+	file app root_agent.yaml <<-'E'
+		name: ops
+		model: script/rules.yaml
+		instruction: Go.
+		tools: [{name: delete_file}]
+	E
+	file app rules.yaml <<-'E'
+		- when: {tool: delete_file}
+		  text: Gone.
+		- calls: [{name: delete_file, id: adk-8, args: {path: /x}}]
+	E
+	file app delete_file <<< $'#!/bin/sh\necho ok'
+	file app delete_file.json <<< '{"description": "deletes", "requireConfirmation": true}'
+	session app
+	say go
+	id=$(jq -r '.longRunningToolIds[0] // empty' events.jsonl)
+	echo "{\"parts\":[{\"functionResponse\":{\"id\":\"$id\",\"name\":\"adk_request_confirmation\",\"response\":{\"confirmed\":true}}}]}" > input.json
+	timeout 60 cat wait
+	hint='{"hint":"May delete_file be called?","confirmed":false}'
+	same "$(
+		user 1 go
+		called 1 ops adk-8 '{"path":"/x"}' delete_file
+		echo "{\"content\":{\"parts\":[{\"functionCall\":{\"id\":\"adk-1\",\"args\":{\"originalFunctionCall\":{\"id\":\"adk-8\",\"args\":{\"path\":\"/x\"},\"name\":\"delete_file\"},\"toolConfirmation\":$hint},\"name\":\"adk_request_confirmation\"}}],\"role\":\"user\"},\"invocationId\":\"e-1\",\"author\":\"ops\",$N,\"longRunningToolIds\":[\"adk-1\"],$E"
+		answered 1 ops adk-8 delete_file '{"error":"confirmation required"}' \
+			"\"skipSummarization\":true,\"stateDelta\":{},\"artifactDelta\":{},\"requestedAuthConfigs\":{},\"requestedToolConfirmations\":{\"adk-8\":$hint}"
+		echo "{\"content\":{\"parts\":[{\"functionResponse\":{\"id\":\"adk-1\",\"name\":\"adk_request_confirmation\",\"response\":{\"confirmed\":true}}}],\"role\":\"user\"},\"customMetadata\":{\"adkfs.resumes\":\"e-1\"},\"invocationId\":\"e-2\",\"author\":\"user\",$N,$E"
+		answered 2 ops adk-8 delete_file '{"result":"ok"}' \
+			'"stateDelta":{},"artifactDelta":{},"requestedAuthConfigs":{}'
+		said 2 ops Gone.
+	)" "$(lines)"
+}
