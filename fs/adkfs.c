@@ -10,6 +10,7 @@
 #include "fs/ids.h"
 #include "fs/turns.h"
 #include "runner/model.h"
+#include "runner/record.h"
 #include "runner/sandbox.h"
 #include "store/model.h"
 #include "store/scope.h"
@@ -97,15 +98,16 @@ static json_t *show_config(const struct fs *fs)
 {
 	bool disk = store_durability(fs->store) == DURABILITY_DISK;
 
-	return json_pack("{s:o, s:o, s:s, s:s, s:o, s:o, s:i, s:o, s:{s:b, s:b, s:I}, s:o, s:o}",
-			 "mountpoint", show_text(fs->mountpoint), "store",
-			 show_text(store_folder(fs->store)), "engine", store_engine(fs->store),
-			 "durability", disk ? "disk" : "process", "agents", show_text(fs->agents),
-			 "mountOptions", show_text(fs->fuse_options), "threads", (int)fs->threads,
-			 "sandbox", show_sandbox(fs), "users", "others",
-			 (int)owners_shared(fs->owners), "logins", (int)owners_system(fs->owners),
-			 "mapped", (json_int_t)owners_count(fs->owners), "limits", show_limits(fs),
-			 "environment", model_show_settings());
+	return json_pack(
+		"{s:o, s:o, s:s, s:s, s:o, s:o, s:i, s:o, s:o, s:{s:b, s:b, s:I}, s:o, s:o}",
+		"mountpoint", show_text(fs->mountpoint), "store",
+		show_text(store_folder(fs->store)), "engine", store_engine(fs->store), "durability",
+		disk ? "disk" : "process", "agents", show_text(fs->agents), "mountOptions",
+		show_text(fs->fuse_options), "threads", (int)fs->threads, "sandbox",
+		show_sandbox(fs), "record", show_text(record_where()), "users", "others",
+		(int)owners_shared(fs->owners), "logins", (int)owners_system(fs->owners), "mapped",
+		(json_int_t)owners_count(fs->owners), "limits", show_limits(fs), "environment",
+		model_show_settings());
 }
 
 /* How the daemon was started. Of a secret it tells only that there is one. */

@@ -8,6 +8,7 @@
 #include "mount/daemon.h"
 #include "mount/mountpoint.h"
 #include "runner/http.h"
+#include "runner/record.h"
 #include "runner/sandbox.h"
 
 #include <errno.h>
@@ -23,6 +24,7 @@ struct settings_of_mount {
 	struct fs_options fs;
 	struct buf store_folder;
 	struct buf agents;
+	struct buf record; /* empty: nothing is recorded */
 	struct buf mountpoint;
 	struct buf fuse_options; /* all of -o, joined */
 	enum sandbox_mode sandbox;
@@ -39,6 +41,7 @@ enum option_id {
 	OPTION_MAX_TURNS,
 	OPTION_THREADS,
 	OPTION_SANDBOX,
+	OPTION_RECORD,
 	OPTION_MAP_USER,
 	OPTION_MAP_USERS,
 };
@@ -51,6 +54,7 @@ static const struct option options[] = {
 	{ "max-turns", required_argument, NULL, OPTION_MAX_TURNS },
 	{ "threads", required_argument, NULL, OPTION_THREADS },
 	{ "sandbox", required_argument, NULL, OPTION_SANDBOX },
+	{ "record", required_argument, NULL, OPTION_RECORD },
 	{ "map-user", required_argument, NULL, OPTION_MAP_USER },
 	{ "map-users", required_argument, NULL, OPTION_MAP_USERS },
 	{ "foreground", no_argument, NULL, 'f' },
@@ -158,6 +162,10 @@ static int set_option(struct settings_of_mount *s, int id, char *value, const st
 		if (!parse_count(value, &s->fs.threads))
 			return command_usage(self, "--threads takes a number, not '%s'", value);
 		return 0;
+	case OPTION_RECORD:
+		buf_clear(&s->record);
+		buf_text(&s->record, value);
+		return 0;
 	case OPTION_SANDBOX:
 		return set_sandbox(s, value, self);
 	case 'o':
@@ -220,20 +228,31 @@ static int parse(struct settings_of_mount *s, const struct command *self, int ar
 	return 0;
 }
 
+/* Behind the working directory, if it is relative. */
+static int make_absolute(struct buf *path, struct err *err)
+{
+	CLEANUP(buf_release) struct buf given = *path;
+	char here[PATH_MAX];
+
+	*path = (struct buf){ 0 };
+	if (given.len && given.data[0] != '/') {
+		if (!getcwd(here, sizeof here))
+			return err_errno(err, -errno, "the working directory");
+		buf_printf(path, "%s/", here);
+	}
+	buf_span_add(path, buf_span(&given));
+	path->failed |= given.failed;
+	return buf_cstr(path) ? 0 : err_nomem(err);
+}
+
 /* Folders as absolute paths, which stay right when the daemon leaves its directory. */
 static int resolve_folders(struct settings_of_mount *s, struct err *err)
 {
-	char path[PATH_MAX];
 	int r;
 
 	if (s->store.folder) {
-		if (s->store.folder[0] != '/') {
-			if (!getcwd(path, sizeof path))
-				return err_errno(err, -errno, "the working directory");
-			buf_printf(&s->store_folder, "%s/", path);
-		}
 		buf_text(&s->store_folder, s->store.folder);
-		r = buf_cstr(&s->store_folder) ? 0 : err_nomem(err);
+		r = make_absolute(&s->store_folder, err);
 	} else {
 		r = xdg_folder("XDG_DATA_HOME", ".local/share", "store", &s->store_folder, err);
 	}
@@ -265,6 +284,18 @@ static int resolve_agents(struct settings_of_mount *s, struct err *err)
 	buf_text(&s->agents, path);
 	s->fs.agents = buf_cstr(&s->agents);
 	return s->fs.agents ? 0 : err_nomem(err);
+}
+
+static int start_recording(struct settings_of_mount *s, struct err *err)
+{
+	int r;
+
+	if (!s->record.len)
+		return 0;
+	r = make_absolute(&s->record, err);
+	if (r == 0)
+		r = record_open(s->record.data, err);
+	return r < 0 ? err_wrap(err, "--record") : 0;
 }
 
 static int check_fuse(struct err *err)
@@ -360,6 +391,7 @@ static int serve(struct settings_of_mount *s, const struct command *self, int re
 	fs_free(fs);
 	store_close(store);
 	sandbox_free(sandbox);
+	record_close();
 	http_exit();
 	return status;
 }
@@ -383,6 +415,8 @@ static int go(struct settings_of_mount *s, const struct command *self)
 		return command_fail(self, STATUS_STORE, &err);
 	if (resolve_agents(s, &err) < 0)
 		return command_fail(self, STATUS_AGENTS, &err);
+	if (start_recording(s, &err) < 0)
+		return command_fail(self, STATUS_FAILED, &err);
 	if (!s->foreground)
 		ready = daemon_fork(&err);
 	if (!s->foreground && ready < 0)
@@ -407,6 +441,7 @@ static int run(const struct command *self, int argc, char **argv)
 		status = s.help ? command_help(self) : go(&s, self);
 	buf_release(&s.store_folder);
 	buf_release(&s.agents);
+	buf_release(&s.record);
 	buf_release(&s.mountpoint);
 	buf_release(&s.fuse_options);
 	owners_free(s.fs.owners);
@@ -434,6 +469,7 @@ const struct command command_mount = {
 		"  --sandbox HOW      what programs of agents run in: auto (default), bwrap or "
 		"none;\n"
 		"                     auto is bubblewrap where it is installed and works\n"
+		"  --record DIR       record what models are asked and answer, for replay/ models\n"
 		"  -o OPTIONS         mount options of FUSE, such as allow_other\n"
 		"  --map-user NAME=UID[:GID]\n"
 		"                     with allow_other: files of the user NAME belong to this "

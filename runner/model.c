@@ -4,8 +4,11 @@
 #include "runner/model.h"
 
 #include "base/clock.h"
+#include "base/jsontext.h"
 #include "base/name.h"
+#include "runner/cassette.h"
 #include "runner/http.h"
+#include "runner/record.h"
 #include "runner/stream.h"
 
 #include <ctype.h>
@@ -20,10 +23,10 @@
 #define BODY_QUOTE_MAX    200          /* bytes of a body that is not of the provider's form */
 #define ANSWER_MAX        (256u << 20) /* bytes of a streamed answer, framing included */
 #define KEY_MASK_MIN      8            /* shorter ones ("ollama") are no secrets */
-#define KEY_MASK          "[key]"
 
 static const struct model_provider *const providers[] = {
 	&model_openai,
+	&model_replay,
 	&model_script,
 };
 
@@ -159,6 +162,19 @@ static int unknown_provider(const char *model, struct err *err)
 	return err_set(err, -EINVAL, "the model '%.80s' is not of the form %s", model, list.data);
 }
 
+static int find_provider(const char *name, const struct model_provider **out)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(providers); i++) {
+		if (!strcmp(providers[i]->name, name)) {
+			*out = providers[i];
+			return 0;
+		}
+	}
+	return -ENOENT;
+}
+
 int model_find(const char *model, const struct model_provider **provider, const char **name,
 	       struct err *err)
 {
@@ -225,7 +241,7 @@ static json_t *show_setting(const struct model_provider *provider, const char *n
 		return json_null();
 	if ((provider->key && !strcmp(name, provider->key)) || strchr(value, '@') ||
 	    (key && strstr(value, key)) || !name_is_utf8(span_of(value)))
-		value = KEY_MASK;
+		value = MODEL_KEY_MASK;
 	return json_string(value);
 }
 
@@ -268,7 +284,7 @@ static void mask(struct buf *text, const char *key)
 		return;
 	while ((hit = memmem(rest.data, rest.len, key, n))) {
 		buf_add(&clean, rest.data, (size_t)(hit - rest.data));
-		buf_text(&clean, KEY_MASK);
+		buf_text(&clean, MODEL_KEY_MASK);
 		rest = span_sub(rest, (size_t)(hit - rest.data) + n, rest.len);
 	}
 	buf_span_add(&clean, rest);
@@ -548,15 +564,37 @@ struct question {
 	struct cancel *cancel;
 	struct ask_options options;
 	struct http_request http;
+	struct cassette_player player; /* in place of the network; call NULL: none */
+	char call[48];                 /* its id, for recordings */
+	struct buf settings;           /* as a recording has them; empty: it is not recorded */
 };
 
 static void question_release(struct question *q)
 {
 	http_request_release(&q->http);
+	buf_release(&q->settings);
 }
 
-static int attempt(struct question *q, struct model_reply *reply, struct http_answer *answer,
-		   struct err *err)
+/* Over the network, or from a cassette. */
+static int send_request(struct question *q, unsigned n, struct exchange *x,
+			struct http_answer *answer)
+{
+	struct record record = { .call = q->call,
+				 .attempt = n,
+				 .provider = q->provider->name,
+				 .model = q->rq->name,
+				 .agent = q->rq->folder,
+				 .settings = buf_span(&q->settings),
+				 .key = secret_of(q->provider, q->rq->settings) };
+
+	if (q->player.call)
+		return cassette_play(&q->player, n, q->cancel, exchange_piece, x, answer, x->err);
+	return record_send(&record, &q->http, &q->options.limits, q->cancel, exchange_piece, x,
+			   answer, x->err);
+}
+
+static int attempt(struct question *q, unsigned n, struct model_reply *reply,
+		   struct http_answer *answer, struct err *err)
 {
 	struct exchange x = { .provider = q->provider, .reply = reply, .err = err };
 	int r;
@@ -564,7 +602,7 @@ static int attempt(struct question *q, struct model_reply *reply, struct http_an
 	x.decoder = q->provider->decoder_new();
 	if (!x.decoder)
 		return err_nomem(err);
-	r = http_send(&q->http, &q->options.limits, q->cancel, exchange_piece, &x, answer, err);
+	r = send_request(q, n, &x, answer);
 	if (answer->status >= 200 && answer->status <= 299)
 		r = exchange_close(&x, r);
 	else if (r == 0)
@@ -582,10 +620,10 @@ static int attempts(struct question *q, struct model_reply *reply, unsigned *n, 
 	for (*n = 0;; ++*n) {
 		CLEANUP(http_answer_release) struct http_answer answer = { 0 };
 
-		r = attempt(q, reply, &answer, err);
+		r = attempt(q, *n, reply, &answer, err);
 		if (r == 0 || *n == q->options.retries || !may_retry(&answer, r))
 			return r;
-		r = model_wait(q->cancel, retry_wait(&answer, *n), err);
+		r = model_wait(q->cancel, q->player.call ? 0 : retry_wait(&answer, *n), err);
 		if (r < 0)
 			return r;
 	}
@@ -599,11 +637,87 @@ static int ask_http(struct question *q, struct model_reply *reply, struct err *e
 
 	if (r == 0)
 		r = q->provider->encode(q->rq, &q->http, err);
+	if (r == 0 && record_where()) {
+		clock_new_id(q->call, "");
+		r = record_settings(q->provider, q->rq->settings, &q->http, &q->settings);
+		r = r < 0 ? err_nomem(err) : 0;
+	}
 	if (r == 0)
 		r = attempts(q, reply, &n, err);
 	if (r < 0 && r != -ECANCELED && n)
 		(void)err_wrap(err, "after %u attempts", n + 1);
 	return tidy_reply(reply, key) < 0 ? err_nomem(err) : r;
+}
+
+/* Ask as one of a cassette was asked. -ENOENT: that gives another request. */
+static int try_source(struct question *q, struct cassette *cassette,
+		      const struct cassette_source *source, struct buf *body, struct err *err)
+{
+	int r;
+
+	http_request_release(&q->http);
+	buf_clear(body);
+	r = find_provider(source->provider, &q->provider);
+	if (r < 0 || !q->provider->encode)
+		return err_set(
+			err, -EINVAL,
+			"the cassette has answers of the provider '%.40s', which is not known",
+			source->provider);
+	r = q->provider->encode(q->rq, &q->http, err);
+	if (r == 0)
+		r = cassette_body(buf_span(&q->http.body), body);
+	if (r == 0)
+		r = cassette_take(cassette, source, buf_span(body), &q->player.call);
+	return r == -ENOMEM ? err_nomem(err) : r;
+}
+
+static int replay(struct question *q, struct cassette *cassette, struct model_reply *reply,
+		  struct err *err)
+{
+	struct model_request rq = *q->rq;
+	CLEANUP(buf_release) struct buf body = { 0 };
+	const struct cassette_source *sources;
+	size_t count;
+	size_t i;
+	unsigned n = 0;
+	int r = read_options(rq.settings, &q->options, err);
+
+	if (r < 0)
+		return r;
+	q->rq = &rq;
+	q->player.cassette = cassette;
+	sources = cassette_sources(cassette, &count);
+	r = -ENOENT;
+	for (i = 0; r == -ENOENT && i < count; i++) {
+		rq.name = sources[i].model;
+		rq.settings = sources[i].settings;
+		r = try_source(q, cassette, &sources[i], &body, err);
+	}
+	if (r == -ENOENT)
+		return cassette_differs(cassette, buf_span(&body), err);
+	if (r == 0)
+		r = attempts(q, reply, &n, err);
+	if (r < 0 && r != -ECANCELED && n)
+		(void)err_wrap(err, "after %u attempts", n + 1);
+	return r;
+}
+
+/* "FILE" or "FILE?paced". */
+static int ask_cassette(struct question *q, struct model_reply *reply, struct err *err)
+{
+	CLEANUP(cassette_unref_p) struct cassette *cassette = NULL;
+	CLEANUP(buf_release) struct buf file = { 0 };
+	struct span name = span_of(q->rq->name);
+	struct span mark = SPAN("?paced");
+	int r;
+
+	q->player.paced = name.len > mark.len &&
+			  span_equal(span_sub(name, name.len - mark.len, name.len), mark);
+	buf_span_add(&file, span_sub(name, 0, name.len - (q->player.paced ? mark.len : 0)));
+	if (!buf_cstr(&file))
+		return err_nomem(err);
+	r = cassette_open(q->rq->folder, file.data, &cassette, err);
+	return r < 0 ? r : replay(q, cassette, reply, err);
 }
 
 int model_ask(const char *model, struct model_request *rq, struct cancel *cancel,
@@ -616,6 +730,8 @@ int model_ask(const char *model, struct model_request *rq, struct cancel *cancel
 		return r;
 	if (q.provider->generate)
 		r = q.provider->generate(rq, cancel, reply, err);
+	else if (q.provider->replays)
+		r = ask_cassette(&q, reply, err);
 	else
 		r = ask_http(&q, reply, err);
 	if (r < 0)

@@ -18,6 +18,8 @@
 
 struct http_request;
 
+#define MODEL_KEY_MASK "[key]" /* in place of a key, where people look */
+
 /* A function that the model may call. Texts are borrowed for the request. */
 struct model_tool {
 	const char *name;
@@ -95,6 +97,7 @@ struct model_provider {
 	const char *key; /* the setting that holds the secret; masked wherever it comes back */
 	const char *const *settings; /* all that it reads, NULL at the end */
 	enum model_framing framing;
+	bool replays;           /* what others were asked: the name is that of a cassette */
 	bool schema_with_tools; /* it takes an output schema beside tools */
 	int (*encode)(const struct model_request *rq, struct http_request *out, struct err *err);
 
@@ -115,6 +118,7 @@ struct model_provider {
 
 /* The providers, each in the file of its name; the table of them is in model.c. */
 extern const struct model_provider model_openai;
+extern const struct model_provider model_replay;
 extern const struct model_provider model_script;
 
 /*

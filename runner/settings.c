@@ -4,6 +4,7 @@
 #include "runner/settings.h"
 
 #include "base/buf.h"
+#include "base/jsontext.h"
 #include "base/name.h"
 
 #include <errno.h>
@@ -23,6 +24,7 @@ struct setting {
 struct settings {
 	struct setting *list;
 	size_t count;
+	bool alone; /* the environment does not count */
 };
 
 /* A line while it is read. */
@@ -291,10 +293,37 @@ int settings_load(const char *folder, struct settings **out, struct err *err)
 	return 0;
 }
 
+static int take_member(void *arg, struct span key, struct span value)
+{
+	CLEANUP(secret_release) struct buf text = { 0 };
+	int r = value.data[0] == '"' ? json_unquote(value, &text) : -EINVAL;
+
+	return r < 0 ? r : put(arg, key, buf_span(&text));
+}
+
+int settings_of(struct span object, struct settings **out)
+{
+	CLEANUP(settings_free_p) struct settings *settings = calloc(1, sizeof *settings);
+	int r;
+
+	if (!settings)
+		return -ENOMEM;
+	settings->alone = true;
+	r = object.len && object.data[0] == '{' ? json_each(object, take_member, settings)
+						: -EINVAL;
+	if (r < 0)
+		return r;
+	*out = STEAL(&settings);
+	return 0;
+}
+
 const char *settings_get(const struct settings *settings, const char *name)
 {
 	const struct setting *own = settings ? find(settings, name) : NULL;
-	const char *value = own ? own->value : getenv(name);
+	const char *value = own ? own->value : NULL;
+
+	if (!own && !(settings && settings->alone))
+		value = getenv(name);
 
 	return value && *value ? value : NULL;
 }

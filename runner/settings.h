@@ -8,7 +8,7 @@
 #ifndef RUNNER_SETTINGS_H
 #define RUNNER_SETTINGS_H
 
-#include "base/err.h"
+#include "base/buf.h"
 
 struct settings;
 
@@ -17,6 +17,9 @@ struct settings;
  * A missing file is an empty one. -EINVAL names file and line; -errno.
  */
 MUST_CHECK int settings_load(const char *folder, struct settings **out, struct err *err);
+
+/* The members of a JSON object of texts, and nothing of the environment. -EINVAL; -ENOMEM. */
+MUST_CHECK int settings_of(struct span object, struct settings **out);
 void settings_free(struct settings *settings);
 
 /* The value, from the file or else the environment; NULL when unset or empty. Borrowed. */

@@ -1,0 +1,317 @@
+/*
+ * Recording: see record.h.
+ */
+#include "runner/record.h"
+
+#include "base/clock.h"
+#include "base/jsontext.h"
+#include "base/mutex.h"
+#include "base/name.h"
+#include "runner/cassette.h"
+#include "runner/model.h"
+#include "store/model.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define SUFFIX    ".jsonl"
+#define MASK_CHAR '*'
+
+static char *record_folder;                 /* fixed before threads; NULL: off */
+static struct mutex file_lock = MUTEX_INIT; /* one line at a time; nothing is taken under it */
+
+/* A piece of the answer, by where it ends in the bytes. */
+struct piece {
+	uint64_t ms;
+	size_t end;
+};
+
+/* Listens to an answer on its way. */
+struct tap {
+	http_body_fn *fn;
+	void *arg;
+	uint64_t started;
+	struct buf bytes;
+	struct buf pieces; /* struct piece */
+	bool stopped;      /* by fn: the connection is not to blame */
+};
+
+int record_open(const char *folder, struct err *err)
+{
+	struct stat st;
+
+	if (mkdir(folder, 0700) < 0 && errno != EEXIST)
+		return err_errno(err, -errno, "%s", folder);
+	if (stat(folder, &st) < 0)
+		return err_errno(err, -errno, "%s", folder);
+	if (!S_ISDIR(st.st_mode))
+		return err_errno(err, -ENOTDIR, "%s", folder);
+	if (access(folder, W_OK | X_OK) < 0)
+		return err_errno(err, -errno, "%s", folder);
+	record_folder = strdup(folder);
+	return record_folder ? 0 : err_nomem(err);
+}
+
+void record_close(void)
+{
+	free(record_folder);
+	record_folder = NULL;
+}
+
+const char *record_where(void)
+{
+	return record_folder;
+}
+
+/* Settings */
+
+/* Of the parts of a URL, the user and the password are nobody's business. */
+static struct span without_user(const char *value, struct buf *out)
+{
+	const char *host = strstr(value, "://");
+	size_t n = host ? strcspn(host + 3, "/?#") : 0;
+	const char *at = host ? memrchr(host + 3, '@', n) : NULL;
+
+	if (!at)
+		return span_of(value);
+	buf_add(out, value, (size_t)(host + 3 - value));
+	buf_text(out, at + 1);
+	return buf_span(out);
+}
+
+/* Whether a header carries it: it says who asks, and not what. */
+static bool is_sent(const struct http_request *rq, const char *value)
+{
+	size_t i;
+
+	for (i = 0; i < rq->header_count; i++) {
+		if (strstr(rq->headers[i], value))
+			return true;
+	}
+	return false;
+}
+
+int record_settings(const struct model_provider *provider, const struct settings *settings,
+		    const struct http_request *rq, struct buf *out)
+{
+	const char *key = provider->key ? settings_get(settings, provider->key) : NULL;
+	const char *const *name = provider->settings;
+
+	buf_char(out, '{');
+	for (; name && *name; name++) {
+		CLEANUP(buf_release) struct buf clean = { 0 };
+		const char *value = settings_get(settings, *name);
+		bool is_key = value && value == key;
+
+		if (!value || (!is_key && (is_sent(rq, value) || (key && strstr(value, key)))))
+			continue;
+		buf_printf(out, "%s\"%s\":", out->len > 1 ? "," : "", *name);
+		json_quote_lossy(out,
+				 is_key ? span_of(MODEL_KEY_MASK) : without_user(value, &clean));
+		out->failed |= clean.failed;
+	}
+	buf_char(out, '}');
+	return buf_check(out, NULL);
+}
+
+/* Listening */
+
+static void add_piece(struct tap *tap, struct span bytes)
+{
+	struct piece piece = { .ms = (clock_monotonic() - tap->started) / NSEC_PER_MSEC };
+
+	buf_span_add(&tap->bytes, bytes);
+	piece.end = tap->bytes.len;
+	buf_add(&tap->pieces, &piece, sizeof piece);
+}
+
+static int on_piece(void *arg, struct span bytes)
+{
+	struct tap *tap = arg;
+	int r;
+
+	add_piece(tap, bytes);
+	r = tap->fn(tap->arg, bytes);
+	tap->stopped = r != 0;
+	return r;
+}
+
+static void tap_release(struct tap *tap)
+{
+	buf_release(&tap->bytes);
+	buf_release(&tap->pieces);
+}
+
+/* Writing */
+
+/* Overwrite the key wherever it is; a mask of its length keeps all else where it is. */
+static void hide(struct buf *text, const char *key)
+{
+	size_t n = key ? strlen(key) : 0;
+	char *hit;
+
+	while (n && text->len && (hit = memmem(text->data, text->len, key, n)))
+		memset(hit, MASK_CHAR, n);
+}
+
+static void put_text(struct buf *out, const char *name, struct span text)
+{
+	buf_printf(out, ",\"%s\":", name);
+	json_quote_lossy(out, text);
+}
+
+static void put_bytes(struct buf *out, struct span bytes)
+{
+	if (name_is_utf8(bytes)) {
+		json_quote(out, bytes);
+		return;
+	}
+	buf_text(out, "{\"base64\":\"");
+	model_base64_encode(out, bytes, BASE64_STANDARD);
+	buf_text(out, "\"}");
+}
+
+static void put_pieces(struct buf *out, const struct tap *tap)
+{
+	size_t from = 0;
+	size_t i;
+
+	buf_text(out, ",\"pieces\":[");
+	for (i = 0; i + sizeof(struct piece) <= tap->pieces.len; i += sizeof(struct piece)) {
+		struct piece piece;
+
+		memcpy(&piece, tap->pieces.data + i, sizeof piece);
+		buf_printf(out, "%s[%llu,", i ? "," : "", (unsigned long long)piece.ms);
+		put_bytes(out, span_sub(buf_span(&tap->bytes), from, piece.end));
+		buf_char(out, ']');
+		from = piece.end;
+	}
+	buf_char(out, ']');
+}
+
+/* Path of a URL, without query. */
+static struct span path_of(struct span url)
+{
+	const char *host = memmem(url.data, url.len, "://", 3);
+	const char *end = url.data + url.len;
+	const char *path = host ? memchr(host + 3, '/', (size_t)(end - host - 3)) : NULL;
+	size_t n = 0;
+
+	if (!path)
+		return SPAN("/");
+	while (path + n < end && !strchr("?#", path[n]))
+		n++;
+	return (struct span){ path, n };
+}
+
+/* The request's body as it was written; a body that is no JSON as a text. */
+static int put_body(struct buf *out, struct span body)
+{
+	size_t before = out->len;
+	int r = json_canonical_text(body, CASSETTE_DEPTH, out, NULL);
+
+	if (r == 0 || r == -ENOMEM)
+		return r;
+	out->len = before;
+	json_quote_lossy(out, body);
+	return 0;
+}
+
+/* The line of an attempt. r is how it ended, reason says it in words. */
+static int make_line(const struct record *record, const struct http_request *rq,
+		     const struct http_answer *answer, struct tap *tap, int r,
+		     const struct err *reason, struct buf *out)
+{
+	buf_printf(out, "{\"call\":\"%s\",\"attempt\":%u", record->call, record->attempt);
+	put_text(out, "provider", span_of(record->provider));
+	put_text(out, "model", span_of(record->model));
+	buf_text(out, ",\"settings\":");
+	buf_span_add(out, record->settings);
+	put_text(out, "path", path_of(buf_span(&rq->url)));
+	buf_text(out, ",\"body\":");
+	if (put_body(out, buf_span(&rq->body)) < 0)
+		return -ENOMEM;
+	buf_printf(out, ",\"status\":%d,\"headers\":", answer->status);
+	cassette_headers(answer, out);
+	hide(&tap->bytes, record->key);
+	put_pieces(out, tap);
+	if (r < 0 && !tap->stopped) {
+		buf_printf(out, ",\"error\":{\"errno\":\"%s\"", err_name(r));
+		put_text(out, "text", span_of(reason->text));
+		buf_char(out, '}');
+	}
+	buf_text(out, "}\n");
+	hide(out, record->key);
+	return buf_check(out, NULL);
+}
+
+static int write_all(int fd, struct span text)
+{
+	while (text.len) {
+		ssize_t n = write(fd, text.data, text.len);
+
+		if (n < 0 && errno != EINTR)
+			return -errno;
+		text = span_sub(text, n > 0 ? (size_t)n : 0, text.len);
+	}
+	return 0;
+}
+
+/* Behind what the file has. */
+static int append_line(const char *path, struct span line)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
+	int r;
+
+	if (fd < 0)
+		return -errno;
+	mutex_lock(&file_lock);
+	r = write_all(fd, line);
+	mutex_unlock(&file_lock);
+	if (close(fd) < 0 && r == 0)
+		r = -errno;
+	return r;
+}
+
+static int keep(const struct record *record, struct span line, struct err *err)
+{
+	CLEANUP(buf_release) struct buf path = { 0 };
+	const char *slash = strrchr(record->agent, '/');
+	int r;
+
+	buf_printf(&path, "%s/%s" SUFFIX, record_folder, slash ? slash + 1 : record->agent);
+	if (!buf_cstr(&path))
+		return err_nomem(err);
+	r = append_line(path.data, line);
+	return r < 0 ? err_errno(err, r, "recording to %.120s", path.data) : 0;
+}
+
+int record_send(const struct record *record, const struct http_request *rq,
+		const struct http_limits *limits, struct cancel *cancel, http_body_fn *fn,
+		void *arg, struct http_answer *answer, struct err *err)
+{
+	CLEANUP(tap_release) struct tap tap = { .fn = fn, .arg = arg };
+	CLEANUP(buf_release) struct buf line = { 0 };
+	struct err reason = { 0 };
+	int kept;
+	int r;
+
+	if (!record_folder)
+		return http_send(rq, limits, cancel, fn, arg, answer, err);
+	tap.started = clock_monotonic();
+	r = http_send(rq, limits, cancel, on_piece, &tap, answer, &reason);
+	if (r < 0 && !tap.stopped)
+		(void)err_set(err, r, "%s", reason.text);
+	if (r == -ECANCELED)
+		return r;
+	if (answer->error_body.len)
+		add_piece(&tap, buf_span(&answer->error_body));
+	if (tap.bytes.failed || tap.pieces.failed ||
+	    make_line(record, rq, answer, &tap, r, &reason, &line) < 0)
+		return err_nomem(err);
+	kept = keep(record, buf_span(&line), err);
+	return kept < 0 ? kept : r;
+}
