@@ -448,6 +448,17 @@ static int refuse_stored(const char *name, struct err *err)
 		       name);
 }
 
+/*
+ * What is stored cannot be removed, but while somebody empties the session's directory to
+ * remove it: then it is hidden, as all of the daemon's own names are.
+ */
+static int keep_stored(const struct place *dir, const char *name, struct err *err)
+{
+	const struct place session = { .fs = dir->fs, .type = &session_dir, .ref = dir->ref };
+
+	return tree_hides_names(&session) ? -EOPNOTSUPP : refuse_stored(name, err);
+}
+
 /* A name shows what is stored under it again. */
 static void reveal(const struct place *dir, const char *name)
 {
@@ -469,7 +480,7 @@ int context_artifacts_remove(const struct place *dir, const char *name, struct e
 	struct scratch_info info;
 
 	if (!scratch_find(dir->fs, dir->item, name, &info))
-		return refuse_stored(name, err);
+		return keep_stored(dir, name, err);
 	scratch_unlink(dir->fs, info.number);
 	if (info.full_name[0])
 		reveal(dir, name);
@@ -481,7 +492,7 @@ int context_artifacts_remove_dir(const struct place *dir, const char *name, stru
 	struct scratch_info info;
 
 	if (!scratch_find(dir->fs, dir->item, name, &info))
-		return refuse_stored(name, err);
+		return keep_stored(dir, name, err);
 	if (scratch_any(dir->fs, info.number))
 		return err_set(err, -ENOTEMPTY, "'%s' is not empty", name);
 	scratch_unlink(dir->fs, info.number);

@@ -506,6 +506,24 @@ sys.stdout.buffer.write(b)' | cmp - artifacts/n
 	same '{}' "$(cat state.json)"
 }
 
+@test "rm -r removes a session whose program runs; a cancelled program leaves nothing" {
+	session programs
+	mkdir artifacts/d
+	echo 1 > artifacts/d/x
+	echo 1 > artifacts/user:u
+	hold 'echo 2 > artifacts/user:u; echo 2 > artifacts/new; echo 2 > state/k.json; cd /'
+	echo cancel > ctl
+	same "failed 1" "$(timeout 60 cat wait)"
+	same "d user:u" "$(ls artifacts | xargs)"
+	same '{}' "$(cat state.json)"
+	rm "$TMP/begun"
+	hold 'echo 2 > artifacts/new; cd /'
+	cd ..
+	rm -r s1
+	same '' "$(ls)"
+	same 1 "$(cat ../artifacts/u)"
+}
+
 @test "everything a program can open can be read, and rm -r of its own files works" {
 	session programs
 	mkdir -p artifacts/a/b
