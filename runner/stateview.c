@@ -136,8 +136,12 @@ static int load(struct stateview *v, json_t *map, struct err *err)
 	{
 		if (!json_is_string(change))
 			(void)json_object_deln(map, key, len);
-		else if (json_object_setn(map, key, len, change))
-			r = -ENOMEM;
+		else /* copied: what is in `changes` is used with the lock only */
+			r = add_text(map, (struct span){ key, len },
+				     (struct span){ json_string_value(change),
+						    json_string_length(change) });
+		if (r < 0)
+			break;
 	}
 	mutex_unlock(&v->lock);
 	return r;
