@@ -50,23 +50,35 @@ static int begin(struct ground *g, struct span message, struct err *err)
 	return event_check(&e, err);
 }
 
-/* The text of its last event, without thoughts; texts of parts are joined by newlines. */
-static int last_text(struct span lines, struct buf *text)
+/* What a line of an agent says; NULL: nothing. */
+static struct content *said_in(struct span line)
 {
 	CLEANUP(event_release) struct event e = { 0 };
-	CLEANUP(content_free_p) struct content *content = NULL;
-	size_t end = lines.len - 1; /* its newline */
-	size_t from = end;
+	struct content *content = NULL;
 	struct span json;
-	size_t i;
-	int r;
 
-	while (from && lines.data[from - 1] != '\n')
-		from--;
-	r = event_from_json(span_sub(lines, from, end), &e, NULL);
+	if (event_from_json(line, &e, NULL) < 0 ||
+	    span_is(event_json(&e, EVENT_AUTHOR), "\"user\""))
+		return NULL;
 	json = event_json(&e, EVENT_CONTENT);
-	if (r == 0 && json.len && !span_is(event_json(&e, EVENT_AUTHOR), "\"user\""))
-		r = content_from_stored(json, &content);
+	return json.len && content_from_stored(json, &content) == 0 ? content : NULL;
+}
+
+/* Of the last event with a content, without thoughts; texts of parts are joined by newlines. */
+static int last_text(struct span lines, struct buf *text)
+{
+	CLEANUP(content_free_p) struct content *content = NULL;
+	size_t i;
+
+	while (lines.len && !content) {
+		size_t end = lines.len - 1; /* its newline */
+		size_t from = end;
+
+		while (from && lines.data[from - 1] != '\n')
+			from--;
+		content = said_in(span_sub(lines, from, end));
+		lines.len = from;
+	}
 	for (i = 0; content && i < content->count; i++) {
 		const struct part *p = &content->parts[i];
 
@@ -76,29 +88,31 @@ static int last_text(struct span lines, struct buf *text)
 			buf_char(text, '\n');
 		buf_span_add(text, buf_span(&p->text));
 	}
-	return r < 0 ? r : buf_check(text, NULL);
+	return buf_check(text, NULL);
 }
 
-static int answer(struct call *call, struct span lines, struct err *err)
+/* A callback may have answered in words that are no value of the schema. */
+static int answer(struct call *call, struct span lines)
 {
 	const struct agent *agent = call->tool->agent;
 	CLEANUP(buf_release) struct buf text = { 0 };
 	CLEANUP(buf_release) struct buf value = { 0 };
 	int r = last_text(lines, &text);
 
-	if (r == 0 && agent->output_schema && text.len &&
-	    output_check(agent, buf_span(&text), &value, err) == 0) {
-		if (value.data[0] == '{') {
-			buf_span_add(&call->response, buf_span(&value));
-			return buf_check(&call->response, err);
-		}
-	} else {
+	if (r < 0)
+		return r;
+	if (!agent->output_schema || !text.len ||
+	    output_check(agent, buf_span(&text), &value, NULL) < 0) {
+		buf_clear(&value);
 		json_quote(&value, buf_span(&text));
+	} else if (value.data[0] == '{') {
+		buf_span_add(&call->response, buf_span(&value));
+		return buf_check(&call->response, NULL);
 	}
 	buf_text(&call->response, "{\"result\":");
 	buf_span_add(&call->response, buf_span(&value));
 	buf_char(&call->response, '}');
-	return r < 0 ? r : buf_check(&call->response, err);
+	return buf_check(&call->response, NULL);
 }
 
 /* What it changed becomes the call's, but for `temp:` keys, which were its own. */
@@ -133,11 +147,9 @@ static int finish(struct call *call, struct ground *g, struct run *run, int resu
 	mutex_lock(&g->lock);
 	buf_span_add(&lines, buf_span(&g->lines));
 	mutex_unlock(&g->lock);
-	if (lines.failed)
+	if (lines.failed || answer(call, buf_span(&lines)) < 0)
 		return err_nomem(err);
-	result = answer(call, buf_span(&lines), err);
-	if (result == 0)
-		result = take_changes(call, g, err);
+	result = take_changes(call, g, err);
 	if (result == 0 && call->tool->skip_summarization)
 		result = call_act(call, "skipSummarization", SPAN("true"));
 	return result;
@@ -178,7 +190,6 @@ int call_agent(struct call *call, struct err *err)
 		r = run_agent(&run);
 		r = finish(call, &g, &run, r, err);
 	}
-	json_decref(run.load);
 	ground_release(&g);
 	return r;
 }

@@ -16,27 +16,26 @@
 
 /* An artifact as it is now: of the call that an agent is made of, or stored. */
 struct found {
-	const struct save *save; /* not NULL: that */
+	struct save save; /* without a name: it is stored */
 	struct artifact_info info;
 	struct version_info version;
 	uint64_t size;
 	char mime[128];
 };
 
-static const struct save *find_save(struct ground *g, const char *name)
+/* The list grows while agents work side by side; what its entries point at stays. */
+static void find_save(struct ground *g, const char *name, struct save *out)
 {
-	const struct save *found = NULL;
 	size_t i;
 
 	mutex_lock(&g->lock);
-	for (i = 0; i < g->saves.len / sizeof *found; i++) {
+	for (i = 0; i < g->saves.len / sizeof *out; i++) {
 		const struct save *save = (const struct save *)(const void *)g->saves.data + i;
 
 		if (!strcmp(save->name, name))
-			found = save;
+			*out = *save;
 	}
 	mutex_unlock(&g->lock);
-	return found;
 }
 
 static int find_stored(struct run *run, const char *name, struct found *out, struct err *err)
@@ -65,11 +64,12 @@ static int find_stored(struct run *run, const char *name, struct found *out, str
 static int find(struct run *run, const char *name, struct found *out, struct err *err)
 {
 	*out = (struct found){ 0 };
-	out->save = run->ground->nested ? find_save(run->ground, name) : NULL;
-	if (!out->save)
+	if (run->ground->nested)
+		find_save(run->ground, name, &out->save);
+	if (!out->save.name)
 		return find_stored(run, name, out, err);
-	out->size = out->save->blob->size;
-	(void)snprintf(out->mime, sizeof out->mime, "%s", out->save->mime ? out->save->mime : "");
+	out->size = out->save.blob->size;
+	(void)snprintf(out->mime, sizeof out->mime, "%s", out->save.mime ? out->save.mime : "");
 	return 0;
 }
 
@@ -78,8 +78,8 @@ static int read_all(struct run *run, const struct found *f, struct buf *bytes, s
 	CLEANUP(blob_close) struct blob blob;
 	int r;
 
-	if (f->save)
-		return blob_read(f->save->blob, 0, f->size, bytes, err);
+	if (f->save.name)
+		return blob_read(f->save.blob, 0, f->size, bytes, err);
 	blob_init(&blob, run->ground->in->host->store);
 	r = artifact_blob(run->ground->in->host->store, f->info.history, f->info.latest, &blob,
 			  NULL, err);

@@ -63,6 +63,7 @@ int call_act(struct call *call, const char *name, struct span json)
 static void call_release(struct call *call)
 {
 	buf_release(&call->args);
+	buf_release(&call->logged);
 	buf_release(&call->response);
 	buf_release(&call->stderr_text);
 	changes_release(&call->changes);
@@ -312,7 +313,8 @@ static int add_call_of(struct batch *b, const struct offer *offer, const char *i
 		args = SPAN("{}");
 	if (json_canonical_text(args, JSON_DEPTH_FREE, &call->args, &reason) < 0)
 		buf_span_add(&call->args, args); /* what is no JSON is no object either */
-	return buf_check(&call->args, NULL);
+	buf_span_add(&call->logged, buf_span(&call->args));
+	return call->args.failed ? -ENOMEM : buf_check(&call->logged, NULL);
 }
 
 static int take_calls(struct batch *b, const struct offer *offer, const struct content *content)
@@ -502,8 +504,12 @@ int calls_confirmed(struct run *run, const struct offer *offer, struct calls_res
 	size_t i;
 	int r = confirm_find(run, &list, &n);
 
-	if (r < 0 || !n)
+	if (r < 0)
 		return r;
+	if (!n) {
+		confirm_free(list, 0);
+		return 0;
+	}
 	b.list = calloc(n + 1, sizeof *b.list);
 	for (i = 0; r == 0 && i < n; i++) {
 		r = b.list ? add_call_of(&b, offer, list[i].id, list[i].name,

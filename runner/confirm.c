@@ -33,7 +33,7 @@ static int add_request(const struct call *call, struct content *content, struct 
 	buf_text(&args, "{\"originalFunctionCall\":{\"id\":");
 	json_quote(&args, span_of(call->id));
 	buf_text(&args, ",\"args\":");
-	buf_span_add(&args, buf_span(&call->args));
+	buf_span_add(&args, buf_span(&call->logged));
 	buf_text(&args, ",\"name\":");
 	json_quote(&args, span_of(call->name));
 	buf_text(&args, "},\"toolConfirmation\":");
@@ -88,16 +88,25 @@ int confirm_ask(struct run *run, const struct call *calls, size_t n, struct chan
 
 /* Answers */
 
+static void release_one(struct confirmed *c)
+{
+	free(c->id);
+	free(c->name);
+	buf_release(&c->args);
+}
+
 void confirm_free(struct confirmed *list, size_t n)
 {
 	size_t i;
 
-	for (i = 0; i < n; i++) {
-		free(list[i].id);
-		free(list[i].name);
-		buf_release(&list[i].args);
-	}
+	for (i = 0; i < n; i++)
+		release_one(&list[i]);
 	free(list);
+}
+
+bool confirm_is_placeholder(const struct part *response)
+{
+	return response->json && !strcmp(response->json, REQUIRED);
 }
 
 /* {"confirmed": true}, or {"response": that as text}: only a JSON true says yes. */
@@ -168,7 +177,7 @@ static bool still_waits(struct run *run, const char *id)
 	while (info && r == 0 && n > end)
 		r = call_list(st, in->live->ref, n--, 0, match_call, &search, NULL);
 	if (r == 1 && call_part(st, in->live->ref, &info->answer, &part, NULL) == 0)
-		waits = part.json && !strcmp(part.json, REQUIRED);
+		waits = confirm_is_placeholder(&part);
 	part_release(&part);
 	free(info);
 	return waits;
@@ -249,6 +258,20 @@ static int find_one(struct run *run, const struct part *answer, struct confirmed
 	return find_original(run, request, out, err);
 }
 
+/* A request that was answered twice in one message: the first counts. The last one goes then. */
+static bool is_listed(struct confirmed *list, size_t last)
+{
+	size_t i;
+
+	for (i = 0; i < last; i++) {
+		if (!strcmp(list[i].id, list[last].id)) {
+			release_one(&list[last]);
+			return true;
+		}
+	}
+	return false;
+}
+
 int confirm_find(struct run *run, struct confirmed **list, size_t *n)
 {
 	CLEANUP(content_free_p) struct content *message = NULL;
@@ -270,7 +293,7 @@ int confirm_find(struct run *run, struct confirmed **list, size_t *n)
 		if (p->kind != PART_RESPONSE || !p->id || !p->json || strcmp(p->name, REQUEST) != 0)
 			continue;
 		r = find_one(run, p, &(*list)[*n], &err);
-		if (r == 0)
+		if (r == 0 && !is_listed(*list, *n))
 			++*n;
 	}
 	if (r >= 0)
@@ -279,4 +302,26 @@ int confirm_find(struct run *run, struct confirmed **list, size_t *n)
 	*list = NULL;
 	*n = 0;
 	return run_fail(run, NULL, &err);
+}
+
+int confirm_is_spent(struct run *run)
+{
+	CLEANUP(content_free_p) struct content *message = NULL;
+	struct confirmed *list;
+	size_t n;
+	size_t i;
+	int r;
+
+	if (content_from_stored(run->ground->message, &message) < 0)
+		return run_fail_text(run, NULL, -ENOMEM, "out of memory");
+	for (i = 0; i < message->count; i++) {
+		if (message->parts[i].kind != PART_RESPONSE ||
+		    strcmp(message->parts[i].name, REQUEST) != 0)
+			return 0;
+	}
+	r = confirm_find(run, &list, &n);
+	if (r < 0)
+		return r;
+	confirm_free(list, n);
+	return n == 0;
 }

@@ -11,7 +11,7 @@
 struct builder {
 	const struct history_query *q;
 	struct buf entries;  /* of struct entry */
-	struct buf requests; /* ids of calls that ask people, each with a NUL */
+	struct buf requests; /* ids of calls whose answers are left out, each with a NUL */
 };
 
 static struct entry *entries_of(const struct builder *b, size_t *count)
@@ -180,6 +180,20 @@ static int add_summary(struct builder *b, const struct past_line *line)
 	return r < 0 ? r : add_entry(b, &e, &content, b->q->agent);
 }
 
+/* Answers to calls on a branch that is not seen are not seen either. */
+static int hide_calls(struct builder *b, struct span ids)
+{
+	struct json_scan s = json_scan_of(ids, 4, NULL);
+	bool first = true;
+	int r = json_open(&s, '[');
+
+	while (r == 0 && (r = json_item(&s, &first)) == 1) {
+		r = json_take_string(&s, &b->requests);
+		buf_char(&b->requests, 0);
+	}
+	return r < 0 ? r : buf_check(&b->requests, NULL);
+}
+
 static int take_line(void *arg, const struct past_line *line)
 {
 	struct builder *b = arg;
@@ -191,6 +205,8 @@ static int take_line(void *arg, const struct past_line *line)
 	if (!line->content.len)
 		return 0;
 	r = check_branch(b, line, &seen);
+	if (r == 0 && !seen && line->long_running.len)
+		return hide_calls(b, line->long_running);
 	return r < 0 || !seen ? r : add_event(b, line);
 }
 
@@ -246,6 +262,64 @@ static size_t start_of_present(const struct entry *list, size_t count)
 	return 0;
 }
 
+/* A call that the newest message answers: the model has to be told of both last */
+
+static bool answers(const struct entry *e, const struct entry *call)
+{
+	size_t i;
+	size_t k;
+
+	for (i = 0; i < e->content->count; i++) {
+		const struct part *p = &e->content->parts[i];
+
+		for (k = 0; p->kind == PART_RESPONSE && p->id && k < call->content->count; k++) {
+			const struct part *c = &call->content->parts[k];
+
+			if (c->kind == PART_CALL && c->id && !strcmp(c->id, p->id))
+				return true;
+		}
+	}
+	return false;
+}
+
+/* Move entry `from` before entry `to`, with what answered it meanwhile. */
+static int move_call(struct entry *list, size_t from, size_t to)
+{
+	struct entry *moved = calloc(to - from, sizeof *moved);
+	size_t n = 0;
+	size_t kept = from;
+	size_t i;
+
+	if (!moved)
+		return -ENOMEM;
+	moved[n++] = list[from];
+	for (i = from + 1; i < to; i++) {
+		if (answers(&list[i], &moved[0]))
+			moved[n++] = list[i];
+		else
+			list[kept++] = list[i];
+	}
+	memcpy(list + kept, moved, n * sizeof *moved);
+	free(moved);
+	return 0;
+}
+
+static int bring_call(const struct history_query *q, struct entry *list, size_t count)
+{
+	size_t at = 0;
+	size_t i;
+
+	while (at < count && (!list[at].by_user || list[at].place.turn != q->n))
+		at++;
+	if (at == count || is_news(&list[at]))
+		return 0;
+	for (i = at; i-- > 0;) {
+		if (list[i].own && !list[i].by_user && answers(&list[at], &list[i]))
+			return move_call(list, i, at);
+	}
+	return 0;
+}
+
 int history_build(const struct history_query *q, struct history *out, struct err *err)
 {
 	CLEANUP(builder_release) struct builder b = { .q = q };
@@ -258,8 +332,11 @@ int history_build(const struct history_query *q, struct history *out, struct err
 		list = entries_of(&b, &count);
 		if (count)
 			qsort(list, count, sizeof *list, past_by_place);
+		if (!q->own_lines.len)
+			r = bring_call(q, list, count);
 		from = q->only_present ? start_of_present(list, count) : 0;
-		r = count ? pairing_put(list + from, count - from, q->agent, out) : 0;
+		if (r == 0 && count)
+			r = pairing_put(list + from, count - from, q->agent, out);
 	}
 	if (r < 0 && err && !err->code)
 		return err_set(err, r, "the history of the session cannot be read");

@@ -202,13 +202,13 @@ static int take_out(struct content *c, const char *author, struct content **stor
 	return r;
 }
 
-static bool is_long_running(const struct entry *e, const char *id)
+bool pairing_lists(struct span list, const char *id)
 {
 	CLEANUP(buf_release) struct buf listed = { 0 };
-	struct json_scan s = json_scan_of(span_of(e->long_running), 4, NULL);
+	struct json_scan s = json_scan_of(list, 4, NULL);
 	bool first = true;
 
-	if (!e->long_running || !id || json_open(&s, '[') < 0)
+	if (!list.len || !id || json_open(&s, '[') < 0)
 		return false;
 	while (json_item(&s, &first) == 1) {
 		buf_clear(&listed);
@@ -226,7 +226,7 @@ static int add_answer(struct content *answers, const struct entry *e, const stru
 	struct span missing = SPAN("{\"error\":\"no result was recorded\"}");
 	struct part *p;
 
-	if (is_long_running(e, call->id))
+	if (pairing_lists(span_of(e->long_running), call->id))
 		missing = SPAN("{\"status\":\"pending\"}");
 	if (!answer->name)
 		return content_add_function(answers, PART_RESPONSE, call->id, call->name, missing);

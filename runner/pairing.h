@@ -32,4 +32,7 @@ struct content *pairing_story(void);
 /* What an author said, called or was answered in a part, moved to a story. */
 MUST_CHECK int pairing_tell(struct content *story, const char *author, struct part *p);
 
+/* Whether a list of ids as JSON, such as longRunningToolIds, has this one; it may be empty. */
+bool pairing_lists(struct span list, const char *id);
+
 #endif

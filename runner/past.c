@@ -271,6 +271,8 @@ static const struct {
 	{ "longRunningToolIds", offsetof(struct past_line, long_running) },
 	{ "branch", offsetof(struct past_line, branch) },
 	{ "timestamp", offsetof(struct past_line, timestamp) },
+	{ "actions", offsetof(struct past_line, actions) },
+	{ "customMetadata", offsetof(struct past_line, metadata) },
 };
 
 static int pick_member(void *arg, struct span key, struct span value)

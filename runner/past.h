@@ -57,7 +57,9 @@ struct past_line {
 	struct span long_running;
 	struct span branch;
 	struct span timestamp;
-	bool is_summary; /* there is the content, and no more */
+	struct span actions;
+	struct span metadata; /* customMetadata */
+	bool is_summary;      /* there is the content, and no more */
 };
 
 /* -ENOENT: the session is gone. Release it in any case. */

@@ -36,7 +36,7 @@ static int read_event(const struct run *run, struct span line, struct event *e, 
 		return err_set(err, -EINVAL, "an event is an object");
 	buf_text(&head, "{\"author\":");
 	json_quote(&head, span_of(run->agent->name));
-	buf_char(&head, '}');
+	buf_text(&head, ",\"branch\":null}"); /* it gets that of the run */
 	if (r == 0)
 		r = json_merge(buf_span(&said), buf_span(&head), &whole);
 	return r < 0 ? r : event_from_json(buf_span(&whole), e, err);
@@ -79,6 +79,11 @@ static int on_line(void *arg, struct span line)
 		return 0;
 	}
 	l->failed = run_commit(l->run, &e, NULL, NULL, 0);
+	if (l->failed == -EINVAL || l->failed == -EEXIST || l->failed == -EFBIG) {
+		err = l->run->failure->err;
+		failure_release(l->run->failure);
+		return refuse(l, &err);
+	}
 	return l->failed;
 }
 

@@ -18,12 +18,12 @@ void failure_release(struct failure *f)
 	*f = (struct failure){ 0 };
 }
 
-int run_fail(struct run *run, const char *name, const struct err *err)
+static void set_failure(struct run *run, const char *name, const struct err *err)
 {
 	struct failure *f = run->failure;
 
 	if (f->err.code)
-		return f->err.code;
+		return;
 	f->err = *err;
 	if (!f->err.code)
 		f->err.code = -ENOMEM;
@@ -33,7 +33,17 @@ int run_fail(struct run *run, const char *name, const struct err *err)
 	f->streamed = run->streamed;
 	f->agent = strdup(run->agent->name);
 	f->branch = run->branch ? strdup(run->branch) : NULL;
-	return f->err.code;
+}
+
+int run_fail(struct run *run, const char *name, const struct err *err)
+{
+	int code;
+
+	mutex_lock(&run->ground->lock);
+	set_failure(run, name, err);
+	code = run->failure->err.code;
+	mutex_unlock(&run->ground->lock);
+	return code;
 }
 
 int run_fail_text(struct run *run, const char *name, int code, const char *fmt, ...)
@@ -141,21 +151,60 @@ static int work(struct run *run, const struct agent *after, unsigned times_loope
 	return workflow_run(run, after, times_looped);
 }
 
+/* From before_agent on. 1: one of the callbacks has answered in its place. */
+static int begin(struct run *run)
+{
+	int r = run_check_cancelled(run);
+
+	return r < 0 ? r : agent_callbacks(run, BEFORE_AGENT);
+}
+
+/* The agent that was transferred to takes the place of the one before, which is put on a list. */
+static int hand_over(struct run *run, struct buf *before)
+{
+	int r;
+
+	buf_add(before, &run->agent, sizeof run->agent);
+	run->agent = STEAL(&run->transfer);
+	if (before->failed)
+		return run_fail_text(run, NULL, -ENOMEM, "out of memory");
+	r = begin(run);
+	return r ? r : work(run, NULL, 0);
+}
+
+/* An agent is done when those are that it transferred to: the last one first. */
+static int end_all(struct run *run, struct buf *before)
+{
+	int r = 0;
+
+	while (r >= 0 && !run->paused && before->len) {
+		before->len -= sizeof run->agent;
+		memcpy(&run->agent, before->data + before->len, sizeof run->agent);
+		r = agent_callbacks(run, AFTER_AGENT);
+	}
+	return r;
+}
+
 int run_agent_after(struct run *run, const struct agent *after, unsigned times_looped)
 {
+	CLEANUP(buf_release) struct buf before = { 0 }; /* struct agent * */
+	struct agent *own = run->agent;
 	int r = work(run, after, times_looped);
 
+	while (r == 0 && run->transfer)
+		r = hand_over(run, &before);
 	if (r == 0 && !run->paused)
 		r = agent_callbacks(run, AFTER_AGENT);
+	if (r >= 0)
+		r = end_all(run, &before);
+	run->agent = own;
 	return r < 0 ? r : 0;
 }
 
 int run_agent(struct run *run)
 {
-	int r = run_check_cancelled(run);
+	int r = begin(run);
 
-	if (r == 0)
-		r = agent_callbacks(run, BEFORE_AGENT);
 	if (r)
 		return r < 0 ? r : 0;
 	return run_agent_after(run, NULL, 0);

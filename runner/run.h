@@ -35,7 +35,6 @@ struct invocation {
 	struct agent_tree *tree;
 	struct stateview_source source;
 	struct buf user_content; /* canonical JSON of the turn's message */
-	struct buf resumes; /* invocation id of the turn whose pause this one ends; "" for none */
 	atomic_uint model_calls;
 };
 
@@ -77,6 +76,7 @@ struct run {
 	uint64_t asked_at;        /* monotonic */
 	uint64_t streamed;        /* bytes of the answer's text that were shown already */
 	json_t *load;             /* names of artifacts that the next request carries; NULL: none */
+	struct agent *transfer;   /* who goes on in its place; NULL: nobody */
 };
 
 /* Agents: run.c */
@@ -98,7 +98,10 @@ MUST_CHECK int llm_run(struct run *run);
 MUST_CHECK int workflow_run(struct run *run, const struct agent *after, unsigned times_looped);
 MUST_CHECK int program_agent_run(struct run *run);
 
-/* Fail: sets run->failure unless something has; returns the code. name: of errorCode or NULL. */
+/*
+ * Fail: sets run->failure unless something has; returns the code. name: of errorCode or NULL.
+ * Calls of one run may fail side by side.
+ */
 int run_fail(struct run *run, const char *name, const struct err *err);
 int run_fail_text(struct run *run, const char *name, int code, const char *fmt, ...) PRINTF(4, 5);
 void failure_release(struct failure *f);
@@ -234,7 +237,8 @@ struct call {
 	const struct tool *tool; /* NULL: there is none of that name */
 	const char *id;
 	const char *name;
-	struct buf args; /* canonical object; callbacks may change it */
+	struct buf args;   /* canonical object; callbacks may change it */
+	struct buf logged; /* the same as the log has it */
 	struct context *ctx;
 	struct changes changes;
 	bool approved; /* a person has confirmed it */
@@ -275,6 +279,27 @@ struct confirmed {
 };
 MUST_CHECK int confirm_find(struct run *run, struct confirmed **list, size_t *n);
 void confirm_free(struct confirmed *list, size_t n);
+
+/* A response that only says that a person has to be asked. */
+bool confirm_is_placeholder(const struct part *response);
+/* 1: the newest message has nothing but confirmations, and none that decides anything here. */
+MUST_CHECK int confirm_is_spent(struct run *run);
+
+/* Going on after a pause: resume.c */
+
+/* Who gets an answer of the newest message. */
+struct resumed {
+	struct agent *agent;
+	char *branch;     /* "": none */
+	char *invocation; /* id of the turn in which it called */
+};
+/* Those that are still in the tree. */
+MUST_CHECK int resumed_find(struct invocation *in, struct resumed **list, size_t *n,
+			    struct err *err);
+void resumed_free(struct resumed *list, size_t n);
+/* One after the other, and what is around them behind each. */
+MUST_CHECK int resumed_run(struct ground *g, struct resumed *list, size_t n,
+			   struct failure *failure);
 
 /* Artifacts as a run sees them: artifacts.c */
 MUST_CHECK int run_artifact_text(struct run *run, struct span name, struct buf *text,

@@ -27,6 +27,7 @@ struct step {
 	struct request request;
 	struct model_reply reply;
 	struct changes changes;
+	bool is_told; /* an event has what the model said */
 };
 
 static void llm_release(struct llm *l)
@@ -37,6 +38,7 @@ static void llm_release(struct llm *l)
 		content_free(l->extra[i]);
 	free(l->extra);
 	offer_release(&l->offer);
+	json_decref(STEAL(&l->run->load)); /* no request came any more */
 }
 
 static void step_release(struct step *s)
@@ -317,23 +319,27 @@ static void list_long_running(const struct offer *offer, const struct content *c
 }
 
 /* The final answer under its key: the text, or the value that was checked. */
-static void save_output(const struct agent *agent, const struct content *content, struct span value,
-			struct event *e)
+static int save_output(struct run *run, const struct content *content, struct span value,
+		       struct changes *changes)
 {
+	const struct agent *agent = run->agent;
 	CLEANUP(buf_release) struct buf text = { 0 };
 	CLEANUP(buf_release) struct buf json = { 0 };
+	struct err err = { 0 };
 
 	if (!agent->output_key || content_has(content, PART_CALL))
-		return;
+		return 0;
 	content_text(content, &text);
 	if (!text.len)
-		return;
+		return 0;
 	if (value.len)
 		buf_span_add(&json, value);
 	else
 		json_quote(&json, buf_span(&text));
-	e->text.failed |= json.failed;
-	event_set_state(e, agent->output_key, buf_span(&json));
+	if (buf_check(&json, &err) < 0 ||
+	    stateview_set(changes->state, span_of(agent->output_key), buf_span(&json), &err) < 0)
+		return run_fail(run, NULL, &err);
+	return 0;
 }
 
 static void set_if(struct event *e, enum event_member which, const char *text)
@@ -349,7 +355,7 @@ static int commit_reply(struct step *s, struct span value)
 	struct model_reply *reply = &s->reply;
 	CLEANUP(event_release) struct event e = { 0 };
 	size_t reports = run->asked.started ? 1 : 0;
-	int r;
+	int r = 0;
 
 	set_if(&e, EVENT_MODEL_VERSION, reply->model_version);
 	set_if(&e, EVENT_FINISH_REASON, reply->finish_reason);
@@ -360,10 +366,12 @@ static int commit_reply(struct step *s, struct span value)
 	event_set_content(&e, reply->content);
 	list_long_running(&s->llm->offer, reply->content, &e);
 	if (!reply->error_code)
-		save_output(run->agent, reply->content, value, &e);
-	r = run_commit(run, &e, &s->changes, &run->asked, reports);
+		r = save_output(run, reply->content, value, &s->changes);
+	if (r == 0)
+		r = run_commit(run, &e, &s->changes, &run->asked, reports);
 	if (r == 0)
 		run->asked.started = 0;
+	s->is_told = r == 0;
 	return r;
 }
 
@@ -437,13 +445,16 @@ static int check_output(struct step *s, struct buf *value)
 static int commit_response(struct run *run, struct span response)
 {
 	CLEANUP(content_free_p) struct content *content = content_new("model");
+	CLEANUP(changes_release) struct changes changes = { 0 };
 	CLEANUP(event_release) struct event e = { 0 };
+	int r;
 
-	if (!content || content_add_text(content, response, false) < 0)
+	if (!content || content_add_text(content, response, false) < 0 ||
+	    changes_init(&changes, run) < 0)
 		return run_fail_text(run, NULL, -ENOMEM, "out of memory");
 	event_set_content(&e, content);
-	save_output(run->agent, content, response, &e);
-	return run_commit(run, &e, NULL, NULL, 0);
+	r = save_output(run, content, response, &changes);
+	return r < 0 ? r : run_commit(run, &e, &changes, NULL, 0);
 }
 
 /* Steps */
@@ -463,12 +474,8 @@ static int after_calls(struct llm *l, struct calls_result *result)
 		return r < 0 ? r : 1;
 	}
 	if (result->transfer) {
-		struct run next = run_below(run, result->transfer);
-
-		next.branch = run->branch;
-		r = run_agent(&next);
-		run_join(run, &next);
-		return r < 0 ? r : 1;
+		run->transfer = result->transfer;
+		return 1;
 	}
 	return result->skipped;
 }
@@ -541,7 +548,7 @@ static int step_once(struct llm *l)
 		r = model_callbacks(&s, AFTER_MODEL);
 	if (r >= 0)
 		r = take_reply(&s);
-	if (r < 0) {
+	if (r < 0 && !s.is_told) {
 		keep_said(run, &s.reply);
 		run->asked.usage = buf_span(&run->failure->usage);
 		if (run->asked.started)

@@ -1,40 +1,6 @@
 # Trees of agents: workflows, transfers, agents as tools, callbacks, pauses.
 load lib/mount
-
-# file APP NAME: standard input becomes a file of the agent's folder.
-file() {
-	mkdir -p "$(dirname "$AGENTS/$1/$2")"
-	cat > "$AGENTS/$1/$2"
-	case $2 in
-	*.yaml | *.json) ;;
-	*) chmod +x "$AGENTS/$1/$2" ;;
-	esac
-}
-
-# llm APP FILE NAME [LINE OF YAML]...: an LlmAgent that answers by FILE's rules, NAME.script.yaml.
-llm() {
-	local app=$1 name=$2 agent=$3
-
-	shift 3
-	file "$app" "$name" < <(
-		echo "name: $agent"
-		echo "model: script/$agent.script.yaml"
-		echo "instruction: You are $agent."
-		printf '%s\n' "$@"
-	)
-}
-
-rules() {
-	file "$1" "$2.script.yaml"
-}
-
-# authors: of the log, with what they said or did, a line each.
-story() {
-	jq -r '[.author, (.branch // empty), (.content.parts[]? |
-		(.text // (if .functionCall then "calls " + .functionCall.name else empty end)
-		 // (if .functionResponse then "gets " + (.functionResponse.response | tojson) else empty end)))]
-		| join("|")' "${1-events.jsonl}"
-}
+load lib/agents
 
 @test "a sequence: each agent after the other, with what the one before it left" {
 	file seq root_agent.yaml <<-'E'
@@ -452,13 +418,6 @@ pausing() {
 	session pause
 }
 
-# answer ID NAME RESPONSE: a function response as the next message.
-answer() {
-	printf '{"role":"user","parts":[{"functionResponse":{"id":"%s","name":"%s","response":%s}}]}' \
-		"$1" "$2" "$3" > input.json
-	timeout 60 cat wait > /dev/null
-}
-
 @test "a long-running call pauses a sequence, and the answer lets it go on" {
 	pausing
 	say open
@@ -501,10 +460,6 @@ confirming() {
 	file conf tools/look <<< $'#!/bin/sh\necho seen'
 	file conf tools/look.json <<< '{"description":"looks"}'
 	session conf
-}
-
-request_id() {
-	jq -r '.content.parts[]?.functionCall | select(.name == "adk_request_confirmation") | .id' events.jsonl | tail -n 1
 }
 
 @test "a confirmation: asked, given, and good for one call" {

@@ -1,0 +1,527 @@
+/*
+ * Going on after a pause: see run.h.
+ *
+ * The answer to a call that a turn left open goes to the agent that called. When
+ * that is done, the workflow agents around it go on from the places that they
+ * have recorded, as soon as nothing below them waits any more. To a pause belong
+ * the turn that paused and those that went on with it.
+ */
+#include "runner/run.h"
+
+#include "runner/pairing.h"
+#include "runner/past.h"
+#include "runner/select.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define TURNS_BACK 1000 /* in which the pause that an answer ends is looked for */
+
+/* Where a workflow agent stopped last. */
+struct place {
+	char *agent;
+	char *sub; /* NULL: it has ended since */
+	unsigned times_looped;
+};
+
+/* A call that has no answer. */
+struct open_call {
+	char *id;
+	char *agent;
+	char *branch; /* "": none */
+};
+
+struct pause {
+	struct buf invocations; /* that belong to it, each with a NUL */
+	struct buf places;      /* of struct place */
+	struct buf open;        /* of struct open_call */
+	bool is_one;            /* its first turn left calls open */
+};
+
+static struct place *places_of(const struct pause *p, size_t *n)
+{
+	*n = p->places.len / sizeof(struct place);
+	return (struct place *)(void *)p->places.data;
+}
+
+static struct open_call *open_of(const struct pause *p, size_t *n)
+{
+	*n = p->open.len / sizeof(struct open_call);
+	return (struct open_call *)(void *)p->open.data;
+}
+
+static void open_call_release(struct open_call *call)
+{
+	free(call->id);
+	free(call->agent);
+	free(call->branch);
+}
+
+static void pause_release(struct pause *p)
+{
+	size_t n;
+	size_t i;
+	struct place *places = places_of(p, &n);
+	struct open_call *open;
+
+	for (i = 0; i < n; i++) {
+		free(places[i].agent);
+		free(places[i].sub);
+	}
+	open = open_of(p, &n);
+	for (i = 0; i < n; i++)
+		open_call_release(&open[i]);
+	buf_release(&p->invocations);
+	buf_release(&p->places);
+	buf_release(&p->open);
+}
+
+/* Reading what belongs to it */
+
+/* A text of a line as a string of its own; "" when it is absent. */
+static char *text_of(struct span json)
+{
+	CLEANUP(buf_release) struct buf text = { 0 };
+
+	if (json.len && json_unquote(json, &text) < 0)
+		return NULL;
+	return buf_cstr(&text) ? strdup(text.data) : NULL;
+}
+
+static bool belongs(const struct pause *p, const char *invocation)
+{
+	size_t at = 0;
+
+	while (at < p->invocations.len) {
+		if (!strcmp(p->invocations.data + at, invocation))
+			return true;
+		at += strlen(p->invocations.data + at) + 1;
+	}
+	return false;
+}
+
+/* The turn that a message goes on with; NULL: none. */
+static char *resumed_by(const struct past_line *line)
+{
+	struct span value;
+
+	if (!line->metadata.len || json_member(line->metadata, "adkfs.resumes", &value) < 0)
+		return NULL;
+	return text_of(value);
+}
+
+/* Whether a line belongs to the pause; a message that goes on with it adds its turn. */
+static int check_line(struct pause *p, const struct past_line *line)
+{
+	char *invocation = text_of(line->invocation);
+	char *resumed = resumed_by(line);
+	int r = invocation ? 0 : -ENOMEM;
+
+	if (r == 0 && !belongs(p, invocation) && resumed && belongs(p, resumed)) {
+		buf_add(&p->invocations, invocation, strlen(invocation) + 1);
+		r = buf_check(&p->invocations, NULL);
+	}
+	if (r == 0)
+		r = belongs(p, invocation);
+	free(invocation);
+	free(resumed);
+	return r;
+}
+
+static int add_call(struct pause *p, const struct past_line *line, const char *id)
+{
+	struct open_call call = { strdup(id), text_of(line->author), text_of(line->branch) };
+
+	if (call.id && call.agent && call.branch)
+		buf_add(&p->open, &call, sizeof call);
+	if (call.id && call.agent && call.branch && !p->open.failed)
+		return 0;
+	open_call_release(&call);
+	return -ENOMEM;
+}
+
+static void drop_call(struct pause *p, const char *id)
+{
+	size_t n;
+	size_t i;
+	struct open_call *open = open_of(p, &n);
+
+	for (i = n; i-- > 0;) {
+		if (strcmp(open[i].id, id) != 0)
+			continue;
+		open_call_release(&open[i]);
+		memmove(open + i, open + i + 1, (n - i - 1) * sizeof *open);
+		p->open.len -= sizeof *open;
+		n--;
+	}
+}
+
+/* Calls that wait, and answers to them. */
+static int note_content(struct pause *p, const struct past_line *line, bool is_ours)
+{
+	CLEANUP(content_free_p) struct content *content = NULL;
+	size_t i;
+	int r = line->content.len ? content_from_stored(line->content, &content) : 0;
+
+	for (i = 0; r == 0 && content && i < content->count; i++) {
+		const struct part *part = &content->parts[i];
+
+		if (!part->id)
+			continue;
+		if (part->kind == PART_RESPONSE && !confirm_is_placeholder(part))
+			drop_call(p, part->id);
+		else if (part->kind == PART_CALL && is_ours &&
+			 pairing_lists(line->long_running, part->id))
+			r = add_call(p, line, part->id);
+	}
+	return r;
+}
+
+static struct place *find_place(const struct pause *p, const char *agent)
+{
+	size_t n;
+	size_t i;
+	struct place *list = places_of(p, &n);
+
+	for (i = 0; i < n; i++) {
+		if (!strcmp(list[i].agent, agent))
+			return &list[i];
+	}
+	return NULL;
+}
+
+static int set_place(struct pause *p, const struct past_line *line, char *sub, unsigned times)
+{
+	struct place place = { .agent = text_of(line->author), .sub = sub, .times_looped = times };
+	struct place *old = place.agent ? find_place(p, place.agent) : NULL;
+
+	if (old) {
+		free(old->agent);
+		free(old->sub);
+		*old = place;
+		return 0;
+	}
+	if (place.agent)
+		buf_add(&p->places, &place, sizeof place);
+	if (place.agent && !p->places.failed)
+		return 0;
+	free(place.agent);
+	free(sub);
+	return -ENOMEM;
+}
+
+static int note_place(struct pause *p, const struct past_line *line)
+{
+	struct span state;
+	struct span value;
+	unsigned times = 0;
+
+	if (!line->actions.len)
+		return 0;
+	if (json_member(line->actions, "endOfAgent", &value) == 0 && span_is(value, "true"))
+		return set_place(p, line, NULL, 0);
+	if (json_member(line->actions, "agentState", &state) < 0 ||
+	    json_member(state, "current_sub_agent", &value) < 0 || value.data[0] != '"')
+		return 0;
+	if (json_member(state, "times_looped", &state) == 0)
+		times = (unsigned)strtoul(state.data, NULL, 10);
+	return set_place(p, line, text_of(value), times);
+}
+
+static int take_line(void *arg, const struct past_line *line)
+{
+	struct pause *p = arg;
+	int ours = check_line(p, line);
+	int r;
+
+	if (ours < 0)
+		return ours;
+	r = note_content(p, line, ours);
+	return r == 0 && ours ? note_place(p, line) : r;
+}
+
+struct way_up {
+	char *resumed; /* by the first line of a turn; NULL: it goes on with nothing */
+};
+
+static int take_message(void *arg, const struct past_line *line)
+{
+	struct way_up *up = arg;
+
+	up->resumed = resumed_by(line);
+	return 1;
+}
+
+static const struct past_turn *find_turn(const struct past *past, const char *invocation)
+{
+	size_t n;
+	const struct past_turn *turns = past_turns(past, &n);
+	size_t end = n > TURNS_BACK ? n - TURNS_BACK : 0;
+
+	while (n-- > end) {
+		if (!turns[n].is_undone && !strcmp(turns[n].invocation, invocation))
+			return &turns[n];
+	}
+	return NULL;
+}
+
+/* The turn that the pause began with. NULL: it is not there, or err is set. */
+static const struct past_turn *first_turn(struct past *past, const char *invocation,
+					  struct err *err)
+{
+	const struct past_turn *turn = find_turn(past, invocation);
+
+	while (turn) {
+		struct way_up up = { 0 };
+		const struct past_turn *before;
+
+		if (past_each(past, turn->n, turn->n, take_message, &up, err) < 0)
+			return NULL;
+		before = up.resumed ? find_turn(past, up.resumed) : NULL;
+		free(up.resumed);
+		if (!before || before->n >= turn->n)
+			break;
+		turn = before;
+	}
+	return turn;
+}
+
+static int pause_load(struct pause *p, struct invocation *in, const char *invocation,
+		      struct err *err)
+{
+	CLEANUP(past_release) struct past past = { 0 };
+	const struct past_turn *first;
+	int r = past_load(&past, in->host->store, in->live->ref, err);
+
+	if (r < 0)
+		return r;
+	past_drop_summaries(&past);
+	first = first_turn(&past, invocation, err);
+	if (!first)
+		return err->code;
+	buf_add(&p->invocations, first->invocation, strlen(first->invocation) + 1);
+	r = buf_check(&p->invocations, err);
+	if (r == 0)
+		r = past_each(&past, first->n, first->n, take_line, p, err);
+	p->is_one = p->open.len > 0;
+	if (r == 0 && first->n < in->live->n)
+		r = past_each(&past, first->n + 1, in->live->n, take_line, p, err);
+	return r < 0 && !err->code ? err_nomem(err) : r;
+}
+
+/* Who is resumed */
+
+void resumed_free(struct resumed *list, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		free(list[i].branch);
+		free(list[i].invocation);
+	}
+	free(list);
+}
+
+static bool is_listed(const struct resumed *list, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		if (list[i].agent == list[n].agent && !strcmp(list[i].branch, list[n].branch))
+			return true;
+	}
+	return false;
+}
+
+/* Who called. 1: nobody who is still there. */
+static int find_caller(struct invocation *in, const char *id, struct resumed *out, struct err *err)
+{
+	CLEANUP(buf_release) struct buf author = { 0 };
+	CLEANUP(buf_release) struct buf branch = { 0 };
+	CLEANUP(buf_release) struct buf line = { 0 };
+	struct err reason = { 0 };
+	struct span value = SPAN("");
+	int r = select_caller(in->host->store, in->live->ref, id, &author, &branch, &line, &reason);
+
+	if (r == -ENOENT)
+		return 1;
+	if (r < 0) {
+		*err = reason;
+		return r;
+	}
+	if (!buf_cstr(&author) || !buf_cstr(&branch))
+		return err_nomem(err);
+	out->agent = agent_find(in->tree->root, author.data);
+	if (!out->agent)
+		return 1;
+	(void)!json_member(buf_span(&line), "invocationId", &value);
+	out->branch = strdup(branch.data);
+	out->invocation = text_of(value);
+	return out->branch && out->invocation ? 0 : err_nomem(err);
+}
+
+int resumed_find(struct invocation *in, struct resumed **out, size_t *n, struct err *err)
+{
+	CLEANUP(content_free_p) struct content *message = NULL;
+	struct resumed *list;
+	size_t count = 0;
+	size_t i;
+	int r = 0;
+
+	if (!in->user_content.len || content_from_stored(buf_span(&in->user_content), &message) < 0)
+		return 0;
+	list = calloc(message->count + 1, sizeof *list);
+	if (!list)
+		return err_nomem(err);
+	for (i = 0; r >= 0 && i < message->count; i++) {
+		if (message->parts[i].kind != PART_RESPONSE || !message->parts[i].id)
+			continue;
+		r = find_caller(in, message->parts[i].id, &list[count], err);
+		if (r == 0 && !is_listed(list, count)) {
+			count++;
+			continue;
+		}
+		free(list[count].branch);
+		free(list[count].invocation);
+		list[count] = (struct resumed){ 0 };
+	}
+	if (r < 0) {
+		resumed_free(list, count);
+		return r;
+	}
+	*out = list;
+	*n = count;
+	return 0;
+}
+
+/* Going on */
+
+/* Leave the branch of a sub-agent of a parallel agent. false: it is not on that. */
+static bool leave_branch(char *branch, const struct agent *parallel, const struct agent *sub)
+{
+	CLEANUP(buf_release) struct buf own = { 0 };
+	size_t len = strlen(branch);
+	size_t at;
+
+	buf_printf(&own, "%s.%s", parallel->name, sub->name);
+	if (own.failed || len < own.len)
+		return false;
+	at = len - own.len;
+	if (memcmp(branch + at, own.data, own.len) != 0 || (at && branch[at - 1] != '.'))
+		return false;
+	branch[at ? at - 1 : 0] = '\0';
+	return true;
+}
+
+/* "a.b" is on it and so is "a.b.c", of "a.b". */
+static bool is_on(const char *branch, const char *above, const char *agent)
+{
+	size_t len = strlen(above);
+
+	if (len) {
+		if (strncmp(branch, above, len) != 0 || branch[len] != '.')
+			return false;
+		branch += len + 1;
+	}
+	len = strlen(agent);
+	return !strncmp(branch, agent, len) && branch[len] == '.';
+}
+
+/* Another branch of a parallel agent waits, or has yet to get the answer that came for it. */
+static bool others_wait(const struct pause *p, const struct agent *parallel, const char *branch,
+			const struct resumed *rest, size_t n)
+{
+	size_t count;
+	size_t i;
+	const struct open_call *open = open_of(p, &count);
+
+	for (i = 0; i < count; i++) {
+		if (is_on(open[i].branch, branch, parallel->name))
+			return true;
+	}
+	for (i = 0; i < n; i++) {
+		if (is_on(rest[i].branch, branch, parallel->name))
+			return true;
+	}
+	return false;
+}
+
+static bool waits_itself(const struct pause *p, const struct run *run)
+{
+	size_t n;
+	size_t i;
+	const struct open_call *open = open_of(p, &n);
+
+	for (i = 0; i < n; i++) {
+		if (!strcmp(open[i].agent, run->agent->name) &&
+		    !strcmp(open[i].branch, run->branch ? run->branch : ""))
+			return true;
+	}
+	return false;
+}
+
+/* A workflow agent behind a sub-agent that is done. 1: it does not go on. */
+static int go_on(struct run *run, const struct pause *p, const struct agent *done, char *branch,
+		 const struct resumed *rest, size_t n)
+{
+	const struct agent *agent = run->agent;
+	const struct place *place = find_place(p, agent->name);
+	bool is_there = place && place->sub && !strcmp(place->sub, done->name);
+
+	if (agent->kind == AGENT_PARALLEL) {
+		if (place || !leave_branch(branch, agent, done) ||
+		    others_wait(p, agent, branch, rest, n))
+			return 1;
+		run->branch = *branch ? branch : NULL;
+	} else if (!is_there) {
+		return 1; /* it did not pause here, or the tree is another one now */
+	}
+	return run_agent_after(run, done, place ? place->times_looped : 0);
+}
+
+static int climb(struct run *run, const struct pause *p, char *branch, const struct resumed *rest,
+		 size_t n)
+{
+	const struct agent *done = run->agent;
+	int r = waits_itself(p, run);
+
+	while (r == 0 && !run->paused && done->parent) {
+		run->agent = done->parent;
+		if (run->agent->kind != AGENT_LLM)
+			r = go_on(run, p, done, branch, rest, n);
+		done = run->agent;
+	}
+	return r < 0 ? r : 0;
+}
+
+static int resume_one(struct run *run, struct resumed *one, const struct resumed *rest, size_t n)
+{
+	CLEANUP(pause_release) struct pause pause = { 0 };
+	struct err err = { 0 };
+	int r = confirm_is_spent(run);
+
+	if (r)
+		return r < 0 ? r : 0;
+	r = run_agent_after(run, NULL, 0);
+	if (r < 0 || run->paused)
+		return r;
+	if (pause_load(&pause, run->ground->in, one->invocation, &err) < 0)
+		return run_fail(run, NULL, &err);
+	return pause.is_one ? climb(run, &pause, one->branch, rest, n) : 0;
+}
+
+int resumed_run(struct ground *g, struct resumed *list, size_t n, struct failure *failure)
+{
+	size_t i;
+	int r = 0;
+
+	for (i = 0; r == 0 && i < n; i++) {
+		struct run run = { .ground = g,
+				   .agent = list[i].agent,
+				   .branch = *list[i].branch ? list[i].branch : NULL,
+				   .failure = failure };
+
+		r = resume_one(&run, &list[i], list + i + 1, n - i - 1);
+	}
+	return r;
+}
