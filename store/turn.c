@@ -199,11 +199,23 @@ static int add_events(struct session_tx *s, struct request *rq, struct turn_info
 	return r;
 }
 
-static void drop_message(struct store_tx *tx, uint64_t message)
+/*
+ * Row by row: most messages have two rows, and the engine looks at all ranges that were deleted
+ * of late when it reads anything.
+ */
+static int drop_message(struct store_tx *tx, uint64_t message)
 {
-	struct key prefix = key_1(KEY_MESSAGE, message);
+	CLEANUP(buf_release) struct buf row = { 0 };
+	struct key key = key_2(KEY_MESSAGE, message, 0);
+	uint64_t piece = 0;
+	int r;
 
-	store_delete_all(tx, &prefix);
+	while ((r = store_get(tx, &key, &row)) == 0) {
+		store_delete(tx, &key);
+		key = key_2(KEY_MESSAGE, message, ++piece);
+		buf_clear(&row);
+	}
+	return r == -ENOENT ? 0 : r;
 }
 
 static int submit(struct store_tx *tx, void *arg)
@@ -243,8 +255,8 @@ static int submit(struct store_tx *tx, void *arg)
 	key = key_2(KEY_QUEUE, rq->ref.session, t->n);
 	store_put(tx, &key, buf_span(&record));
 	if (rq->message)
-		drop_message(tx, rq->message);
-	return session_finish(&s);
+		r = drop_message(tx, rq->message);
+	return r < 0 ? r : session_finish(&s);
 }
 
 static int move_parts(struct content *to, struct content *from)
@@ -791,8 +803,7 @@ int message_stage(struct store *st, struct ref session, uint64_t message, enum m
 
 static int drop(struct store_tx *tx, void *arg)
 {
-	drop_message(tx, *(uint64_t *)arg);
-	return 0;
+	return drop_message(tx, *(uint64_t *)arg);
 }
 
 int message_drop(struct store *st, uint64_t message, struct err *err)
