@@ -237,11 +237,33 @@ static int escape(struct json_scan *s, struct buf *out)
 	return 0;
 }
 
+#define EACH_BYTE(b) (0x0101010101010101u * (uint64_t)(b))
+
+/*
+ * Behind the words of eight bytes that are plain ASCII: a subtraction borrows at the first byte
+ * that is a quote, a backslash or a control character, and sets its highest bit.
+ */
+static const char *skip_plain_words(const char *p, const char *end)
+{
+	for (; end - p >= 8; p += 8) {
+		uint64_t word;
+		uint64_t hits;
+
+		memcpy(&word, p, sizeof word);
+		hits = word | (word - EACH_BYTE(0x20));
+		hits |= (word ^ EACH_BYTE('"')) - EACH_BYTE(1);
+		hits |= (word ^ EACH_BYTE('\\')) - EACH_BYTE(1);
+		if (hits & EACH_BYTE(0x80))
+			break;
+	}
+	return p;
+}
+
 /* The bytes up to the next quote, backslash or control; checked as UTF-8. */
 static int plain_run(struct json_scan *s, struct buf *out)
 {
 	const char *from = s->at;
-	const char *p = from;
+	const char *p = skip_plain_words(from, s->end);
 	bool ascii = true;
 
 	while (p < s->end && *p != '"' && *p != '\\' && (unsigned char)*p >= 0x20) {
