@@ -12,12 +12,15 @@
 
 #include <curl/curl.h>
 #include <errno.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
 #include <unistd.h>
+
+#define CONNECT_POLL_MS 1000
 
 /* The handles of one thread; of a request inside another one's answer, its own. */
 struct link {
@@ -344,16 +347,17 @@ static uint64_t deadline_of(const struct transfer *t)
 	return MIN(*until, t->deadline);
 }
 
+/* Many wait at once, and none wakes up for nothing; libcurl knows when it has to. */
 static int wait_ms(const struct transfer *t)
 {
 	uint64_t deadline = deadline_of(t);
 	uint64_t now = clock_monotonic();
 
 	if (!deadline)
-		return 1000;
+		return CONNECT_POLL_MS;
 	if (now >= deadline)
 		return 0;
-	return (int)MIN((deadline - now) / NSEC_PER_MSEC + 1, 1000);
+	return (int)MIN((deadline - now) / NSEC_PER_MSEC + 1, INT_MAX);
 }
 
 static bool is_late(const struct transfer *t)
