@@ -14,6 +14,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -181,4 +182,14 @@ void daemon_ignore_signals(void)
 	watched.stop = NULL;
 	watched.gone = NULL;
 	mutex_unlock(&watched.lock);
+}
+
+void daemon_allow_files(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur >= DAEMON_FILES_MAX)
+		return;
+	limit.rlim_cur = limit.rlim_max < DAEMON_FILES_MAX ? limit.rlim_max : DAEMON_FILES_MAX;
+	(void)setrlimit(RLIMIT_NOFILE, &limit);
 }

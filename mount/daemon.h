@@ -36,4 +36,11 @@ void daemon_ignore_signals(void);
 /* Block the signals that daemon_watch_signals() waits for, in all threads made from here on. */
 void daemon_block_signals(void);
 
+/*
+ * Allow this process as many open files as the hard limit does, at most DAEMON_FILES_MAX: a turn
+ * that runs needs a few of them, and the usual soft limit is 1024. What cannot be stays as it is.
+ */
+#define DAEMON_FILES_MAX 65536
+void daemon_allow_files(void);
+
 #endif

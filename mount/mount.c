@@ -425,6 +425,7 @@ static int go(struct settings_of_mount *s, const struct command *self)
 	if (chdir("/") < 0 || http_init(&err) < 0)
 		return command_fail(self, STATUS_FAILED, &err);
 	daemon_block_signals();
+	daemon_allow_files();
 	return serve(s, self, ready);
 }
 
@@ -463,7 +464,7 @@ const struct command command_mount = {
 		"  --engine NAME      rocksdb (default), or memory: nothing is kept\n"
 		"  --durability HOW   process (default): what was written survives a crash of the\n"
 		"                     daemon; disk: also a power cut, at the price of a sync each\n"
-		"  --max-turns N      turns that run at the same time (default 256)\n"
+		"  --max-turns N      turns that run at the same time (default 1024)\n"
 		"  --threads N        threads that answer the kernel (default two a core, at least "
 		"4)\n"
 		"  --sandbox HOW      what programs of agents run in: auto (default), bwrap or "

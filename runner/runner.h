@@ -14,7 +14,7 @@
 #include "store/store.h"
 #include "store/turn.h"
 
-#define RUNNER_TURNS_MAX 256   /* turns that run at the same time */
+#define RUNNER_TURNS_MAX 1024  /* turns that run at the same time */
 #define RUNNER_QUEUE_MAX 1000  /* turns of one session that wait */
 #define RUNNER_LIST_MAX  10000 /* turns that wait, when they are listed */
 #define RUNNER_CALLS_MAX 500   /* model calls of one turn: ADK's max_llm_calls */

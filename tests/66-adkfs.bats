@@ -32,7 +32,7 @@ turns_are() {
 	cd "$TMP"
 	daemon_stop
 	ADKFS_MODEL_RETRIES=4 daemon_start --engine memory -o allow_other --map-user ann=0:0 --map-users=system
-	jq -e '.engine == "memory" and .limits.turnsRunning == 256
+	jq -e '.engine == "memory" and .limits.turnsRunning == 1024
 		and .environment.ADKFS_MODEL_RETRIES == 4
 		and .users == {"others": true, "logins": true, "mapped": 1}' "$MNT/.adkfs/config.json"
 }
