@@ -60,20 +60,6 @@ static void path_of(char path[PATH_MAX], const char *root, const char *name)
 	snprintf(path, PATH_MAX, "%s/%s", root, name);
 }
 
-/* Who has the store open; 0: nobody. */
-static int daemon_find(const char *folder)
-{
-	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
-	CLEANUP(close_p) int fd = -1;
-	char path[PATH_MAX];
-
-	path_of(path, folder, "lock");
-	fd = open(path, O_RDWR | O_CLOEXEC);
-	if (fd < 0 || fcntl(fd, F_GETLK, &lock) || lock.l_type == F_UNLCK)
-		return 0;
-	return lock.l_pid;
-}
-
 /* Opens, reads and closes of a state file per second: the daemon answers each open. */
 static int opens_rate(const char *root, double *rate)
 {

@@ -7,12 +7,15 @@
 #ifndef BENCH_MEASURE_H
 #define BENCH_MEASURE_H
 
+#include <fcntl.h>
+#include <limits.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 enum {
 	RUNS_MAX = 99,
@@ -64,6 +67,23 @@ static inline double resident_memory(int pid)
 			break;
 	fclose(f);
 	return (double)kib * 1024;
+}
+
+/* Who has the store in this folder open; 0: nobody. */
+static inline int daemon_find(const char *folder)
+{
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+	char path[PATH_MAX];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/lock", folder);
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	if (fcntl(fd, F_GETLK, &lock) || lock.l_type == F_UNLCK)
+		lock.l_pid = 0;
+	close(fd);
+	return lock.l_pid;
 }
 
 static inline int double_compare(const void *a, const void *b)

@@ -36,8 +36,16 @@
 #define TREE_CROWD_EVENTS TREE_CROWD_MEMBER "/events.jsonl"
 #define CROWD             32
 
+/* Users whose sessions take turns; the model of the last ones is slow. */
+#define TREE_TOOL    TREE_USERS "/tool"
+#define TREE_SWARM   TREE_USERS "/swarm"
+#define TREE_WAITING "apps/slow/users/waiting"
+
 /* The message whose turn takes some seconds: see the script that tests/bench/run writes. */
 #define TREE_PARK_MESSAGE "park\n"
+
+/* The message that makes the model call a program. */
+#define TREE_TOOL_MESSAGE "tool\n"
 
 /* A state value: 64 bytes of JSON with its newline. */
 #define TREE_VALUE "\"sixty-four bytes of JSON, as a user would keep them as a topic\"\n"
