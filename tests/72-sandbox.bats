@@ -88,6 +88,15 @@ sandbox_is() {
 	same 5 "$(cat state/own.json)"
 }
 
+@test "a tool changes its context" {
+	daemon_start
+	session shell ann s1
+	same shell "$(run_inside 'cd $ADK_CONTEXT && echo 4 > state/user:c.json && echo x > artifacts/c.txt && cat agent_name')"
+	same 4 "$(cat state/user:c.json)"
+	same x "$(cat artifacts/c.txt)"
+	jq -s -e 'map(.actions.artifactDelta // empty) | any(has("c.txt"))' events.jsonl
+}
+
 @test "the files of the machine" {
 	daemon_start
 	session shell ann s1
