@@ -215,21 +215,26 @@ int content_add_function(struct content *content, enum part_kind kind, const cha
 }
 
 /* Decode a string token into a new C string; what follows a NUL is lost. */
-static int take_text(struct span object, const char *name, char **out)
+static int take_token(struct span token, char **out)
 {
 	CLEANUP(buf_release) struct buf text = { 0 };
+	int r = json_unquote(token, &text);
+
+	if (r < 0)
+		return r;
+	*out = span_dup(buf_span(&text));
+	return *out ? 0 : -ENOMEM;
+}
+
+/* The same of a member, which may be absent. */
+static int take_text(struct span object, const char *name, char **out)
+{
 	struct span token;
 	int r = json_member(object, name, &token);
 
 	if (r == -ENOENT)
 		return 0;
-	if (r < 0)
-		return r;
-	r = json_unquote(token, &text);
-	if (r < 0)
-		return r;
-	*out = span_dup(buf_span(&text));
-	return *out ? 0 : -ENOMEM;
+	return r < 0 ? r : take_token(token, out);
 }
 
 static int take_json(struct span object, const char *name, char **out)
@@ -279,7 +284,7 @@ static int fill_file(struct part *p, struct span object)
 
 /* Members of a canonical part that we have a field for. */
 struct part_scan {
-	struct span call, response, inline_data, file, text;
+	struct span call, response, inline_data, file, text, signature;
 	bool thought, other;
 	unsigned data; /* how many data members */
 };
@@ -291,7 +296,7 @@ static int note_member(void *arg, struct span key, struct span value)
 	if (span_is(key, "thought"))
 		scan->thought = span_is(value, "true");
 	else if (span_is(key, "thoughtSignature"))
-		;
+		scan->signature = value;
 	else if (span_is(key, "functionCall"))
 		scan->call = value, scan->data++;
 	else if (span_is(key, "functionResponse"))
@@ -339,7 +344,7 @@ static int add_part(struct content *content, struct span object)
 		p->json = span_dup(object);
 		return p->json ? 0 : -ENOMEM;
 	}
-	r = take_text(object, "thoughtSignature", &p->signature);
+	r = scan.signature.len ? take_token(scan.signature, &p->signature) : 0;
 	if (r < 0)
 		return r;
 	if (scan.call.data) {
@@ -362,19 +367,34 @@ static int add_part(struct content *content, struct span object)
 	return json_unquote(scan.text, &p->text);
 }
 
+/* The members of a canonical content; len 0: absent. */
+struct content_scan {
+	struct span role, parts;
+};
+
+static int note_content(void *arg, struct span key, struct span value)
+{
+	struct content_scan *scan = arg;
+
+	if (span_is(key, "role"))
+		scan->role = value;
+	else if (span_is(key, "parts"))
+		scan->parts = value;
+	return 0;
+}
+
 static int from_canonical(struct span text, struct content *content)
 {
-	struct span parts;
+	struct content_scan scan = { 0 };
 	struct json_scan s;
 	bool first = true;
-	int r = take_text(text, "role", &content->role);
+	int r = json_each(text, note_content, &scan);
 
-	if (r < 0)
+	if (r == 0 && scan.role.len)
+		r = take_token(scan.role, &content->role);
+	if (r < 0 || !scan.parts.len)
 		return r;
-	r = json_member(text, "parts", &parts);
-	if (r < 0)
-		return r == -ENOENT ? 0 : r;
-	s = json_scan_of(parts, JSON_DEPTH_EVENT, NULL);
+	s = json_scan_of(scan.parts, JSON_DEPTH_EVENT, NULL);
 	r = json_open(&s, '[');
 	while (r >= 0 && (r = json_item(&s, &first)) == 1) {
 		struct span object;
