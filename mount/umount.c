@@ -12,7 +12,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define WAIT_MS 60000 /* for the daemon to end its turns and close the store */
+#define WAIT_MS  60000 /* for the daemon to end its turns and close the store */
+#define QUIET_MS 2000  /* until it is told that the mount is gone */
 
 static const struct option options[] = {
 	{ "lazy", no_argument, NULL, 'z' },
@@ -20,18 +21,31 @@ static const struct option options[] = {
 	{ 0 },
 };
 
-/* Until the daemon is gone: then the store is closed, and can be opened again. */
-static int wait_for_end(int pidfd, struct err *err)
+static bool has_ended(int pidfd, int ms)
 {
 	struct pollfd pfd = { .fd = pidfd, .events = POLLIN };
 	int n;
 
 	do {
-		n = poll(&pfd, 1, WAIT_MS);
+		n = poll(&pfd, 1, ms);
 	} while (n < 0 && errno == EINTR);
-	return n == 1 ? 0
-		      : err_set(err, -ETIMEDOUT, "the daemon has not ended after %d seconds",
-				WAIT_MS / 1000);
+	return n == 1;
+}
+
+/*
+ * Until the daemon is gone: then the store is closed, and can be opened again. A copy of the
+ * mount in the namespace of another process (of a container, say) keeps the kernel from
+ * telling it.
+ */
+static int wait_for_end(int pidfd, struct err *err)
+{
+	if (has_ended(pidfd, QUIET_MS))
+		return 0;
+	(void)syscall(SYS_pidfd_send_signal, pidfd, SIGTERM, NULL, 0);
+	if (has_ended(pidfd, WAIT_MS))
+		return 0;
+	return err_set(err, -ETIMEDOUT, "the daemon has not ended after %d seconds",
+		       (QUIET_MS + WAIT_MS) / 1000);
 }
 
 /* lazy: let the daemon detach the mount although it is in use. */

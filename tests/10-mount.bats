@@ -301,3 +301,13 @@ fails_with() {
 	cd "$TMP"
 	"$ADKFS" umount "$MNT"
 }
+
+@test "umount ends the daemon although another process has a copy of the mount" {
+	unshare -m --propagation private true 2> /dev/null || skip "mount namespaces cannot be made here"
+	daemon_start
+	background unshare -m --propagation private sh -c 'touch "$1"; exec sleep 1000' - "$TMP/copied"
+	eventually 10 test -e "$TMP/copied"
+	"$ADKFS" umount "$MNT"
+	daemon_ended 0
+	rm "$TMP/daemon.pid"
+}
