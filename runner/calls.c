@@ -14,6 +14,7 @@
 
 #define CALL_STACK    (512u << 10)
 #define CALLS_AT_ONCE 64
+#define ANSWERS_MAX   (48u << 20) /* bytes of the responses in one event */
 
 struct batch {
 	struct run *run;
@@ -350,16 +351,30 @@ static struct call_report *report_calls(const struct batch *b)
 	return reports;
 }
 
+/* Each fits into an event, but perhaps not all of them. */
+static int limit_answer(struct call *call, size_t *total)
+{
+	int r = 0;
+
+	if (call->response.len > ANSWERS_MAX - *total)
+		r = call_error(call, "the result is too large beside those of the other calls");
+	*total += MIN(call->response.len, ANSWERS_MAX - *total);
+	return r;
+}
+
 static int merge_all(struct batch *b, struct changes *all, struct content *content)
 {
 	struct err err = { 0 };
+	size_t total = 0;
 	size_t i;
 	int r = 0;
 
 	for (i = 0; r == 0 && i < b->count; i++) {
 		struct call *call = &b->list[i];
 
-		r = changes_merge(all, &call->changes, &err);
+		r = limit_answer(call, &total);
+		if (r == 0)
+			r = changes_merge(all, &call->changes, &err);
 		if (r == 0 && call->response.len)
 			r = content_add_function(content, PART_RESPONSE, call->id, call->name,
 						 buf_span(&call->response));

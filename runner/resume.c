@@ -240,15 +240,9 @@ static int take_line(void *arg, const struct past_line *line)
 	return r == 0 && ours ? note_place(p, line) : r;
 }
 
-struct way_up {
-	char *resumed; /* by the first line of a turn; NULL: it goes on with nothing */
-};
-
 static int take_message(void *arg, const struct past_line *line)
 {
-	struct way_up *up = arg;
-
-	up->resumed = resumed_by(line);
+	*(char **)arg = resumed_by(line);
 	return 1;
 }
 
@@ -272,13 +266,13 @@ static const struct past_turn *first_turn(struct past *past, const char *invocat
 	const struct past_turn *turn = find_turn(past, invocation);
 
 	while (turn) {
-		struct way_up up = { 0 };
+		char *resumed = NULL; /* by its message */
 		const struct past_turn *before;
 
-		if (past_each(past, turn->n, turn->n, take_message, &up, err) < 0)
+		if (past_each(past, turn->n, turn->n, take_message, &resumed, err) < 0)
 			return NULL;
-		before = up.resumed ? find_turn(past, up.resumed) : NULL;
-		free(up.resumed);
+		before = resumed ? find_turn(past, resumed) : NULL;
+		free(resumed);
 		if (!before || before->n >= turn->n)
 			break;
 		turn = before;

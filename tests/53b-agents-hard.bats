@@ -3,12 +3,6 @@
 load lib/mount
 load lib/agents
 
-# program APP NAME DECLARATION: a tool, from standard input.
-tool() {
-	file "$1" "tools/$2"
-	file "$1" "tools/$2.json" <<< "$3"
-}
-
 # workflow APP FILE NAME CLASS SUB...: of agents in SUB.yaml.
 workflow() {
 	local app=$1 name=$2 agent=$3 class=$4

@@ -1,4 +1,4 @@
-# Folders of agents that answer by scripts, for tests/53*.bats.
+# Folders of agents that answer by scripts, for tests/5*.bats.
 
 # file APP NAME: standard input becomes a file of the agent's folder.
 file() {
@@ -25,6 +25,12 @@ llm() {
 
 rules() {
 	file "$1" "$2.script.yaml"
+}
+
+# tool APP NAME DECLARATION: a tool, from standard input.
+tool() {
+	file "$1" "tools/$2"
+	file "$1" "tools/$2.json" <<< "$3"
 }
 
 # story [FILE]: authors of the log, with what they said or did, a line each.
