@@ -122,7 +122,7 @@ static int take_changes(struct call *call, struct ground *g, struct err *err)
 	int r = stateview_drop_temp(g->state, err);
 
 	if (r == 0)
-		r = stateview_merge(c->state, g->state, err);
+		r = stateview_lay(c->state, g->state, err);
 	mutex_lock(&g->lock);
 	buf_span_add(&c->saves, buf_span(&g->saves));
 	buf_span_add(&c->held, buf_span(&g->held));

@@ -65,10 +65,13 @@ static int run_one(struct run *run, struct callback_run *cb, const struct progra
 static int run_in_own(struct run *run, struct callback_run *cb, const struct program *program,
 		      struct span input, struct buf *output)
 {
+	const struct call *call = cb->call;
 	struct context *ctx;
 	struct err err = { 0 };
-	int r = run_open_context(run, CONTEXT_CALLBACK, kind_names[cb->kind], NULL, SPAN(""),
-				 cb->changes->state, &ctx, &err);
+	int r = call ? run_open_context(run, CONTEXT_TOOL, call->id, call->id,
+					buf_span(&call->args), cb->changes->state, &ctx, &err)
+		     : run_open_context(run, CONTEXT_CALLBACK, kind_names[cb->kind], NULL, SPAN(""),
+					cb->changes->state, &ctx, &err);
 	int taken;
 
 	if (r < 0)
@@ -94,10 +97,7 @@ int callbacks_run(struct run *run, struct callback_run *cb)
 			r = run_fail_text(run, NULL, -ENOMEM, "out of memory");
 		buf_char(&input, '\n');
 		if (r == 0)
-			r = cb->ctx ? run_one(run, cb, &list->list[i], cb->ctx, buf_span(&input),
-					      &output)
-				    : run_in_own(run, cb, &list->list[i], buf_span(&input),
-						 &output);
+			r = run_in_own(run, cb, &list->list[i], buf_span(&input), &output);
 		if (r < 0 || !output.len)
 			continue;
 		r = cb->take(cb->arg, buf_span(&output), &err);

@@ -144,7 +144,7 @@ static int after_take(void *arg, struct span output, struct err *err)
 static int tool_callbacks(struct call *call, enum callback_kind kind)
 {
 	struct callback_run cb = { .kind = kind,
-				   .ctx = call->ctx,
+				   .call = call,
 				   .changes = &call->changes,
 				   .input = kind == BEFORE_TOOL ? before_input : after_input,
 				   .take = kind == BEFORE_TOOL ? before_take : after_take,
@@ -229,26 +229,6 @@ static int answer_call(struct call *call, struct err *err)
 	return r < 0 ? r : 0;
 }
 
-static bool needs_context(const struct call *call)
-{
-	const struct agent *agent = call->run->agent;
-
-	return agent->callbacks[BEFORE_TOOL].count || agent->callbacks[AFTER_TOOL].count ||
-	       (call->tool && call->tool->kind == TOOL_PROGRAM);
-}
-
-/* What its context holds afterwards, if the call came to something. */
-static int close_context(struct call *call, struct err *err)
-{
-	int r;
-
-	if (!call->ctx)
-		return 0;
-	r = changes_take(&call->changes, call->ctx, !call->failed && !err->code, err);
-	call->ctx = NULL;
-	return r;
-}
-
 /* err->code is set when the turn fails, for which run->failure is set too. */
 static void run_call(struct call *call)
 {
@@ -257,18 +237,12 @@ static void run_call(struct call *call)
 	struct err *err = &call->err;
 	int r = changes_init(&call->changes, run);
 
-	if (r == 0 && needs_context(call))
-		r = run_open_context(run, CONTEXT_TOOL, call->id, call->id, buf_span(&call->args),
-				     call->changes.state, &call->ctx, err);
 	if (r < 0)
 		r = run_fail(run, NULL, err);
 	else
 		r = answer_call(call, err);
 	if (r < 0)
 		err->code = r;
-	r = close_context(call, err);
-	if (r < 0)
-		err->code = run_fail(run, NULL, err);
 	call->nsec = call->nsec ? call->nsec : clock_monotonic() - began;
 }
 

@@ -62,13 +62,34 @@ bool changes_any(struct changes *c)
 	return stateview_count(c->state) || c->saves.len || c->actions.len;
 }
 
+/* A flag that is not set says nothing: true counts, whoever said it. */
+static int add_set(void *arg, struct span key, struct span value)
+{
+	struct buf *out = arg;
+
+	if (span_is(value, "false"))
+		return 0;
+	buf_char(out, out->len ? ',' : '{');
+	json_quote(out, key);
+	buf_char(out, ':');
+	buf_span_add(out, value);
+	return 0;
+}
+
 static int merge_actions(struct changes *c, struct span actions)
 {
+	CLEANUP(buf_release) struct buf said = { 0 };
 	CLEANUP(buf_release) struct buf merged = { 0 };
-	int r = json_merge(buf_span(&c->actions), actions, &merged);
 	struct buf old = c->actions;
+	int r = json_each(actions, add_set, &said);
 
-	if (r < 0 || span_is(actions, "{}"))
+	if (r < 0 || (!said.len && !said.failed))
+		return r;
+	buf_char(&said, '}');
+	r = buf_check(&said, NULL);
+	if (r == 0)
+		r = json_merge(buf_span(&c->actions), buf_span(&said), &merged);
+	if (r < 0)
 		return r;
 	c->actions = merged;
 	merged = old;
@@ -91,7 +112,7 @@ int changes_take(struct changes *c, struct context *ctx, bool succeeded, struct 
 	(void)context_ref(ctx);
 	context_end(c->in->host->contexts, ctx);
 	if (succeeded) {
-		r = stateview_merge(c->state, ctx->state, err);
+		r = stateview_lay(c->state, ctx->state, err);
 		if (r == 0)
 			r = take_actions(c, ctx);
 		if (r == 0 && o->context_saves)

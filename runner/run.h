@@ -166,15 +166,18 @@ bool process_reason(const struct process *p, struct buf *reason);
 
 /* Callbacks: callback.c */
 
+struct call;
+
 /*
- * Run the callbacks of a kind, one after the other. input: makes the JSON that each gets.
+ * Run the callbacks of a kind, one after the other, each in a context of its own above the
+ * changes, which take over what one changed that succeeded. input: makes the JSON that each gets.
  * take: its output, when there is some: 1: it is the answer, the others are not asked; 0: go on.
  * 1: one of them answered; a negative errno: the run failed.
  */
 struct callback_run {
 	enum callback_kind kind;
 	struct changes *changes;
-	struct context *ctx; /* of the call; NULL: one for each, of its changes */
+	const struct call *call; /* NULL: they are not of a tool */
 	int (*input)(void *arg, struct buf *out);
 	int (*take)(void *arg, struct span output, struct err *err);
 	void *arg;
@@ -239,13 +242,11 @@ struct call {
 	const char *name;
 	struct buf args;   /* canonical object; callbacks may change it */
 	struct buf logged; /* the same as the log has it */
-	struct context *ctx;
 	struct changes changes;
 	bool approved; /* a person has confirmed it */
 	bool refused;  /* or not: it is answered with reason, and not made */
 	const char *reason;
 	bool asks;           /* it waits for a confirmation */
-	bool failed;         /* its program did: what it changed does not count */
 	struct buf response; /* JSON object; empty: none yet */
 	struct buf stderr_text;
 	uint64_t nsec;

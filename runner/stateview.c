@@ -291,7 +291,10 @@ static json_t *copy_changes(struct stateview *v)
 	return copy;
 }
 
-int stateview_merge(struct stateview *v, struct stateview *other, struct err *err)
+static int each_change(struct stateview *v, struct stateview *other,
+		       int (*take)(struct stateview *v, struct span key, const json_t *value,
+				   struct err *err),
+		       struct err *err)
 {
 	json_auto_t *changes = copy_changes(other);
 	const char *key;
@@ -302,12 +305,27 @@ int stateview_merge(struct stateview *v, struct stateview *other, struct err *er
 		return err_nomem(err);
 	json_object_keylen_foreach(changes, key, len, value)
 	{
-		int r = merge_change(v, (struct span){ key, len }, value, err);
+		int r = take(v, (struct span){ key, len }, value, err);
 
 		if (r < 0)
 			return r;
 	}
 	return 0;
+}
+
+static int lay_change(struct stateview *v, struct span key, const json_t *value, struct err *err)
+{
+	return change(v, key, json_incref((json_t *)value), err);
+}
+
+int stateview_lay(struct stateview *v, struct stateview *other, struct err *err)
+{
+	return each_change(v, other, lay_change, err);
+}
+
+int stateview_merge(struct stateview *v, struct stateview *other, struct err *err)
+{
+	return each_change(v, other, merge_change, err);
 }
 
 struct taking {

@@ -62,7 +62,10 @@ MUST_CHECK int stateview_drop_temp(struct stateview *v, struct err *err);
 /* Put the changes into the event: `temp:` keys as well, as temp_delta. -ENOMEM. */
 MUST_CHECK int stateview_write(struct stateview *v, struct event *e);
 
-/* Lay the changes of another over these, objects in depth. */
+/* Lay the changes of another, made later, over these. */
+MUST_CHECK int stateview_lay(struct stateview *v, struct stateview *other, struct err *err);
+
+/* The same with changes that were made beside these: objects are merged in depth. */
 MUST_CHECK int stateview_merge(struct stateview *v, struct stateview *other, struct err *err);
 
 /* Take over the stateDelta of an event and its temp_delta. */

@@ -81,23 +81,24 @@ int tool_response(const struct tool *tool, struct span output, struct buf *respo
 
 /* Calls */
 
-static int answer(struct call *call, const struct process *p)
+/* Its answer. failed: what the program changed does not count. */
+static int answer(struct call *call, const struct process *p, bool *failed)
 {
 	CLEANUP(buf_release) struct buf why = { 0 };
 	int r;
 
-	call->failed = true;
+	*failed = true;
 	if (process_reason(p, &why))
 		return buf_cstr(&why) ? call_error(call, "%s", why.data) : -ENOMEM;
 	r = tool_response(call->tool, buf_span(&p->output), &call->response);
 	if (r == -EILSEQ)
 		return call_error(call, "the output is not UTF-8 text; binary results are to be "
 					"saved as artifacts");
-	call->failed = false;
+	*failed = r < 0;
 	return r;
 }
 
-int call_program(struct call *call, struct err *err)
+static int run_in(struct call *call, struct context *ctx, bool *failed, struct err *err)
 {
 	CLEANUP(buf_release) struct buf input = { 0 };
 	struct process p = { 0 };
@@ -108,12 +109,27 @@ int call_program(struct call *call, struct err *err)
 	p.input = buf_span(&input);
 	r = buf_check(&input, err);
 	if (r == 0)
-		r = run_program(call->run, &call->tool->program, call->ctx, &p, err);
+		r = run_program(call->run, &call->tool->program, ctx, &p, err);
 	if (r == 0)
-		r = answer(call, &p);
+		r = answer(call, &p, failed);
 	call->stderr_text = p.stderr_text;
 	p.stderr_text = (struct buf){ 0 };
 	call->nsec = p.nsec;
 	process_release(&p);
 	return r;
+}
+
+int call_program(struct call *call, struct err *err)
+{
+	struct context *ctx;
+	bool failed = true;
+	int taken;
+	int r = run_open_context(call->run, CONTEXT_TOOL, call->id, call->id, buf_span(&call->args),
+				 call->changes.state, &ctx, err);
+
+	if (r < 0)
+		return r;
+	r = run_in(call, ctx, &failed, err);
+	taken = changes_take(&call->changes, ctx, !failed, err);
+	return r < 0 ? r : taken;
 }

@@ -905,3 +905,78 @@ You are an agent. Your internal name is \"a\". The description about you is \"he
 		grep -q "\"$a\"" trace.json
 	done
 }
+
+@test "contexts: what callbacks change stays when the tool fails; what it changed does not" {
+	llm cx root_agent.yaml a "tools: [{name: tools/t}, {name: AgentTool, args: {agent: sub.yaml}}]" \
+		"before_tool_callbacks: [{name: before}]" "after_tool_callbacks: [{name: after}]"
+	llm cx sub.yaml sub "output_key: seen"
+	sed -i 's/^instruction:.*/instruction: "{k}"/' "$AGENTS/cx/sub.yaml"
+	dump cx sub.yaml
+	sed -i 's/request.json/sub.json/' "$AGENTS/cx/dump"
+	rules cx sub <<< '[{text: done}]'
+	rules cx a <<-'E'
+		- when: {tool: '.'}
+		  text: ${result}
+		- when: {user: sub}
+		  calls: [{name: sub, args: {request: r}}]
+		- calls: [{name: t}]
+	E
+	file cx before <<-'E'
+		#!/bin/sh
+		echo '{"before":1}' > "$ADK_CONTEXT/state/k.json"
+		echo '"before"' > "$ADK_CONTEXT/state/seen.json"
+	E
+	file cx after <<-'E'
+		#!/bin/sh
+		! grep -q error || echo 1 > "$ADK_CONTEXT/state/errors.json"
+	E
+	tool cx t '{"description":"t"}' <<-'E'
+		#!/bin/sh
+		grep -q before "$ADK_CONTEXT/state/k.json" || exit 9
+		echo '{"tool":2}' > "$ADK_CONTEXT/state/k.json"
+		echo 2 > "$ADK_CONTEXT/state/tool.json"
+		echo '{"escalate":true}' > "$ADK_CONTEXT/actions.json"
+		echo x > "$ADK_CONTEXT/artifacts/x.txt"
+		exit 3
+	E
+	session cx
+	say fail
+	same '{"error":"exit status 3"}' "$(cat output)"
+	same '{"before":1} 1' "$(echo $(cat state/k.json state/errors.json))"
+	[ ! -e state/tool.json ]
+	[ ! -e artifacts/x.txt ]
+	not grep -q escalate events.jsonl
+	sed -i 's/exit 3/exit 0/' "$AGENTS/cx/tools/t"
+	say work
+	same '{"tool":2}' "$(cat state/k.json)" # what came later takes its place
+	same x "$(cat artifacts/x.txt)"
+	same true "$(jq -c 'select(.actions.artifactDelta["x.txt"]) | .actions.escalate' events.jsonl)"
+	say sub
+	jq -r .config.systemInstruction artifacts/sub.json | grep -q '{"before":1}'
+	same '"done"' "$(cat state/seen.json)"
+}
+
+@test "contexts: what calls side by side change is merged in depth, in the order of the calls" {
+	llm md root_agent.yaml a "tools: [{name: tools/t}]"
+	rules md a <<-'E'
+		- when: {tool: t}
+		  text: done
+		- calls: [{name: t, args: {n: 1}}, {name: t, args: {n: 2}}, {name: t, args: {n: 3}}]
+	E
+	tool md t '{"description":"t"}' <<-'E'
+		#!/bin/sh
+		n=$(jq .n)
+		sleep 0.$((4 - n))
+		echo "{\"m\":{\"$n\":true},\"list\":[$n],\"last\":$n}" > "$ADK_CONTEXT/state/k.json"
+		echo "$n" > "$ADK_CONTEXT/artifacts/a.txt"
+		[ "$n" != 1 ] || echo '{"skipSummarization":true}' > "$ADK_CONTEXT/actions.json"
+		[ "$n" != 2 ] || echo '{"skipSummarization":false,"escalate":true}' > "$ADK_CONTEXT/actions.json"
+	E
+	session md
+	say go
+	same '{"m":{"1":true,"2":true,"3":true},"list":[3],"last":3}' "$(cat state/k.json)"
+	same 3 "$(cat artifacts/a.txt)"
+	same "1 2 3" "$(ls artifacts/.versions/a.txt | grep -v json | tr '\n' ' ' | sed 's/ $//')"
+	same '[true,true]' "$(jq -c 'select(.actions.escalate) | [.actions.escalate, .actions.skipSummarization]' events.jsonl)"
+	same '' "$(cat output)" # the model is not asked for words
+}
