@@ -64,8 +64,8 @@ static int teardown(void **state UNUSED)
 	return nftw(folder, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
 }
 
-/* A turn whose message is `text`. */
-static void submit(const char *invocation, const char *text)
+/* A turn whose message has these parts. */
+static void submit_parts(const char *invocation, const char *parts)
 {
 	CLEANUP(buf_release) struct buf line = { 0 };
 	CLEANUP(event_release) struct event e = { 0 };
@@ -73,10 +73,18 @@ static void submit(const char *invocation, const char *text)
 
 	buf_printf(&line,
 		   "{\"author\":\"user\",\"invocationId\":\"%s\",\"content\":{\"role\":\"user\","
-		   "\"parts\":[{\"text\":\"%s\"}]}}",
-		   invocation, text);
+		   "\"parts\":[%s]}}",
+		   invocation, parts);
 	OK(event_from_json(buf_span(&line), &e, &err));
 	OK(turn_submit(st, session, 0, &e, &info, &err));
+}
+
+static void submit(const char *invocation, const char *text)
+{
+	CLEANUP(buf_release) struct buf part = { 0 };
+
+	buf_printf(&part, "{\"text\":\"%s\"}", text);
+	submit_parts(invocation, buf_cstr(&part));
 }
 
 /* An event with this content (JSON of its parts). */
@@ -269,6 +277,27 @@ static void test_late_response(void **state UNUSED)
 	       USER(TEXT("add")) MODEL(CALL("a", "1")) USER(BACK("a", "0")) MODEL(TEXT("waiting")));
 	expect(2, USER(TEXT("add")) MODEL(CALL("a", "1")) USER(BACK("a", "9"))
 			  MODEL(TEXT("waiting")) USER(TEXT("here")));
+}
+
+/* While the turn runs whose message is the answer, call and answer stand last. */
+static void test_answered_now(void **state UNUSED)
+{
+	submit("e-1", "add");
+	say("e-1", "me", "model", CALL("a", "1") "," CALL("b", "2"));
+	submit("e-2", "meanwhile");
+	say_text("e-2", "me", "yes?");
+	submit_parts("e-3", BACK("a", "9"));
+	expect(3, USER(TEXT("add")) USER(TEXT("meanwhile")) MODEL(TEXT("yes?")) MODEL(
+			  CALL("a", "1") "," CALL("b", "2")) USER(BACK("a", "9") "," LOST("b")));
+	say_text("e-3", "me", "nine");
+	submit_parts("e-4", BACK("b", "5"));
+	expect(4, USER(TEXT("add")) USER(TEXT("meanwhile")) MODEL(TEXT("yes?")) MODEL(TEXT("nine"))
+			  MODEL(CALL("a", "1") "," CALL("b", "2"))
+				  USER(BACK("a", "9") "," BACK("b", "5")));
+	submit("e-5", "so?");
+	expect(5, USER(TEXT("add")) MODEL(CALL("a", "1") "," CALL("b", "2"))
+			  USER(BACK("a", "9") "," BACK("b", "5")) USER(TEXT("meanwhile"))
+				  MODEL(TEXT("yes?")) MODEL(TEXT("nine")) USER(TEXT("so?")));
 }
 
 static void test_missing_responses(void **state UNUSED)
@@ -724,6 +753,7 @@ int main(void)
 		TEST(test_call_and_response),
 		TEST(test_many_calls),
 		TEST(test_late_response),
+		TEST(test_answered_now),
 		TEST(test_missing_responses),
 		TEST(test_repeated_call_id),
 		TEST(test_other_agents),
