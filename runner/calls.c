@@ -432,8 +432,11 @@ static int read_result(struct batch *b, const struct offer *offer, struct span a
 		const struct call *call = &b->list[i];
 
 		out->paused |= call->asks || !call->response.len;
-		if (call->tool && call->tool->kind == TOOL_MODEL_RESPONSE &&
-		    span_is(buf_span(&call->response), "{\"result\":null}") && !out->response.len)
+		if (!call->tool || call->tool->kind != TOOL_MODEL_RESPONSE)
+			continue;
+		if (!span_is(buf_span(&call->response), "{\"result\":null}"))
+			out->misfit = true;
+		else if (!out->response.len)
 			buf_span_add(&out->response, buf_span(&call->args));
 	}
 	if (!actions.len)

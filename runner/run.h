@@ -226,6 +226,7 @@ struct calls_result {
 	bool skipped; /* the model is not asked for words on the results */
 	struct agent *transfer;
 	struct buf response; /* args of set_model_response; empty: not called */
+	bool misfit;         /* it was called with what does not fit */
 };
 void calls_result_release(struct calls_result *result);
 MUST_CHECK int calls_run(struct run *run, const struct offer *offer, const struct content *content,

@@ -473,6 +473,9 @@ static int after_calls(struct llm *l, struct calls_result *result)
 		r = commit_response(run, buf_span(&result->response));
 		return r < 0 ? r : 1;
 	}
+	if (result->misfit && ++l->tries >= SCHEMA_TRIES)
+		return run_fail_text(run, "OUTPUT_SCHEMA", -EIO,
+				     "the answer does not fit the schema");
 	if (result->transfer) {
 		run->transfer = result->transfer;
 		return 1;

@@ -980,3 +980,13 @@ You are an agent. Your internal name is \"a\". The description about you is \"he
 	same '[true,true]' "$(jq -c 'select(.actions.escalate) | [.actions.escalate, .actions.skipSummarization]' events.jsonl)"
 	same '' "$(cat output)" # the model is not asked for words
 }
+
+@test "set_model_response with what never fits: three times, and no more" {
+	llm sm root_agent.yaml a "tools: [{name: load_memory}]" "output_schema: {name: s.json}"
+	file sm s.json <<< '{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}'
+	rules sm a <<< '[{calls: [{name: set_model_response, args: {n: x}}]}]'
+	session sm
+	say go
+	same OUTPUT_SCHEMA "$(jq -r '.errorCode // empty' events.jsonl)"
+	same 3 "$(jq .total.modelCalls usage.json)"
+}
