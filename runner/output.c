@@ -8,6 +8,14 @@
 
 #include <errno.h>
 
+bool output_is_native(const struct agent *agent)
+{
+	const struct model_provider *provider;
+	const char *name;
+
+	return model_find(agent->model, &provider, &name, NULL) == 0 && provider->schema_with_tools;
+}
+
 /* Models like to put JSON into a fence. */
 static struct span without_fence(struct span text)
 {

@@ -141,7 +141,7 @@ static void add_schema(const struct agent *agent, struct buf *out)
 	CLEANUP(buf_release) struct buf text = { 0 };
 	char *schema;
 
-	if (!agent->output_schema)
+	if (!agent->output_schema || output_is_native(agent))
 		return;
 	schema = json_dumps(agent->output_schema, JSON_COMPACT);
 	if (!schema) {

@@ -312,6 +312,9 @@ MUST_CHECK int run_artifact_names(struct run *run, struct buf *list, struct err 
 
 /* Structured output: output.c */
 
+/* Whether the agent's provider takes a schema for the answer, beside tools too. */
+bool output_is_native(const struct agent *agent);
+
 /* Check the text of an answer. 0: *value is its canonical JSON; -EINVAL: err says what is wrong. */
 MUST_CHECK int output_check(const struct agent *agent, struct span text, struct buf *value,
 			    struct err *err);

@@ -348,13 +348,7 @@ static int add_entries(struct run *run, struct offer *offer)
 /* Without a mode of the provider's that goes with tools, a tool takes the answer. */
 static bool needs_response_tool(const struct run *run, const struct offer *offer)
 {
-	const struct model_provider *provider;
-	const char *name;
-
-	if (!run->agent->output_schema || !offer->count)
-		return false;
-	return model_find(run->agent->model, &provider, &name, NULL) < 0 ||
-	       !provider->schema_with_tools;
+	return run->agent->output_schema && offer->count && !output_is_native(run->agent);
 }
 
 int offer_make(struct run *run, struct offer *out)

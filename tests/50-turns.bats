@@ -60,8 +60,8 @@ parked() {
 
 @test "status and wait while a turn runs" {
 	session slow
-	echo x > input
-	same 'running 1' "$(cat status)"
+	echo a b c d e f g h > input
+	eventually 10 grep -qx 'running 1' status
 	same running "$(cat turns/1/status)"
 	same idle "$(timeout 30 cat wait)"
 	same done "$(cat turns/1/status)"

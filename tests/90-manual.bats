@@ -1,6 +1,8 @@
 # adkfs(5) lists the names of the mount, all of them and no others.
 load lib/mount
 
+DAEMON_OPTIONS=(--sandbox=none) # a program is a file of the test
+
 # A session in which everything has happened that makes names.
 busy_session() {
 	session weather ann s1
