@@ -5,10 +5,8 @@
  * stamp, first, last, bytes, input_size, output_size, invocation, agent, error,
  * calls.
  * KEY_QUEUE session n -> record: app, user; there while the turn has not ended.
- * KEY_MESSAGE message piece -> bytes; piece 0 is the record app, user, session,
- * kind.
  */
-#include "store/turn.h"
+#include "store/turn_tx.h"
 
 #include "base/clock.h"
 #include "store/attachment.h"
@@ -20,7 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static void encode(const struct turn_info *t, struct buf *out)
+void turn_encode(const struct turn_info *t, struct buf *out)
 {
 	record_number(out, t->number);
 	record_number(out, t->state);
@@ -39,7 +37,7 @@ static void encode(const struct turn_info *t, struct buf *out)
 	record_number(out, t->calls);
 }
 
-static int decode(struct span record, uint64_t n, struct turn_info *t)
+int turn_decode(struct span record, uint64_t n, struct turn_info *t)
 {
 	struct record_reader r = { .left = record };
 
@@ -62,7 +60,7 @@ static int decode(struct span record, uint64_t n, struct turn_info *t)
 	return r.bad ? -EIO : 0;
 }
 
-static int load(struct store_tx *tx, struct ref ref, uint64_t n, struct turn_info *t)
+int turn_load(struct store_tx *tx, struct ref ref, uint64_t n, struct turn_info *t)
 {
 	CLEANUP(buf_release) struct buf record = { 0 };
 	struct key key = key_2(KEY_TURN, ref.session, n);
@@ -70,10 +68,10 @@ static int load(struct store_tx *tx, struct ref ref, uint64_t n, struct turn_inf
 
 	if (r == -ENOENT)
 		return err_set(tx->err, r, "there is no turn %llu", (unsigned long long)n);
-	return r < 0 ? r : decode(buf_span(&record), n, t);
+	return r < 0 ? r : turn_decode(buf_span(&record), n, t);
 }
 
-static int save(struct session_tx *s, struct turn_info *t, enum change_kind kind)
+int turn_save(struct session_tx *s, struct turn_info *t, enum change_kind kind)
 {
 	CLEANUP(buf_release) struct buf record = { 0 };
 	struct key key = key_2(KEY_TURN, s->ref.session, t->n);
@@ -85,47 +83,9 @@ static int save(struct session_tx *s, struct turn_info *t, enum change_kind kind
 	change->turn_or_version = t->n;
 	t->stamp = s->stamp;
 	s->session.turn_stamp = s->stamp;
-	encode(t, &record);
+	turn_encode(t, &record);
 	store_put(s->tx, &key, buf_span(&record));
 	return buf_check(&record, s->tx->err);
-}
-
-/* NULL when the event has none. */
-static int content_of(const struct event *e, struct content **out)
-{
-	struct span json = event_json(e, EVENT_CONTENT);
-
-	return json.len ? content_from_stored(json, out) : 0;
-}
-
-static int event_input(const struct event *e, struct buf *out)
-{
-	CLEANUP(content_free_p) struct content *content = NULL;
-	int r = content_of(e, &content);
-
-	if (content)
-		content_text(content, out);
-	return r < 0 ? r : buf_check(out, NULL);
-}
-
-static int answer_text(const struct event *e, const struct content *content, struct buf *out)
-{
-	size_t from = out->len;
-
-	if (!content || span_is(event_json(e, EVENT_AUTHOR), "\"user\""))
-		return 0;
-	content_text(content, out);
-	if (out->len > from && out->data[out->len - 1] != '\n')
-		buf_char(out, '\n');
-	return buf_check(out, NULL);
-}
-
-int turn_event_output(const struct event *e, struct buf *out)
-{
-	CLEANUP(content_free_p) struct content *content = NULL;
-	int r = content_of(e, &content);
-
-	return r < 0 ? r : answer_text(e, content, out);
 }
 
 struct request {
@@ -165,10 +125,10 @@ static int count_event(struct calls_tx *c, const struct event *e, size_t at)
 	CLEANUP(buf_release) struct buf text = { 0 };
 	const struct session_tx *s = c->s;
 	size_t len = s->lines.len - at;
-	int r = content_of(e, &content);
+	int r = turn_content(e, &content);
 
 	if (r == 0)
-		r = answer_text(e, content, &text);
+		r = turn_answer_text(e, content, &text);
 	if (r == 0 && content)
 		r = calls_add_event(c, e, content,
 				    (struct call_line){ .at = s->start + at, .len = len - 1 });
@@ -199,25 +159,6 @@ static int add_events(struct session_tx *s, struct request *rq, struct turn_info
 	return r;
 }
 
-/*
- * Row by row: most messages have two rows, and the engine looks at all ranges that were deleted
- * of late when it reads anything.
- */
-static int drop_message(struct store_tx *tx, uint64_t message)
-{
-	CLEANUP(buf_release) struct buf row = { 0 };
-	struct key key = key_2(KEY_MESSAGE, message, 0);
-	uint64_t piece = 0;
-	int r;
-
-	while ((r = store_get(tx, &key, &row)) == 0) {
-		store_delete(tx, &key);
-		key = key_2(KEY_MESSAGE, message, ++piece);
-		buf_clear(&row);
-	}
-	return r == -ENOENT ? 0 : r;
-}
-
 static int submit(struct store_tx *tx, void *arg)
 {
 	struct request *rq = arg;
@@ -241,12 +182,12 @@ static int submit(struct store_tx *tx, void *arg)
 		return err_set(tx->err, -EINVAL, "bad invocation id");
 	memcpy(t->invocation, text.data, text.len);
 	buf_clear(&text);
-	r = event_input(rq->events, &text);
+	r = turn_event_input(rq->events, &text);
 	t->input_size = text.len;
 	if (r == 0)
 		r = add_events(&s, rq, t);
 	if (r == 0)
-		r = save(&s, t, CHANGE_TURN_ADDED);
+		r = turn_save(&s, t, CHANGE_TURN_ADDED);
 	if (r < 0)
 		return r;
 	s.session.turns_stamp = s.stamp;
@@ -255,7 +196,7 @@ static int submit(struct store_tx *tx, void *arg)
 	key = key_2(KEY_QUEUE, rq->ref.session, t->n);
 	store_put(tx, &key, buf_span(&record));
 	if (rq->message)
-		r = drop_message(tx, rq->message);
+		r = message_delete(tx, rq->message);
 	return r < 0 ? r : session_finish(&s);
 }
 
@@ -344,14 +285,14 @@ static int change_turn(struct store_tx *tx, void *arg)
 	int r = session_begin(&s, tx, rq->ref);
 
 	if (r == 0)
-		r = load(tx, rq->ref, rq->n, &rq->info);
+		r = turn_load(tx, rq->ref, rq->n, &rq->info);
 	if (r < 0)
 		return r == -ENOENT ? err_set(tx->err, -ESTALE, "the session was removed") : r;
 	r = add_events(&s, rq, &rq->info);
 	if (r == 0 && rq->change)
 		r = rq->change(rq, &rq->info);
 	if (r == 0)
-		r = save(&s, &rq->info, CHANGE_TURN);
+		r = turn_save(&s, &rq->info, CHANGE_TURN);
 	if (r == 0 && rq->info.ended) {
 		struct key key = key_2(KEY_QUEUE, rq->ref.session, rq->n);
 
@@ -457,7 +398,7 @@ static int stat_turn(struct store_tx *tx, void *arg)
 {
 	struct request *rq = arg;
 
-	return load(tx, rq->ref, rq->n, &rq->info);
+	return turn_load(tx, rq->ref, rq->n, &rq->info);
 }
 
 int turn_stat(struct store *st, struct ref session, uint64_t n, struct turn_info *out,
@@ -486,7 +427,7 @@ static int find_current(struct store_tx *tx, void *arg)
 
 	if (r <= 0)
 		return r < 0 ? r : -ENOENT;
-	return load(tx, rq->ref, rq->n, &rq->info);
+	return turn_load(tx, rq->ref, rq->n, &rq->info);
 }
 
 int turn_current(struct store *st, struct ref session, struct turn_info *out, struct err *err)
@@ -510,7 +451,7 @@ static int emit(void *arg, struct span key, struct span value)
 {
 	struct listing *l = arg;
 	struct turn_info info;
-	int r = decode(value, key_last_number(key), &info);
+	int r = turn_decode(value, key_last_number(key), &info);
 
 	return r < 0 ? r : l->fn(l->arg, &info);
 }
@@ -533,204 +474,6 @@ int turn_list(struct store *st, struct ref session, uint64_t after, turn_fn *fn,
 }
 
 /* A pass over the lines of one turn. */
-struct pass {
-	const struct turn_info *info;
-	struct buf *out;
-	int (*take)(const struct event *e, struct span line, struct buf *out);
-};
-
-/* 1: the line is the turn's, and parsed. */
-static int own_line(const struct turn_info *info, struct span line, struct event *e)
-{
-	CLEANUP(buf_release) struct buf invocation = { 0 };
-	int r;
-
-	/* Cheap look before the careful one: most lines of a range are the turn's own. */
-	if (!memmem(line.data, line.len, info->invocation, strlen(info->invocation)))
-		return 0;
-	r = event_from_json(line, e, NULL);
-	if (r == 0)
-		r = event_text(e, EVENT_INVOCATION, &invocation);
-	if (r < 0)
-		return -EIO;
-	return span_is(buf_span(&invocation), info->invocation);
-}
-
-static int pass_line(void *arg, struct span line)
-{
-	struct pass *p = arg;
-	CLEANUP(event_release) struct event e = { 0 };
-	int r = own_line(p->info, line, &e);
-
-	return r == 1 ? p->take(&e, line, p->out) : r;
-}
-
-static int run_pass(struct store *st, struct ref session, struct pass *p, struct err *err)
-{
-	int r = session_lines(st, session, p->info->first, p->info->last, pass_line, p, err);
-
-	return r < 0 ? r : buf_check(p->out, err);
-}
-
-static int take_input(const struct event *e, struct span line, struct buf *out)
-{
-	int r = event_input(e, out);
-
-	(void)line;
-	return r < 0 ? r : 1; /* the first line of a turn is its message */
-}
-
-static int take_output(const struct event *e, struct span line, struct buf *out)
-{
-	(void)line;
-	return turn_event_output(e, out);
-}
-
-static int take_line(const struct event *e, struct span line, struct buf *out)
-{
-	(void)e;
-	buf_span_add(out, line);
-	buf_char(out, '\n');
-	return 0;
-}
-
-int turn_input(struct store *st, struct ref session, const struct turn_info *info, struct buf *out,
-	       struct err *err)
-{
-	struct pass p = { info, out, take_input };
-
-	return run_pass(st, session, &p, err);
-}
-
-int turn_output(struct store *st, struct ref session, const struct turn_info *info, struct buf *out,
-		struct err *err)
-{
-	struct pass p = { info, out, take_output };
-
-	return run_pass(st, session, &p, err);
-}
-
-int turn_events(struct store *st, struct ref session, const struct turn_info *info, struct buf *out,
-		struct err *err)
-{
-	struct pass p = { info, out, take_line };
-
-	return run_pass(st, session, &p, err);
-}
-
-#define FORK_AT_ONCE 256
-
-/* Turns on the way to a fork. */
-struct forking {
-	struct store *st;
-	struct ref from;
-	struct ref to;
-	uint64_t cut;
-	struct turn_info turns[FORK_AT_ONCE];
-	size_t count;
-};
-
-static int note_turn(void *arg, const struct turn_info *info)
-{
-	struct forking *f = arg;
-
-	if (info->first >= f->cut)
-		return 1;
-	f->turns[f->count++] = *info;
-	return f->count == FORK_AT_ONCE;
-}
-
-static int count_line(void *arg, struct span line)
-{
-	struct turn_info *t = arg;
-	CLEANUP(event_release) struct event e = { 0 };
-	CLEANUP(buf_release) struct buf text = { 0 };
-	int r = own_line(t, line, &e);
-
-	if (r == 1) {
-		r = turn_event_output(&e, &text);
-		t->bytes += line.len + 1;
-		t->output_size += text.len;
-	}
-	return r;
-}
-
-/* A turn that the cut goes through: of what it said the copy has a part. */
-static int cut_turn(struct forking *f, struct turn_info *t, struct err *err)
-{
-	t->state = TURN_FAILED;
-	t->last = f->cut;
-	t->ended = clock_now();
-	t->bytes = t->output_size = 0;
-	(void)snprintf(t->error, sizeof t->error, "the session was forked before the turn ended");
-	return session_lines(f->st, f->from, t->first, f->cut, count_line, t, err);
-}
-
-static int put_turns(struct store_tx *tx, void *arg)
-{
-	struct forking *f = arg;
-	size_t i;
-	int r = 0;
-
-	for (i = 0; r == 0 && i < f->count; i++) {
-		CLEANUP(buf_release) struct buf record = { 0 };
-		struct key key = key_2(KEY_TURN, f->to.session, f->turns[i].n);
-
-		encode(&f->turns[i], &record);
-		store_put(tx, &key, buf_span(&record));
-		if (record.failed)
-			return err_nomem(tx->err);
-		r = call_fork(tx, f->from, f->to, f->turns[i].n, f->cut);
-	}
-	return r;
-}
-
-static int fork_turns(struct forking *f, struct err *err)
-{
-	size_t i;
-	int r = 0;
-
-	for (i = 0; r == 0 && i < f->count; i++) {
-		struct turn_info *t = &f->turns[i];
-
-		t->number = store_new_number(f->st, err);
-		t->stamp = clock_stamp();
-		if (!t->number)
-			r = -EIO;
-		else if (t->last > f->cut || !t->ended)
-			r = cut_turn(f, t, err);
-	}
-	return r < 0 ? r : store_update(f->st, put_turns, f, err);
-}
-
-int turn_fork(struct store *st, struct ref from, struct ref to, uint64_t cut, uint64_t *turns,
-	      struct err *err)
-{
-	struct forking *f = calloc(1, sizeof *f);
-	uint64_t after = 0;
-	int r;
-
-	if (!f)
-		return err_nomem(err);
-	f->st = st;
-	f->from = from;
-	f->to = to;
-	f->cut = cut;
-	do {
-		f->count = 0;
-		r = turn_list(st, from, after, note_turn, f, err);
-		if (r >= 0 && f->count) {
-			after = f->turns[f->count - 1].n;
-			r = fork_turns(f, err);
-		}
-	} while (r >= 0 && f->count == FORK_AT_ONCE);
-	free(f);
-	if (r < 0)
-		return r;
-	*turns = after;
-	return 0;
-}
-
 struct unfinished {
 	unfinished_fn *fn;
 	void *arg;
@@ -760,110 +503,4 @@ int turn_unfinished(struct store *st, unfinished_fn *fn, void *arg, struct err *
 	struct unfinished u = { fn, arg };
 
 	return store_view(st, scan_unfinished, &u, err);
-}
-
-struct stage {
-	struct ref ref;
-	uint64_t message;
-	enum message_kind kind;
-	uint64_t piece;
-	struct span text;
-};
-
-static int stage(struct store_tx *tx, void *arg)
-{
-	struct stage sg = *(struct stage *)arg;
-	CLEANUP(buf_release) struct buf head = { 0 };
-	struct key key = key_2(KEY_MESSAGE, sg.message, 0);
-
-	if (sg.piece == 0) {
-		record_number(&head, sg.ref.app);
-		record_number(&head, sg.ref.user);
-		record_number(&head, sg.ref.session);
-		record_number(&head, sg.kind);
-		store_put(tx, &key, buf_span(&head));
-	}
-	while (sg.text.len) {
-		size_t n = MIN(sg.text.len, ENGINE_VALUE_MAX);
-
-		key = key_2(KEY_MESSAGE, sg.message, ++sg.piece);
-		store_put(tx, &key, span_sub(sg.text, 0, n));
-		sg.text = span_sub(sg.text, n, sg.text.len);
-	}
-	return 0;
-}
-
-int message_stage(struct store *st, struct ref session, uint64_t message, enum message_kind kind,
-		  uint64_t piece, struct span text, struct err *err)
-{
-	struct stage sg = { session, message, kind, piece, text };
-
-	return store_update(st, stage, &sg, err);
-}
-
-static int drop(struct store_tx *tx, void *arg)
-{
-	return drop_message(tx, *(uint64_t *)arg);
-}
-
-int message_drop(struct store *st, uint64_t message, struct err *err)
-{
-	return store_update(st, drop, &message, err);
-}
-
-struct staged {
-	message_fn *fn;
-	void *arg;
-	struct ref ref;
-	uint64_t message;
-	enum message_kind kind;
-	struct buf text;
-};
-
-/* Hand on the message that was collected, if there is one. */
-static int pass_message(struct staged *sg)
-{
-	int r = 0;
-
-	if (sg->message)
-		r = sg->fn(sg->arg, sg->ref, sg->message, sg->kind, buf_span(&sg->text));
-	sg->message = 0;
-	buf_clear(&sg->text);
-	return r;
-}
-
-static int collect(void *arg, struct span key, struct span value)
-{
-	struct staged *sg = arg;
-	struct record_reader r = { .left = value };
-	int done;
-
-	if (key_last_number(key) != 0) {
-		buf_span_add(&sg->text, value);
-		return buf_check(&sg->text, NULL);
-	}
-	done = pass_message(sg);
-	sg->message = key_first_number(key);
-	sg->ref.app = record_take_number(&r);
-	sg->ref.user = record_take_number(&r);
-	sg->ref.session = record_take_number(&r);
-	sg->kind = (enum message_kind)record_take_number(&r);
-	return r.bad ? -EIO : done;
-}
-
-static int scan_messages(struct store_tx *tx, void *arg)
-{
-	struct key prefix = key_space(KEY_MESSAGE);
-	int r = store_scan(tx, &prefix, &prefix, collect, arg);
-
-	return r == 0 ? pass_message(arg) : r;
-}
-
-int message_staged(struct store *st, message_fn *fn, void *arg, struct err *err)
-{
-	struct staged sg = { .fn = fn, .arg = arg };
-	int r = store_view(st, scan_messages, &sg, err);
-
-	buf_release(&sg.text);
-	return r;
 }
