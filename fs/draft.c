@@ -1,47 +1,15 @@
 /*
  * Drafts: see draft.h.
  */
-#include "fs/draft.h"
+#include "fs/draft_inside.h"
 
 #include "fs/closing.h"
 #include "fs/handle.h"
 #include "fs/scratch.h"
-#include "store/mime.h"
 
 #include <errno.h>
 #include <linux/falloc.h>
-#include <stdio.h>
 #include <stdlib.h>
-
-#define USER_PREFIX "user:"
-
-struct draft {
-	atomic_uint refs;
-	struct mutex lock;
-	struct blob blob GUARDED_BY(lock);
-	atomic_bool is_renamed; /* the next save is another version, of the new name */
-	atomic_bool is_taken;   /* of a new artifact: by the open that made it */
-	atomic_bool is_based;   /* blob is the file: what was there before was loaded, or cut off */
-	bool is_written GUARDED_BY(lock); /* since it was saved: a close saves it */
-	bool is_cut GUARDED_BY(lock);     /* nothing but emptied: the last close saves it */
-	bool is_over GUARDED_BY(lock);    /* nothing more may be written */
-	atomic_bool is_closing; /* others wait for the last close; changed with the lock */
-	uint64_t version GUARDED_BY(lock); /* saved as; 0: not yet */
-	uint64_t version_number GUARDED_BY(lock);
-	_Atomic uint64_t length;
-
-	struct mutex attr_lock;
-	struct artifact_attr attr GUARDED_BY(attr_lock); /* for the version */
-};
-
-/* An open file. */
-struct opened {
-	struct draft *draft; /* NULL: reads what is stored, and nothing else */
-	struct blob view;    /* guarded by the handle's lock, as the next ones */
-	bool has_view;
-	uint64_t change; /* of the inode, when the view was loaded */
-	_Atomic uint64_t view_size;
-};
 
 struct draft *draft_new(struct store *st, bool is_new) NO_THREAD_ANALYSIS /* nobody else has it */
 {
@@ -146,7 +114,7 @@ static int load_stored(const struct place *at, struct blob *blob, struct err *er
 }
 
 /* The page cache is shared by all opens: each of them serves the version of now. */
-static int refresh_view(struct handle *h, struct opened *o, struct err *err)
+int draft_refresh_view(struct handle *h, struct opened *o, struct err *err)
 {
 	uint64_t change = atomic_load(&h->inode->change);
 	struct blob fresh;
@@ -199,7 +167,7 @@ static int plan_read(struct handle *h, uint64_t offset, size_t size, struct blob
 		return r;
 	}
 	mutex_lock(&h->lock);
-	r = refresh_view(h, o, err);
+	r = draft_refresh_view(h, o, err);
 	if (r == 0)
 		r = blob_plan(&o->view, offset, size, plan, err);
 	mutex_unlock(&h->lock);
@@ -275,7 +243,7 @@ int draft_open(struct handle *h, struct err *err)
 		r = cut_off(o->draft, err);
 	/* What is there now stays there as long as it is open, whatever happens. */
 	if (r == 0 && !(o->draft && atomic_load(&o->draft->is_based)))
-		r = refresh_view(h, o, err);
+		r = draft_refresh_view(h, o, err);
 	if (r < 0) {
 		draft_unref(o->draft);
 		blob_close(&o->view);
@@ -291,14 +259,14 @@ int draft_open(struct handle *h, struct err *err)
  * A close that only emptied or made the file has an effect when the last descriptor is
  * gone, which is just about to happen: who opens it or asks for its size waits for that.
  */
-static void start_closing_locked(struct handle *h, struct draft *d) REQUIRES(d->lock)
+void draft_start_closing_locked(struct handle *h, struct draft *d) REQUIRES(d->lock)
 {
 	if (atomic_exchange(&d->is_closing, true))
 		return;
 	closing_begin(inode_place(h->inode)->item);
 }
 
-static void stop_closing_locked(struct handle *h, struct draft *d) REQUIRES(d->lock)
+void draft_stop_closing_locked(struct handle *h, struct draft *d) REQUIRES(d->lock)
 {
 	const struct place *at = inode_place(h->inode);
 
@@ -322,11 +290,11 @@ static int load_viewed(struct handle *h, struct blob *blob, struct err *err)
 }
 
 /* Start from the bytes that are there. */
-static int base_locked(struct handle *h, struct draft *d, struct err *err) REQUIRES(d->lock)
+static int draft_base_locked(struct handle *h, struct draft *d, struct err *err) REQUIRES(d->lock)
 {
 	int r = check_open_locked(d, err);
 
-	stop_closing_locked(h, d);
+	draft_stop_closing_locked(h, d);
 	if (r < 0 || atomic_load(&d->is_based))
 		return r;
 	r = load_stored(inode_place(h->inode), &d->blob, err);
@@ -364,7 +332,7 @@ ssize_t draft_write(struct handle *h, uint64_t offset, struct span data, struct 
 	int r;
 
 	mutex_lock(&d->lock);
-	r = base_locked(h, d, err);
+	r = draft_base_locked(h, d, err);
 	if (offset == NODE_APPEND)
 		offset = d->blob.size;
 	if (r == 0)
@@ -386,7 +354,7 @@ int draft_truncate(struct handle *h, uint64_t size, struct err *err)
 	if (r < 0)
 		return r;
 	mutex_lock(&d->lock);
-	r = base_locked(h, d, err);
+	r = draft_base_locked(h, d, err);
 	if (r == 0 && size != d->blob.size) {
 		r = blob_truncate(&d->blob, size, err);
 		written_locked(h, d);
@@ -409,7 +377,7 @@ int draft_allocate(struct handle *h, int mode, uint64_t offset, uint64_t len, st
 	if (r < 0)
 		return r;
 	mutex_lock(&d->lock);
-	r = base_locked(h, d, err);
+	r = draft_base_locked(h, d, err);
 	if (r == 0 && clears && offset < d->blob.size) {
 		r = blob_clear(&d->blob, offset, MIN(end, d->blob.size), err);
 		written_locked(h, d);
@@ -434,7 +402,7 @@ int draft_seek(struct handle *h, uint64_t offset, bool data, uint64_t *out, stru
 		return r;
 	}
 	mutex_lock(&h->lock);
-	r = refresh_view(h, o, err);
+	r = draft_refresh_view(h, o, err);
 	if (r == 0)
 		r = blob_seek(&o->view, offset, data, out);
 	mutex_unlock(&h->lock);
@@ -453,7 +421,7 @@ static int take_part(struct handle *h, uint64_t offset, uint64_t len, struct blo
 
 	mutex_lock(lock);
 	if (!use_draft)
-		r = refresh_view(h, o, err);
+		r = draft_refresh_view(h, o, err);
 	from = use_draft ? &o->draft->blob : &o->view;
 	if (r == 0 && offset < from->size)
 		r = blob_share(part, 0, from, offset, MIN(len, from->size - offset), err);
@@ -476,7 +444,7 @@ ssize_t draft_copy(struct handle *from, uint64_t offset, struct handle *to, uint
 	if (r < 0 || !part.size)
 		return r;
 	mutex_lock(&d->lock);
-	r = base_locked(to, d, err);
+	r = draft_base_locked(to, d, err);
 	if (r == 0)
 		r = blob_share(&d->blob, to_offset, &part, 0, part.size, err);
 	if (r == 0)
@@ -506,354 +474,6 @@ int draft_sync(struct handle *h, struct err *err)
 	r = blob_settle(&o->draft->blob, true, err);
 	mutex_unlock(&o->draft->lock);
 	return r;
-}
-
-/* Whether a version has to be on the disk before its name is. */
-static bool wants_sync(const struct handle *h)
-{
-	return (h->flags & O_DSYNC) || store_durability(h->at.fs->store) == DURABILITY_DISK;
-}
-
-static void guess_type_locked(struct draft *d, const char *name, char *mime, size_t size)
-	REQUIRES(d->lock)
-{
-	CLEANUP(buf_release) struct buf head = { 0 };
-
-	(void)!blob_read(&d->blob, 0, MIME_LOOK_BYTES, &head,
-			 NULL); /* then it is guessed by name */
-	mime_guess(buf_span(&head), name, mime, size);
-}
-
-/* Where a version is saved: its directory, and the attributes it has from before. */
-static int find_target(const struct place *at, struct artifact_save *s, struct artifact_attr *attr,
-		       struct err *err)
-{
-	struct artifact_info info;
-	struct scratch_info scratch;
-
-	if (scratch_get(at->fs, at->item, &scratch, NULL))
-		attr_merge(attr, &scratch.attr);
-	if (!at->n)
-		return 0;
-	s->n = at->n;
-	s->version_number = at->item;
-	s->number = 0;
-	return artifact_resolve(at->fs->store, at->ref, at->name, &s->parent, &info, err);
-}
-
-static bool is_gone(const struct place *at)
-{
-	return at->inode && atomic_load(&at->inode->gone);
-}
-
-/* replaces: the name becomes the file at->item, whatever it was. */
-static int save_locked(struct draft *d, const struct place *at, struct ref via, bool replaces,
-		       bool to_disk, struct err *err) REQUIRES(d->lock)
-{
-	const char *slash = strrchr(at->name, '/');
-	CLEANUP(buf_release) struct buf via_name = { 0 };
-	struct artifact_attr attr = { 0 };
-	struct artifact_info info;
-	char mime[128];
-	bool is_new;
-	struct artifact_save s = { .scope = at->ref,
-				   .parent = at->parent,
-				   .name = slash ? slash + 1 : at->name,
-				   .full_name = at->name,
-				   .blob = &d->blob,
-				   .mime = mime,
-				   .attr = &attr,
-				   .number = at->item,
-				   .replaces = replaces,
-				   .version = d->version,
-				   .version_number = d->version_number,
-				   .event_session = via };
-	int r = blob_settle(&d->blob, to_disk, err);
-
-	if (atomic_exchange(&d->is_renamed, false))
-		d->version = s.version = d->version_number = s.version_number = 0;
-	is_new = scratch_get(at->fs, at->item, NULL, NULL);
-	s.must_be_there = !is_new && !at->n && !replaces;
-	if (r == 0)
-		r = find_target(at, &s, &attr, err);
-	if (r < 0)
-		return r;
-	mutex_lock(&d->attr_lock);
-	attr_merge(&attr, &d->attr);
-	mutex_unlock(&d->attr_lock);
-	if (via.session) {
-		buf_printf(&via_name, USER_PREFIX "%s", at->name);
-		s.event_name = buf_cstr(&via_name);
-	}
-	guess_type_locked(d, s.name, mime, sizeof mime);
-	r = artifact_publish(at->fs->store, &s, &info, err);
-	if (r < 0) /* removed while it was open: nothing is to be saved */
-		return r == -ESTALE && is_gone(at) ? 0 : r;
-	blob_seal(&d->blob);
-	d->version = info.saved;
-	d->version_number = info.saved_number;
-	d->is_written = d->is_cut = false;
-	(void)scratch_remove(at->fs, at->item);
-	if (is_new && is_gone(at)) /* in between */
-		(void)!artifact_remove(at->fs->store, at->ref, s.parent, s.name, NULL);
-	return 0;
-}
-
-int draft_publish(struct draft *d, const struct place *at, struct ref via, struct err *err)
-{
-	bool to_disk = store_durability(at->fs->store) == DURABILITY_DISK;
-	int r = -EAGAIN;
-
-	mutex_lock(&d->lock);
-	if (!d->version)
-		r = save_locked(d, at, via, !via.session, to_disk, err);
-	mutex_unlock(&d->lock);
-	return r;
-}
-
-void draft_end(struct draft *d)
-{
-	mutex_lock(&d->lock);
-	d->is_over = true;
-	mutex_unlock(&d->lock);
-}
-
-bool draft_is_written(struct draft *d)
-{
-	bool is_written;
-
-	mutex_lock(&d->lock);
-	is_written = d->is_written || d->is_cut;
-	mutex_unlock(&d->lock);
-	return is_written;
-}
-
-int draft_bytes(struct draft *d, const char *name, struct blob **blob, char *mime, size_t size,
-		struct err *err)
-{
-	int r;
-
-	mutex_lock(&d->lock);
-	r = blob_settle(&d->blob, store_durability(d->blob.st) == DURABILITY_DISK, err);
-	if (r == 0)
-		guess_type_locked(d, name, mime, size);
-	*blob = &d->blob;
-	mutex_unlock(&d->lock);
-	return r;
-}
-
-void draft_saved(struct draft *d)
-{
-	mutex_lock(&d->lock);
-	blob_seal(&d->blob);
-	mutex_unlock(&d->lock);
-}
-
-/* Files that a rename has to make something of are not saved by a close. */
-static bool can_be_saved(struct handle *h)
-{
-	return inode_place(h->inode)->type != &scratch_node && !atomic_load(&h->inode->gone);
-}
-
-/* Whether the last close will save it though nothing was written. */
-static bool saves_at_last_locked(struct handle *h, struct draft *d) REQUIRES(d->lock)
-{
-	const struct place *at = inode_place(h->inode);
-	struct scratch_info info;
-
-	if (d->version)
-		return false;
-	if (d->is_cut && handle_writes(h))
-		return true;
-	return at->n ? h->created : scratch_get(at->fs, at->item, &info, NULL) && info.is_new;
-}
-
-/* A close with something new in it saves; the first flush of a shell has nothing. */
-int draft_flush(struct handle *h, struct err *err)
-{
-	struct opened *o = h->state;
-	struct draft *d = o->draft;
-	int r = 0;
-
-	if (!d || !can_be_saved(h))
-		return 0;
-	mutex_lock(&d->lock);
-	if (d->is_written && handle_writes(h))
-		r = save_locked(d, inode_place(h->inode), h->via, false, wants_sync(h), err);
-	else if (saves_at_last_locked(h, d))
-		start_closing_locked(h, d);
-	mutex_unlock(&d->lock);
-	return r;
-}
-
-/* An empty file, made or cut off, is known to be one only now. */
-static int save_at_last(struct handle *h, struct draft *d, struct err *err)
-{
-	const struct place *at = inode_place(h->inode);
-	int r = 0;
-
-	mutex_lock(&d->lock);
-	if (atomic_load(&d->is_closing))
-		closing_hold(at->item);
-	if (can_be_saved(h) && ((d->is_written && handle_writes(h)) || saves_at_last_locked(h, d)))
-		r = save_locked(d, at, h->via, false, wants_sync(h), err);
-	stop_closing_locked(h, d);
-	mutex_unlock(&d->lock);
-	if (r < 0 && h->created)
-		(void)scratch_remove(at->fs, at->item);
-	return r;
-}
-
-void draft_release(struct handle *h, struct err *err)
-{
-	struct opened *o = h->state;
-	int r = o->draft ? save_at_last(h, o->draft, err) : 0;
-
-	if (r < 0)
-		err->code = r;
-	handle_leave(h);
-	if (handle_writes(h))
-		atomic_fetch_sub(&h->inode->writers, 1);
-	draft_unref(o->draft);
-	blob_close(&o->view);
-	free(o);
-}
-
-#define CLOSING_MAX 16
-
-struct closing_drafts {
-	struct draft *list[CLOSING_MAX];
-	size_t count;
-};
-
-static void collect_closing(struct handle *h, void *arg)
-{
-	struct closing_drafts *c = arg;
-	struct opened *o = h->state;
-
-	if (o->draft && atomic_load(&o->draft->is_closing) && c->count < CLOSING_MAX)
-		c->list[c->count++] = draft_ref(o->draft);
-}
-
-int draft_settle(const struct inode *inode, struct err *err)
-{
-	const struct place *at = inode_place(inode);
-	struct closing_drafts c = { .count = 0 };
-	struct ref none = { 0 };
-	size_t i;
-	int r = 0;
-
-	handle_each(at->fs, inode->ino, collect_closing, &c);
-	for (i = 0; i < c.count; i++) {
-		struct draft *d = c.list[i];
-
-		mutex_lock(&d->lock);
-		if (r == 0 && atomic_load(&d->is_closing) && !d->version)
-			r = save_locked(d, at, none, false, false, err);
-		mutex_unlock(&d->lock);
-		draft_unref(d);
-	}
-	return r;
-}
-
-struct looking {
-	struct node_stat *st;
-	const struct artifact_attr *attr;
-	uint64_t largest;
-	bool found;
-};
-
-static void look_at_size(struct handle *h, void *arg)
-{
-	struct looking *l = arg;
-	struct opened *o = h->state;
-
-	if (l->found) /* by the open that came last */
-		return;
-	l->found = true;
-	if (!draft_size(h, &l->st->size))
-		l->st->size = atomic_load(&o->view_size);
-}
-
-bool draft_stat_unlinked(const struct place *at, struct node_stat *st)
-{
-	struct looking l = { .st = st };
-
-	if (!at->inode || !atomic_load(&at->inode->gone))
-		return false;
-	handle_each(at->fs, at->inode->ino, look_at_size, &l);
-	st->mtime = at->fs->mounted;
-	st->is_unlinked = true;
-	return l.found;
-}
-
-static void keep_attr(struct handle *h, void *arg)
-{
-	struct looking *l = arg;
-	struct opened *o = h->state;
-
-	if (!o->draft || !handle_writes(h))
-		return;
-	mutex_lock(&o->draft->attr_lock);
-	attr_merge(&o->draft->attr, l->attr);
-	mutex_unlock(&o->draft->attr_lock);
-}
-
-void draft_keep_attr(const struct place *at, const struct artifact_attr *attr)
-{
-	struct looking l = { .attr = attr };
-
-	if (at->inode && atomic_load(&at->inode->writers))
-		handle_each(at->fs, at->inode->ino, keep_attr, &l);
-}
-
-static void note_rename(struct handle *h, void *arg)
-{
-	struct opened *o = h->state;
-
-	(void)arg;
-	if (o->draft && handle_writes(h))
-		atomic_store(&o->draft->is_renamed, true);
-}
-
-void draft_renamed(struct fs *fs, uint64_t ino)
-{
-	handle_each(fs, ino, note_rename, NULL);
-}
-
-/* What an open that only reads shows from then on. */
-static void keep_latest(struct handle *h, void *arg)
-{
-	struct opened *o = h->state;
-
-	(void)arg;
-	mutex_lock(&h->lock);
-	if (o->has_view)
-		(void)!refresh_view(h, o, NULL); /* else it keeps what it has */
-	mutex_unlock(&h->lock);
-}
-
-void draft_keep_open(struct fs *fs, uint64_t ino)
-{
-	handle_each(fs, ino, keep_latest, NULL);
-}
-
-static void look_for_largest(struct handle *h, void *arg)
-{
-	struct looking *l = arg;
-	uint64_t size;
-
-	if ((h->flags & O_ACCMODE) == O_RDWR && draft_size(h, &size))
-		l->largest = MAX(l->largest, size);
-}
-
-uint64_t draft_largest(const struct place *at)
-{
-	struct looking l = { 0 };
-
-	if (at->inode && atomic_load(&at->inode->writers))
-		handle_each(at->fs, at->inode->ino, look_for_largest, &l);
-	return l.largest;
 }
 
 const struct file_ops draft_ops = {
