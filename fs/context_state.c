@@ -201,29 +201,14 @@ static const struct node_type key_file = {
 
 /* state.json */
 
-static int add_member(void *arg, struct span key, struct span json)
-{
-	struct buf *out = arg;
-
-	if (out->data[out->len - 1] != '{')
-		buf_char(out, ',');
-	json_quote(out, key);
-	buf_char(out, ':');
-	buf_span_add(out, json);
-	return buf_check(out, NULL);
-}
-
 int context_map_show(const struct place *at, struct buf *out, struct err *err)
 {
 	CLEANUP(context_leave_p) struct context *c = NULL;
 	int r = context_of(at, &c, err);
 
-	buf_char(out, '{');
 	if (r == 0)
-		r = buf_check(out, err);
-	if (r == 0)
-		r = stateview_each(c->state, add_member, out, err);
-	buf_text(out, "}\n");
+		r = stateview_map(c->state, out, err);
+	buf_char(out, '\n');
 	return r < 0 ? r : buf_check(out, err);
 }
 

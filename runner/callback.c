@@ -94,7 +94,7 @@ int callbacks_run(struct run *run, struct callback_run *cb)
 
 		r = run_check_cancelled(run);
 		if (r == 0 && cb->input(cb->arg, &input) < 0)
-			r = run_fail_text(run, NULL, -ENOMEM, "out of memory");
+			r = run_nomem(run);
 		buf_char(&input, '\n');
 		if (r == 0)
 			r = run_in_own(run, cb, &list->list[i], buf_span(&input), &output);

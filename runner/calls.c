@@ -364,7 +364,7 @@ static int commit_answers(struct batch *b, struct changes *all)
 	int r;
 
 	if (!content || !reports)
-		r = run_fail_text(b->run, NULL, -ENOMEM, "out of memory");
+		r = run_nomem(b->run);
 	else
 		r = merge_all(b, all, content);
 	if (r == 0 && content->count)
@@ -413,7 +413,7 @@ static int read_transfer(struct batch *b, const struct offer *offer, struct span
 	if (json_member(actions, "transferToAgent", &value) < 0)
 		return 0;
 	if (json_unquote(value, &name) < 0 || !buf_cstr(&name))
-		return run_fail_text(b->run, NULL, -ENOMEM, "out of memory");
+		return run_nomem(b->run);
 	out->transfer = offer_target(offer, name.data);
 	if (!out->transfer)
 		return run_fail_text(
@@ -466,7 +466,7 @@ static int run_batch(struct batch *b, const struct offer *offer, struct calls_re
 	run_all(b);
 	r = first_failure(b);
 	if (r == 0 && changes_init(&all, b->run) < 0)
-		r = run_fail_text(b->run, NULL, -ENOMEM, "out of memory");
+		r = run_nomem(b->run);
 	if (r == 0)
 		r = confirm_ask(b->run, b->list, b->count, &all);
 	if (r == 0)
@@ -484,7 +484,7 @@ int calls_run(struct run *run, const struct offer *offer, const struct content *
 	CLEANUP(batch_release) struct batch b = { .run = run };
 
 	if (take_calls(&b, offer, content) < 0)
-		return run_fail_text(run, NULL, -ENOMEM, "out of memory");
+		return run_nomem(run);
 	return run_batch(&b, offer, out);
 }
 
@@ -513,7 +513,7 @@ int calls_confirmed(struct run *run, const struct offer *offer, struct calls_res
 			b.list[i].reason = list[i].reason;
 		}
 	}
-	r = r < 0 ? run_fail_text(run, NULL, -ENOMEM, "out of memory") : run_batch(&b, offer, out);
+	r = r < 0 ? run_nomem(run) : run_batch(&b, offer, out);
 	confirm_free(list, n);
 	return r < 0 ? r : 1;
 }

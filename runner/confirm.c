@@ -77,7 +77,7 @@ int confirm_ask(struct run *run, const struct call *calls, size_t n, struct chan
 	buf_char(&ids, ']');
 	buf_text(&actions, "}}");
 	if (r < 0 || ids.failed || actions.failed)
-		return run_fail_text(run, NULL, -ENOMEM, "out of memory");
+		return run_nomem(run);
 	event_set_content(&e, content);
 	event_set_json(&e, EVENT_LONG_RUNNING, buf_span(&ids));
 	r = run_commit(run, &e, NULL, NULL, 0);
@@ -286,7 +286,7 @@ int confirm_find(struct run *run, struct confirmed **list, size_t *n)
 		return 0;
 	*list = calloc(message->count, sizeof **list);
 	if (!*list)
-		return run_fail_text(run, NULL, -ENOMEM, "out of memory");
+		return run_nomem(run);
 	for (i = 0; r >= 0 && i < message->count; i++) {
 		const struct part *p = &message->parts[i];
 
@@ -313,7 +313,7 @@ int confirm_is_spent(struct run *run)
 	int r;
 
 	if (content_from_stored(run->ground->message, &message) < 0)
-		return run_fail_text(run, NULL, -ENOMEM, "out of memory");
+		return run_nomem(run);
 	for (i = 0; i < message->count; i++) {
 		if (message->parts[i].kind != PART_RESPONSE ||
 		    strcmp(message->parts[i].name, REQUEST) != 0)

@@ -209,19 +209,6 @@ struct context *context_find(struct contexts *all, struct ref session, uint64_t 
 	return c;
 }
 
-struct context *context_at(struct contexts *all, uint64_t number)
-{
-	struct context *c;
-
-	mutex_lock(&all->lock);
-	for (c = all->first; c && c->number != number; c = c->next)
-		;
-	if (c)
-		(void)context_ref(c);
-	mutex_unlock(&all->lock);
-	return c;
-}
-
 struct context *context_use(struct contexts *all, uint64_t number)
 {
 	struct context *c;

@@ -94,7 +94,6 @@ DEFINE_CLEANUP(struct context, context_unref);
 /* One reference, or NULL. */
 struct context *context_find(struct contexts *all, struct ref session, uint64_t turn,
 			     const char *name);
-struct context *context_at(struct contexts *all, uint64_t number);
 
 /*
  * For a request that looks at its state or changes something: it does not end before

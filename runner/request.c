@@ -299,7 +299,7 @@ static int add_instruction_content(struct run *run, struct request *rq)
 		at--;
 	if (!content || content_add_text(content, buf_span(&text), false) < 0 ||
 	    insert(rq, at, STEAL(&content)) < 0)
-		return run_fail_text(run, NULL, -ENOMEM, "out of memory");
+		return run_nomem(run);
 	return 0;
 }
 
@@ -314,7 +314,7 @@ static int add_static_parts(struct run *run, struct request *rq)
 		return 0;
 	copy = content_copy(run->agent->static_instruction);
 	if (!copy)
-		return run_fail_text(run, NULL, -ENOMEM, "out of memory");
+		return run_nomem(run);
 	for (i = 0; i < copy->count; i++) {
 		if (copy->parts[i].kind == PART_TEXT) {
 			part_release(&copy->parts[i]);
@@ -328,7 +328,7 @@ static int add_static_parts(struct run *run, struct request *rq)
 	if (!kept)
 		return 0;
 	if (!copy->role || insert(rq, 0, STEAL(&copy)) < 0)
-		return run_fail_text(run, NULL, -ENOMEM, "out of memory");
+		return run_nomem(run);
 	return 0;
 }
 
@@ -421,7 +421,7 @@ static int set_schema_mode(struct run *run, const struct offer *offer, struct re
 					 json_string("application/json"));
 	if (!json_object_get(rq->config, "responseJsonSchema"))
 		r |= json_object_set(rq->config, "responseJsonSchema", agent->output_schema);
-	return r ? run_fail_text(run, NULL, -ENOMEM, "out of memory") : 0;
+	return r ? run_nomem(run) : 0;
 }
 
 int request_build(struct run *run, struct offer *offer, struct request *out)
@@ -442,6 +442,6 @@ int request_build(struct run *run, struct offer *offer, struct request *out)
 	out->model = strdup(agent->model);
 	out->config = agent->config ? json_deep_copy(agent->config) : NULL;
 	if (!out->model || (agent->config && !out->config) || list_tools(offer, out) < 0)
-		return run_fail_text(run, NULL, -ENOMEM, "out of memory");
+		return run_nomem(run);
 	return set_schema_mode(run, offer, out);
 }

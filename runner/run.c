@@ -57,6 +57,14 @@ int run_fail_text(struct run *run, const char *name, int code, const char *fmt, 
 	return run_fail(run, name, &err);
 }
 
+int run_nomem(struct run *run)
+{
+	struct err err = { 0 };
+
+	(void)err_nomem(&err);
+	return run_fail(run, NULL, &err);
+}
+
 int run_check_cancelled(struct run *run)
 {
 	if (!cancel_fired(&run->ground->in->live->cancel))
@@ -125,7 +133,7 @@ static int agent_callbacks(struct run *run, enum callback_kind kind)
 	if (!run->agent->callbacks[kind].count)
 		return 0;
 	if (changes_init(&changes, run) < 0)
-		return run_fail_text(run, NULL, -ENOMEM, "out of memory");
+		return run_nomem(run);
 	r = callbacks_run(run, &cb);
 	if (a.content)
 		event_set_content(&e, a.content);
@@ -167,7 +175,7 @@ static int hand_over(struct run *run, struct buf *before)
 	buf_add(before, &run->agent, sizeof run->agent);
 	run->agent = STEAL(&run->transfer);
 	if (before->failed)
-		return run_fail_text(run, NULL, -ENOMEM, "out of memory");
+		return run_nomem(run);
 	r = begin(run);
 	return r ? r : work(run, NULL, 0);
 }

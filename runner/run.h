@@ -104,6 +104,7 @@ MUST_CHECK int program_agent_run(struct run *run);
  */
 int run_fail(struct run *run, const char *name, const struct err *err);
 int run_fail_text(struct run *run, const char *name, int code, const char *fmt, ...) PRINTF(4, 5);
+int run_nomem(struct run *run);
 void failure_release(struct failure *f);
 
 /* -ECANCELED when the turn was cancelled. */

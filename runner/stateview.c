@@ -167,6 +167,30 @@ int stateview_each(struct stateview *v, stateview_fn *fn, void *arg, struct err 
 	return 0;
 }
 
+static int add_member(void *arg, struct span key, struct span json)
+{
+	struct buf *out = arg;
+
+	if (out->data[out->len - 1] != '{')
+		buf_char(out, ',');
+	json_quote(out, key);
+	buf_char(out, ':');
+	buf_span_add(out, json);
+	return buf_check(out, NULL);
+}
+
+int stateview_map(struct stateview *v, struct buf *out, struct err *err)
+{
+	int r;
+
+	buf_char(out, '{');
+	r = buf_check(out, err);
+	if (r == 0)
+		r = stateview_each(v, add_member, out, err);
+	buf_char(out, '}');
+	return r < 0 ? r : buf_check(out, err);
+}
+
 static int change(struct stateview *v, struct span key, json_t *value, struct err *err)
 {
 	int r;

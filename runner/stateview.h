@@ -47,6 +47,9 @@ MUST_CHECK int stateview_get(struct stateview *v, struct span key, struct buf *j
 typedef int stateview_fn(void *arg, struct span key, struct span json);
 MUST_CHECK int stateview_each(struct stateview *v, stateview_fn *fn, void *arg, struct err *err);
 
+/* Append all of it as one compact JSON object. */
+MUST_CHECK int stateview_map(struct stateview *v, struct buf *out, struct err *err);
+
 /* Change: any key that statekey_check() takes; json is canonical. -EINVAL, -ENOMEM. */
 MUST_CHECK int stateview_set(struct stateview *v, struct span key, struct span json,
 			     struct err *err);

@@ -251,7 +251,7 @@ static int ask(struct step *s)
 	if (r < 0)
 		return r;
 	if (!rq.system)
-		return run_fail_text(run, NULL, -ENOMEM, "out of memory");
+		return run_nomem(run);
 	run->asked = (struct call_report){ .kind = CALL_MODEL,
 					   .model = run->agent->model,
 					   .agent = run->agent->name,
@@ -288,7 +288,7 @@ static int name_calls(struct run *run, struct content *content)
 		free(p->id);
 		p->id = strdup(id);
 		if (!p->id)
-			return run_fail_text(run, NULL, -ENOMEM, "out of memory");
+			return run_nomem(run);
 	}
 	return 0;
 }
@@ -383,7 +383,7 @@ static int add_extra(struct llm *l, struct content *content)
 
 	if (!list || !content) {
 		content_free(content);
-		return run_fail_text(l->run, NULL, -ENOMEM, "out of memory");
+		return run_nomem(l->run);
 	}
 	l->extra = list;
 	list[l->extra_count++] = content;
@@ -451,7 +451,7 @@ static int commit_response(struct run *run, struct span response)
 
 	if (!content || content_add_text(content, response, false) < 0 ||
 	    changes_init(&changes, run) < 0)
-		return run_fail_text(run, NULL, -ENOMEM, "out of memory");
+		return run_nomem(run);
 	event_set_content(&e, content);
 	r = save_output(run, content, response, &changes);
 	return r < 0 ? r : run_commit(run, &e, &changes, NULL, 0);
@@ -525,7 +525,7 @@ static int add_extras(struct llm *l, struct request *rq)
 
 	for (i = 0; i < l->extra_count; i++) {
 		if (request_add(rq, content_copy(l->extra[i])) < 0)
-			return run_fail_text(l->run, NULL, -ENOMEM, "out of memory");
+			return run_nomem(l->run);
 	}
 	return 0;
 }
@@ -542,7 +542,7 @@ static int step_once(struct llm *l)
 	s.reply.on_text = on_text;
 	s.reply.arg = &s;
 	if (r == 0 && changes_init(&s.changes, run) < 0)
-		r = run_fail_text(run, NULL, -ENOMEM, "out of memory");
+		r = run_nomem(run);
 	if (r == 0)
 		r = model_callbacks(&s, BEFORE_MODEL);
 	if (r == 0)

@@ -56,11 +56,6 @@ struct making {
 	struct err *err;
 };
 
-static int out_of_memory(struct run *run)
-{
-	return run_fail_text(run, NULL, -ENOMEM, "out of memory");
-}
-
 static int add(struct run *run, struct offer *offer, const struct tool *tool)
 {
 	if (offer_find(offer, tool->name))
@@ -125,7 +120,7 @@ static int add_builtin(struct run *run, struct offer *offer, enum tool_kind kind
 	struct err err = { 0 };
 
 	if (!tool || builtin_fill(kind, tool, &err) < 0)
-		return out_of_memory(run);
+		return run_nomem(run);
 	tool->kind = kind;
 	if (kind == TOOL_MODEL_RESPONSE)
 		tool->parameters = json_incref(run->agent->output_schema);
@@ -140,7 +135,7 @@ static int add_server_tool(void *arg, const struct mcp_tool *offered)
 	struct tool *tool = make(m->offer);
 
 	if (!tool)
-		return out_of_memory(m->run);
+		return run_nomem(m->run);
 	tool->kind = TOOL_MCP;
 	tool->server = m->set->server;
 	tool->name = strdup(offered->name);
@@ -148,7 +143,7 @@ static int add_server_tool(void *arg, const struct mcp_tool *offered)
 	tool->description = strdup(offered->description ? offered->description : "");
 	tool->parameters = json_incref((json_t *)offered->parameters);
 	if (!tool->name || !tool->server_name || !tool->description)
-		return out_of_memory(m->run);
+		return run_nomem(m->run);
 	return add(m->run, m->offer, tool);
 }
 
@@ -185,7 +180,7 @@ static int find_program(struct making *m, const char *path, struct tool *tool)
 	else
 		buf_printf(&name, "tools/%s", tool->name);
 	if (!buf_cstr(&name))
-		return out_of_memory(m->run);
+		return run_nomem(m->run);
 	if (folder_program(&folder, name.data, &tool->program.path, &err) < 0)
 		return fail_set(m, err.text);
 	return 0;
@@ -202,7 +197,7 @@ static int add_declared(struct making *m, json_t *value)
 	int r;
 
 	if (!tool || (json_is_object(value) && !own))
-		return out_of_memory(m->run);
+		return run_nomem(m->run);
 	(void)json_object_del(own, "program");
 	(void)json_object_del(own, "args");
 	text = own ? json_dumps(own, 0) : NULL;
@@ -243,35 +238,16 @@ static int read_declarations(struct making *m, const struct process *p)
 	return r;
 }
 
-struct writing {
-	struct buf *out;
-	bool first;
-};
-
-static int write_key(void *arg, struct span key, struct span json)
-{
-	struct writing *w = arg;
-
-	if (!w->first)
-		buf_char(w->out, ',');
-	w->first = false;
-	json_quote(w->out, key);
-	buf_char(w->out, ':');
-	buf_span_add(w->out, json);
-	return 0;
-}
-
 /* {"agent": NAME, "state": {...}} */
 static int make_input(struct run *run, struct buf *input, struct err *err)
 {
-	struct writing w = { input, true };
 	int r;
 
 	buf_text(input, "{\"agent\":");
 	json_quote(input, span_of(run->agent->name));
-	buf_text(input, ",\"state\":{");
-	r = stateview_each(run->ground->state, write_key, &w, err);
-	buf_text(input, "}}\n");
+	buf_text(input, ",\"state\":");
+	r = stateview_map(run->ground->state, input, err);
+	buf_text(input, "}\n");
 	return r < 0 ? r : buf_check(input, err);
 }
 
@@ -357,7 +333,7 @@ int offer_make(struct run *run, struct offer *out)
 
 	out->list = calloc(OFFER_MAX, sizeof(struct tool *));
 	if (!out->list || find_targets(run->agent, out) < 0)
-		return out_of_memory(run);
+		return run_nomem(run);
 	r = add_entries(run, out);
 	if (r == 0 && out->target_count)
 		r = add_builtin(run, out, TOOL_TRANSFER);

@@ -116,7 +116,7 @@ static int start_branch(struct run *run, struct branch *b, struct agent *agent)
 	if (asprintf(&b->name, "%s%s%s.%s", run->branch ? run->branch : "", run->branch ? "." : "",
 		     run->agent->name, agent->name) < 0) {
 		b->name = NULL;
-		return run_fail_text(run, NULL, -ENOMEM, "out of memory");
+		return run_nomem(run);
 	}
 	b->run = run_below(run, agent);
 	b->run.branch = b->name;
@@ -152,7 +152,7 @@ static int run_parallel(struct run *run)
 	int r = 0;
 
 	if (!list)
-		return run_fail_text(run, NULL, -ENOMEM, "out of memory");
+		return run_nomem(run);
 	for (i = 0; r == 0 && i < n; i++)
 		r = start_branch(run, &list[i], run->agent->subs[i]);
 	for (i = 0; i < n; i++) {
