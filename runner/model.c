@@ -8,6 +8,7 @@
 #include "base/name.h"
 #include "runner/cassette.h"
 #include "runner/http.h"
+#include "runner/model_retry.h"
 #include "runner/record.h"
 #include "runner/stream.h"
 
@@ -16,13 +17,8 @@
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/random.h>
-#include <time.h>
 
-#define RETRY_WAIT_MAX_MS 60000u       /* of what a server may ask us to wait */
-#define BODY_QUOTE_MAX    200          /* bytes of a body that is not of the provider's form */
-#define ANSWER_MAX        (256u << 20) /* bytes of a streamed answer, framing included */
-#define KEY_MASK_MIN      8            /* shorter ones ("ollama") are no secrets */
+#define ANSWER_MAX (256u << 20) /* bytes of a streamed answer, framing included */
 
 static const struct model_provider *const providers[] = {
 	&model_openai,
@@ -49,95 +45,6 @@ static const struct ask_option {
 	  86400000 },
 	{ "ADKFS_MODEL_IDLE_MS", offsetof(struct ask_options, limits.idle_ms), 120000, 86400000 },
 };
-
-void model_reply_release(struct model_reply *reply)
-{
-	content_free(reply->content);
-	free(reply->finish_reason);
-	free(reply->model_version);
-	buf_release(&reply->usage);
-	free(reply->error_code);
-	free(reply->error_message);
-	*reply = (struct model_reply){ 0 };
-}
-
-static int need_content(struct model_reply *reply)
-{
-	if (!reply->content)
-		reply->content = content_new("model");
-	return reply->content ? 0 : -ENOMEM;
-}
-
-int model_reply_text(struct model_reply *reply, struct span text, bool thought)
-{
-	int r;
-
-	if (!text.len)
-		return 0;
-	r = need_content(reply);
-	if (r == 0)
-		r = content_add_text(reply->content, text, thought);
-	if (r == 0 && reply->on_text)
-		reply->on_text(reply->arg, text, thought);
-	return r;
-}
-
-int model_reply_call(struct model_reply *reply, const char *id, const char *name, struct span args)
-{
-	int r = need_content(reply);
-
-	if (id && !*id)
-		id = NULL;
-	return r < 0 ? r : content_add_function(reply->content, PART_CALL, id, name, args);
-}
-
-static int replace_text(char **where, const char *text)
-{
-	char *copy = strdup(text);
-
-	if (!copy)
-		return -ENOMEM;
-	free(*where);
-	*where = copy;
-	return 0;
-}
-
-int model_reply_finish(struct model_reply *reply, const char *reason)
-{
-	return replace_text(&reply->finish_reason, reason);
-}
-
-int model_reply_error(struct model_reply *reply, const char *code, const char *message)
-{
-	int r = replace_text(&reply->error_code, code);
-
-	return r < 0 || !message ? r : replace_text(&reply->error_message, message);
-}
-
-int model_reply_usage(struct model_reply *reply, const long long counts[MODEL_COUNTS])
-{
-	static const char *const names[MODEL_COUNTS] = {
-		[MODEL_COUNT_CACHED] = "cachedContentTokenCount",
-		[MODEL_COUNT_CANDIDATES] = "candidatesTokenCount",
-		[MODEL_COUNT_PROMPT] = "promptTokenCount",
-		[MODEL_COUNT_THOUGHTS] = "thoughtsTokenCount",
-		[MODEL_COUNT_TOTAL] = "totalTokenCount",
-	};
-	struct buf *out = &reply->usage;
-	const char *before = "{";
-	size_t i;
-
-	buf_clear(out);
-	for (i = 0; i < MODEL_COUNTS; i++) {
-		if (counts[i] < 0)
-			continue;
-		buf_printf(out, "%s\"%s\":%lld", before, names[i], counts[i]);
-		before = ",";
-	}
-	if (out->len)
-		buf_char(out, '}');
-	return buf_check(out, NULL);
-}
 
 int model_wait(struct cancel *cancel, unsigned ms, struct err *err)
 {
@@ -175,19 +82,41 @@ static int find_provider(const char *name, const struct model_provider **out)
 	return -ENOENT;
 }
 
+/* What is behind a prefix and a slash; NULL: the model does not begin so. */
+static const char *behind(const char *model, const char *prefix)
+{
+	size_t n = strlen(prefix);
+
+	return strncmp(model, prefix, n) == 0 && model[n] == '/' && model[n + 1] ? model + n + 1
+										 : NULL;
+}
+
+/* The name of the model that a provider is asked for; NULL: it is another one's. */
+static const char *name_for(const struct model_provider *provider, const char *model)
+{
+	const char *name = behind(model, provider->name);
+	const char *const *word;
+
+	for (word = provider->spellings; !name && word && *word; word++)
+		name = behind(model, *word);
+	for (word = provider->bare; !name && word && *word; word++)
+		name = strncmp(model, *word, strlen(*word)) == 0 ? model : NULL;
+	return name;
+}
+
 int model_find(const char *model, const struct model_provider **provider, const char **name,
 	       struct err *err)
 {
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(providers); i++) {
-		size_t n = strlen(providers[i]->name);
+		const char *found = name_for(providers[i], model);
 
-		if (strncmp(model, providers[i]->name, n) == 0 && model[n] == '/' && model[n + 1]) {
-			*provider = providers[i];
-			*name = model + n + 1;
-			return 0;
-		}
+		if (!found)
+			continue;
+		*provider = providers[i];
+		*name = found;
+		return 0;
 	}
 	return unknown_provider(model, err);
 }
@@ -223,25 +152,61 @@ static int read_options(const struct settings *settings, struct ask_options *out
 	return r;
 }
 
-/* The key of the provider, or NULL when there is none that needs hiding. */
-static const char *secret_of(const struct model_provider *provider, const struct settings *settings)
+/* Of the settings of a kind the first with a value; without one the first of all. */
+static const struct model_setting *find_key(const struct model_provider *provider,
+					    const struct settings *settings)
 {
-	const char *key = provider->key ? settings_get(settings, provider->key) : NULL;
+	const struct model_setting *first = NULL;
+	const struct model_setting *s;
 
-	return key && strlen(key) >= KEY_MASK_MIN ? key : NULL;
+	for (s = provider->settings; s && s->name; s++) {
+		if (s->kind != MODEL_KEY)
+			continue;
+		if (settings_get(settings, s->name))
+			return s;
+		if (!first)
+			first = s;
+	}
+	return first;
+}
+
+const char *model_key_name(const struct model_provider *provider, const struct settings *settings)
+{
+	const struct model_setting *key = find_key(provider, settings);
+
+	return key ? key->name : NULL;
+}
+
+const char *model_key(const struct model_provider *provider, const struct settings *settings)
+{
+	const char *name = model_key_name(provider, settings);
+
+	return name ? settings_get(settings, name) : NULL;
+}
+
+void model_secrets(const struct model_provider *provider, const struct settings *settings,
+		   struct secrets *out)
+{
+	const struct model_setting *s;
+
+	for (s = provider->settings; s && s->name; s++) {
+		if (s->kind != MODEL_PLAIN)
+			secrets_add(out, settings_get(settings, s->name));
+	}
 }
 
 /* A setting as people may see it. An address may hold a password in front of an '@'. */
-static json_t *show_setting(const struct model_provider *provider, const char *name)
+static json_t *show_setting(const struct model_provider *provider, const struct model_setting *s)
 {
-	const char *value = settings_get(NULL, name);
-	const char *key = secret_of(provider, NULL);
+	const char *value = settings_get(NULL, s->name);
+	struct secrets secrets = { 0 };
 
 	if (!value)
 		return json_null();
-	if ((provider->key && !strcmp(name, provider->key)) || strchr(value, '@') ||
-	    (key && strstr(value, key)) || !name_is_utf8(span_of(value)))
-		value = MODEL_KEY_MASK;
+	model_secrets(provider, NULL, &secrets);
+	if (s->kind != MODEL_PLAIN || strchr(value, '@') || secrets_in(&secrets, value) ||
+	    !name_is_utf8(span_of(value)))
+		value = SECRET_MASK;
 	return json_string(value);
 }
 
@@ -256,15 +221,15 @@ static json_t *show_option(const struct ask_option *o)
 json_t *model_show_settings(void)
 {
 	json_t *all = json_object();
-	const char *const *name;
+	const struct model_setting *s;
 	size_t i;
 	int r = all ? 0 : -1;
 
 	for (i = 0; r == 0 && i < ARRAY_SIZE(ask_options); i++)
 		r = json_object_set_new(all, ask_options[i].setting, show_option(&ask_options[i]));
 	for (i = 0; i < ARRAY_SIZE(providers); i++) {
-		for (name = providers[i]->settings; r == 0 && name && *name; name++)
-			r = json_object_set_new(all, *name, show_setting(providers[i], *name));
+		for (s = providers[i]->settings; r == 0 && s && s->name; s++)
+			r = json_object_set_new(all, s->name, show_setting(providers[i], s));
 	}
 	if (r == 0)
 		return all;
@@ -272,42 +237,8 @@ json_t *model_show_settings(void)
 	return NULL;
 }
 
-/* Replace the key in a text from outside. */
-static void mask(struct buf *text, const char *key)
-{
-	CLEANUP(buf_release) struct buf clean = { 0 };
-	struct span rest = buf_span(text);
-	size_t n = key ? strlen(key) : 0;
-	const char *hit;
-
-	if (!key || !memmem(rest.data, rest.len, key, n))
-		return;
-	while ((hit = memmem(rest.data, rest.len, key, n))) {
-		buf_add(&clean, rest.data, (size_t)(hit - rest.data));
-		buf_text(&clean, MODEL_KEY_MASK);
-		rest = span_sub(rest, (size_t)(hit - rest.data) + n, rest.len);
-	}
-	buf_span_add(&clean, rest);
-	buf_clear(text);
-	text->failed = clean.failed;
-	buf_span_add(text, buf_span(&clean));
-}
-
-/* An error is cut at its maximal length: the start of a key may be left at its end. */
-static size_t cut_key(const char *text, const char *key)
-{
-	size_t len = strlen(text);
-	size_t n = MIN(strlen(key), len);
-
-	for (; n >= KEY_MASK_MIN / 2; n--) {
-		if (memcmp(text + len - n, key, n) == 0)
-			return len - n;
-	}
-	return len;
-}
-
-/* What leaves this file holds no key and ends with a whole character. */
-static void tidy(struct err *err, const char *key)
+/* What leaves this file holds no secret and ends with a whole character. */
+static void tidy(struct err *err, const struct secrets *secrets)
 {
 	CLEANUP(buf_release) struct buf text = { 0 };
 	bool cut;
@@ -315,24 +246,23 @@ static void tidy(struct err *err, const char *key)
 	if (!err)
 		return;
 	buf_text(&text, err->text);
-	mask(&text, key);
+	secrets_mask(secrets, &text);
 	if (!buf_cstr(&text))
 		return;
-	if (key)
-		text.data[cut_key(text.data, key)] = 0;
+	text.data[secrets_cut(secrets, text.data)] = 0;
 	text.data[name_utf8_prefix(span_of(text.data), &cut)] = 0;
 	(void)err_set(err, err->code, "%s", text.data);
 }
 
-static int tidy_reply(struct model_reply *reply, const char *key)
+static int tidy_reply(struct model_reply *reply, const struct secrets *secrets)
 {
 	CLEANUP(buf_release) struct buf text = { 0 };
 
-	if (!key || !reply->error_message)
+	if (!secrets->count || !reply->error_message)
 		return 0;
 	buf_text(&text, reply->error_message);
-	mask(&text, key);
-	return buf_cstr(&text) ? replace_text(&reply->error_message, text.data) : -ENOMEM;
+	secrets_mask(secrets, &text);
+	return buf_cstr(&text) ? model_reply_error(reply, reply->error_code, text.data) : -ENOMEM;
 }
 
 /* One attempt: its answer on the way through framing and decoder into the reply. */
@@ -416,152 +346,11 @@ static int exchange_close(struct exchange *x, int r)
 	return r;
 }
 
-static const struct status_text {
-	int status;
-	int r;
-	const char *text; /* before the status in brackets */
-} status_texts[] = {
-	{ 400, -EINVAL, "the model service did not accept the request" },
-	{ 402, -EACCES, "the model service wants to be paid" },
-	{ 403, -EACCES, "the model service does not allow this" },
-	{ 404, -ENOENT, "the model service does not know this model or address" },
-	{ 413, -EFBIG, "the request is too large for the model service" },
-	{ 422, -EINVAL, "the model service did not accept the request" },
-	{ 429, -EBUSY, "the model service limits how much may be asked" },
-};
-
-static int say_status(int status, const struct model_provider *provider, bool has_key,
-		      struct err *err)
-{
-	size_t i;
-
-	if (status == 401 && provider->key && has_key)
-		return err_set(err, -EACCES, "the key in %s was refused (401)", provider->key);
-	if (status == 401 && provider->key)
-		return err_set(err, -EACCES,
-			       "the model service wants a key (401) and %s is not set",
-			       provider->key);
-	for (i = 0; i < ARRAY_SIZE(status_texts); i++) {
-		if (status_texts[i].status == status)
-			return err_set(err, status_texts[i].r, "%s (%d)", status_texts[i].text,
-				       status);
-	}
-	return err_set(err, -EIO, "the model service answered %d", status);
-}
-
-/* The start of a body that is not JSON of the provider: an error page of a proxy. */
-static void quote_body(struct span body, struct buf *message)
-{
-	CLEANUP(buf_release) struct buf quoted = { 0 };
-
-	json_quote_lossy(&quoted, span_sub(body, 0, MIN(body.len, BODY_QUOTE_MAX)));
-	if (buf_check(&quoted, NULL) < 0 || json_unquote(buf_span(&quoted), message) < 0)
-		buf_clear(message);
-}
-
-static int refused(const struct model_provider *provider, const struct settings *settings,
-		   const struct http_answer *answer, struct err *err)
-{
-	CLEANUP(buf_release) struct buf message = { 0 };
-	struct span body = buf_span(&answer->error_body);
-	bool has_key = provider->key && settings_get(settings, provider->key);
-	struct err status = { 0 };
-
-	(void)say_status(answer->status, provider, has_key, &status);
-	if (!provider->error_message(body, &message))
-		quote_body(body, &message);
-	mask(&message, secret_of(provider, settings));
-	if (!message.len || !buf_cstr(&message))
-		return err_set(err, status.code, "%s", status.text);
-	return err_set(err, status.code, "%s: %s", status.text, message.data);
-}
-
-/* Words in the body of an error that asking again does not change. */
-static bool is_final(const struct http_answer *answer)
-{
-	static const char *const words[] = { "\"insufficient_quota\"", "\"billing_error\"" };
-	struct span body = buf_span(&answer->error_body);
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(words); i++) {
-		if (memmem(body.data, body.len, words[i], strlen(words[i])))
-			return true;
-	}
-	return false;
-}
-
-static bool is_passing(int status)
-{
-	static const int passing[] = { 408, 409, 429, 500, 502, 503, 504, 529 };
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(passing); i++) {
-		if (passing[i] == status)
-			return true;
-	}
-	return false;
-}
-
-/* r is how the attempt ended. */
-static bool may_retry(const struct http_answer *answer, int r)
-{
-	if (answer->got_body || r == -ECANCELED)
-		return false;
-	if (answer->status >= 400) {
-		if (strcasecmp(answer->should_retry, "true") == 0)
-			return true;
-		if (strcasecmp(answer->should_retry, "false") == 0)
-			return false;
-		return is_passing(answer->status) && !is_final(answer);
-	}
-	return r == -ECONNREFUSED || r == -ECONNRESET || r == -EPROTO;
-}
-
-/* "2", "0.5" or an HTTP date, in milliseconds; below 0: neither. */
-static double parse_wait(const char *text, double unit)
-{
-	struct tm tm = { 0 };
-	char *end;
-	double value;
-
-	if (isdigit((unsigned char)*text)) {
-		value = strtod(text, &end) * unit;
-		return *end || !(value >= 0) ? -1 : value;
-	}
-	end = *text ? strptime(text, "%a, %d %b %Y %H:%M:%S GMT", &tm) : NULL;
-	if (!end || *end)
-		return -1;
-	value = (double)(timegm(&tm) - clock_now() / USEC_PER_SEC) * 1000;
-	return MAX(value, 0);
-}
-
-static double random_fraction(void)
-{
-	uint32_t bits = 0;
-
-	/* Without randomness the wait is the longest one: nothing breaks. */
-	if (getrandom(&bits, sizeof bits, GRND_NONBLOCK) != sizeof bits)
-		return 0;
-	return (double)bits / UINT32_MAX;
-}
-
-/* How long to wait after the failed attempt number n, counted from 0. */
-static unsigned retry_wait(const struct http_answer *answer, unsigned n)
-{
-	double ms = parse_wait(answer->retry_after_ms, 1);
-
-	if (ms < 0)
-		ms = parse_wait(answer->retry_after, 1000);
-	if (ms < 0)
-		ms = MIN(500.0 * (1u << MIN(n, 10)), 8000.0) * (1 - random_fraction() / 4);
-	return (unsigned)MIN(ms, RETRY_WAIT_MAX_MS);
-}
-
 /* One question, the same for all its attempts. */
 struct question {
-	const struct model_provider *provider;
-	const struct model_request *rq;
+	struct model_request *rq;
 	struct cancel *cancel;
+	struct secrets secrets; /* that the answer may bring back */
 	struct ask_options options;
 	struct http_request http;
 	struct cassette_player player; /* in place of the network; call NULL: none */
@@ -581,11 +370,11 @@ static int send_request(struct question *q, unsigned n, struct exchange *x,
 {
 	struct record record = { .call = q->call,
 				 .attempt = n,
-				 .provider = q->provider->name,
+				 .provider = q->rq->provider->name,
 				 .model = q->rq->name,
 				 .agent = q->rq->folder,
 				 .settings = buf_span(&q->settings),
-				 .key = secret_of(q->provider, q->rq->settings) };
+				 .secrets = &q->secrets };
 
 	if (q->player.call)
 		return cassette_play(&q->player, n, q->cancel, exchange_piece, x, answer, x->err);
@@ -596,18 +385,19 @@ static int send_request(struct question *q, unsigned n, struct exchange *x,
 static int attempt(struct question *q, unsigned n, struct model_reply *reply,
 		   struct http_answer *answer, struct err *err)
 {
-	struct exchange x = { .provider = q->provider, .reply = reply, .err = err };
+	struct exchange x = { .provider = q->rq->provider, .reply = reply, .err = err };
 	int r;
 
-	x.decoder = q->provider->decoder_new();
+	reply->provider = x.provider->name;
+	x.decoder = q->rq->provider->decoder_new();
 	if (!x.decoder)
 		return err_nomem(err);
 	r = send_request(q, n, &x, answer);
 	if (answer->status >= 200 && answer->status <= 299)
 		r = exchange_close(&x, r);
 	else if (r == 0)
-		r = refused(q->provider, q->rq->settings, answer, err);
-	q->provider->decoder_free(x.decoder);
+		r = model_refused(q->rq, answer, err);
+	q->rq->provider->decoder_free(x.decoder);
 	stream_release(&x.stream);
 	return r;
 }
@@ -621,9 +411,11 @@ static int attempts(struct question *q, struct model_reply *reply, unsigned *n, 
 		CLEANUP(http_answer_release) struct http_answer answer = { 0 };
 
 		r = attempt(q, *n, reply, &answer, err);
-		if (r == 0 || *n == q->options.retries || !may_retry(&answer, r))
+		if (r == 0 || *n == q->options.retries || !model_may_retry(&answer, r))
 			return r;
-		r = model_wait(q->cancel, q->player.call ? 0 : retry_wait(&answer, *n), err);
+		r = model_wait(q->cancel,
+			       q->player.call ? 0 : model_retry_wait(q->rq->provider, &answer, *n),
+			       err);
 		if (r < 0)
 			return r;
 	}
@@ -631,22 +423,21 @@ static int attempts(struct question *q, struct model_reply *reply, unsigned *n, 
 
 static int ask_http(struct question *q, struct model_reply *reply, struct err *err)
 {
-	const char *key = secret_of(q->provider, q->rq->settings);
 	unsigned n = 0;
 	int r = read_options(q->rq->settings, &q->options, err);
 
 	if (r == 0)
-		r = q->provider->encode(q->rq, &q->http, err);
+		r = q->rq->provider->encode(q->rq, &q->http, err);
 	if (r == 0 && record_where()) {
 		clock_new_id(q->call, "");
-		r = record_settings(q->provider, q->rq->settings, &q->http, &q->settings);
+		r = record_settings(q->rq->provider, q->rq->settings, &q->http, &q->settings);
 		r = r < 0 ? err_nomem(err) : 0;
 	}
 	if (r == 0)
 		r = attempts(q, reply, &n, err);
 	if (r < 0 && r != -ECANCELED && n)
 		(void)err_wrap(err, "after %u attempts", n + 1);
-	return tidy_reply(reply, key) < 0 ? err_nomem(err) : r;
+	return tidy_reply(reply, &q->secrets) < 0 ? err_nomem(err) : r;
 }
 
 /* Ask as one of a cassette was asked. -ENOENT: that gives another request. */
@@ -657,13 +448,13 @@ static int try_source(struct question *q, struct cassette *cassette,
 
 	http_request_release(&q->http);
 	buf_clear(body);
-	r = find_provider(source->provider, &q->provider);
-	if (r < 0 || !q->provider->encode)
+	r = find_provider(source->provider, &q->rq->provider);
+	if (r < 0 || !q->rq->provider->encode)
 		return err_set(
 			err, -EINVAL,
 			"the cassette has answers of the provider '%.40s', which is not known",
 			source->provider);
-	r = q->provider->encode(q->rq, &q->http, err);
+	r = q->rq->provider->encode(q->rq, &q->http, err);
 	if (r == 0)
 		r = cassette_body(buf_span(&q->http.body), body);
 	if (r == 0)
@@ -724,17 +515,18 @@ int model_ask(const char *model, struct model_request *rq, struct cancel *cancel
 	      struct model_reply *reply, struct err *err)
 {
 	CLEANUP(question_release) struct question q = { .rq = rq, .cancel = cancel };
-	int r = model_find(model, &q.provider, &rq->name, err);
+	int r = model_find(model, &rq->provider, &rq->name, err);
 
 	if (r < 0)
 		return r;
-	if (q.provider->generate)
-		r = q.provider->generate(rq, cancel, reply, err);
-	else if (q.provider->replays)
+	model_secrets(rq->provider, rq->settings, &q.secrets);
+	if (rq->provider->generate)
+		r = rq->provider->generate(rq, cancel, reply, err);
+	else if (rq->provider->replays)
 		r = ask_cassette(&q, reply, err);
 	else
 		r = ask_http(&q, reply, err);
 	if (r < 0)
-		tidy(err, secret_of(q.provider, rq->settings));
+		tidy(err, &q.secrets);
 	return r;
 }

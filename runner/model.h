@@ -11,14 +11,13 @@
 #define RUNNER_MODEL_H
 
 #include "base/cancel.h"
+#include "runner/secrets.h"
 #include "runner/settings.h"
 #include "store/content.h"
 
 #include <jansson.h>
 
 struct http_request;
-
-#define MODEL_KEY_MASK "[key]" /* in place of a key, where people look */
 
 /* A function that the model may call. Texts are borrowed for the request. */
 struct model_tool {
@@ -29,6 +28,7 @@ struct model_tool {
 
 /* One question to a model. Everything is borrowed for the call. */
 struct model_request {
+	const struct model_provider *provider;
 	const char *name;   /* of the model, behind the provider's prefix */
 	const char *folder; /* the agent's folder, absolute; where script/<file> lies */
 	const struct settings *settings;
@@ -38,6 +38,15 @@ struct model_request {
 	const struct model_tool *tools;
 	size_t tool_count;
 	const json_t *config; /* generate_content_config in camelCase, or NULL */
+};
+
+/* Members of the event that a few providers fill. */
+enum model_extra {
+	MODEL_GROUNDING,    /* groundingMetadata */
+	MODEL_CITATIONS,    /* citationMetadata */
+	MODEL_AVG_LOGPROBS, /* avgLogprobs */
+	MODEL_LOGPROBS,     /* logprobsResult */
+	MODEL_EXTRAS,
 };
 
 typedef void model_text_fn(void *arg, struct span text, bool thought);
@@ -50,9 +59,12 @@ struct model_reply {
 
 	struct content *content; /* role "model": texts joined, calls in order; NULL: nothing yet */
 	char *finish_reason;     /* ADK's word: STOP, MAX_TOKENS, ... */
+	char *finish_word;       /* the provider's own */
 	char *model_version;
-	struct buf usage; /* usageMetadata, canonical JSON; empty: the provider gave none */
-	char *error_code; /* the provider ended with a reason in place of content */
+	const char *provider; /* who answered over a network; static. NULL: nobody */
+	struct buf usage;     /* usageMetadata, canonical JSON; empty: the provider gave none */
+	struct buf extras[MODEL_EXTRAS]; /* JSON; empty: absent */
+	char *error_code;                /* the provider ended with a reason in place of content */
 	char *error_message;
 };
 
@@ -63,8 +75,29 @@ MUST_CHECK int model_reply_text(struct model_reply *reply, struct span text, boo
 MUST_CHECK int model_reply_call(struct model_reply *reply, const char *id, const char *name,
 				struct span args);
 
-/* Set the finish reason, a copy of an ADK word; a later one wins. */
+/* An empty text of its own, for a signature that came on one. */
+MUST_CHECK int model_reply_empty(struct model_reply *reply);
+
+/* inlineData of the model; base64 in any alphabet. -EINVAL: it is none. */
+MUST_CHECK int model_reply_inline(struct model_reply *reply, const char *mime, struct span base64);
+
+/* A part of another kind (executableCode, ...), JSON. -EINVAL: it is no part. */
+MUST_CHECK int model_reply_part(struct model_reply *reply, struct span json);
+
+/*
+ * Sign the last part; without one, an empty text. base64: of the signature's
+ * bytes; what providers other than Gemini send is a text, whose bytes they are.
+ */
+MUST_CHECK int model_reply_sign(struct model_reply *reply, struct span base64);
+MUST_CHECK int model_reply_sign_text(struct model_reply *reply, struct span text);
+
+/* A member of the event, JSON text; a later one wins. */
+MUST_CHECK int model_reply_extra(struct model_reply *reply, enum model_extra which,
+				 struct span json);
+
+/* Set the finish reason, a copy of an ADK word; a later one wins. And the provider's word. */
 MUST_CHECK int model_reply_finish(struct model_reply *reply, const char *reason);
+MUST_CHECK int model_reply_finish_word(struct model_reply *reply, struct span word);
 
 /* The provider ended with a reason in place of content; message may be NULL. */
 MUST_CHECK int model_reply_error(struct model_reply *reply, const char *code, const char *message);
@@ -87,15 +120,30 @@ MUST_CHECK int model_wait(struct cancel *cancel, unsigned ms, struct err *err);
 
 enum model_framing { MODEL_SSE, MODEL_NDJSON };
 
-struct model_provider {
-	const char *name; /* "openai" in "openai/gpt-5-mini" */
+/* A setting that a provider reads. */
+struct model_setting {
+	const char *name; /* NULL ends a table */
+	enum {
+		MODEL_PLAIN,  /* decides what is asked, and where */
+		MODEL_KEY,    /* the secret that is sent; of several the first that has a value */
+		MODEL_SECRET, /* another one */
+	} kind;
+};
 
-	/* Answer without a network; the three below are unset then. */
+/* A sentence about what a provider cannot take as it is. Not 0 ends the review. */
+typedef int model_review_fn(void *arg, const char *sentence);
+
+struct model_provider {
+	const char *name;             /* "openai" in "openai/gpt-5-mini" */
+	const char *const *spellings; /* other prefixes, NULL at the end; NULL: none */
+	const char *const *bare;      /* how names begin that need no prefix; the same */
+	const void *dialect;          /* of the translator's own: what differs */
+
+	/* Answer without a network; those below are unset then. */
 	int (*generate)(const struct model_request *rq, struct cancel *cancel,
 			struct model_reply *reply, struct err *err);
 
-	const char *key; /* the setting that holds the secret; masked wherever it comes back */
-	const char *const *settings; /* all that it reads, NULL at the end */
+	const struct model_setting *settings; /* all that it reads */
 	enum model_framing framing;
 	bool replays;           /* what others were asked: the name is that of a cassette */
 	bool schema_with_tools; /* it takes an output schema beside tools */
@@ -114,6 +162,16 @@ struct model_provider {
 
 	/* The message in the body of an error answer; false: it has no such form. */
 	bool (*error_message)(struct span body, struct buf *message);
+
+	/* Optional. How long an error's body wants us to wait, in ms; below 0: it says nothing. */
+	double (*wait_hint)(struct span body);
+
+	/*
+	 * Optional. Look at the tools and the config of a request without contents: fn gets a
+	 * sentence for each thing that will be sent otherwise than it is written. 0; -ENOMEM;
+	 * what fn returned.
+	 */
+	int (*review)(const struct model_request *rq, model_review_fn *fn, void *arg);
 };
 
 /* The providers, each in the file of its name; the table of them is in model.c. */
@@ -122,11 +180,21 @@ extern const struct model_provider model_replay;
 extern const struct model_provider model_script;
 
 /*
- * Split "openai/gpt-5-mini" into its provider and the rest.
+ * Split "openai/gpt-5-mini" into its provider and the rest; "gemini-2.5-flash" needs no prefix.
  * -EINVAL: no provider of that name; err lists those there are.
  */
 MUST_CHECK int model_find(const char *model, const struct model_provider **provider,
 			  const char **name, struct err *err);
+
+/* The setting that holds the key, or else would have to: the first of its kind. NULL: none. */
+const char *model_key_name(const struct model_provider *provider, const struct settings *settings);
+
+/* The key; NULL: it is not set. Borrowed. */
+const char *model_key(const struct model_provider *provider, const struct settings *settings);
+
+/* Add what nobody may see of the provider's settings. */
+void model_secrets(const struct model_provider *provider, const struct settings *settings,
+		   struct secrets *out);
 
 /*
  * An object of the settings that all providers read: the value that the daemon's
@@ -135,7 +203,7 @@ MUST_CHECK int model_find(const char *model, const struct model_provider **provi
 json_t *model_show_settings(void);
 
 /*
- * Ask. rq->name is set by this from `model`. Text pieces go to reply->on_text
+ * Ask. rq->provider and rq->name are set by this from `model`. Text pieces go to reply->on_text
  * as they come. Retries happen here, before the first byte only. Settings that
  * change how (see model.c): ADKFS_MODEL_RETRIES, _CONNECT_MS, _FIRST_BYTE_MS,
  * _IDLE_MS.

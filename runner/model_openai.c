@@ -8,8 +8,9 @@
  */
 #include "runner/model_openai.h"
 
-#include "base/jsontext.h"
 #include "runner/http.h"
+#include "runner/jsonput.h"
+#include "runner/model_schema.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -38,80 +39,7 @@ struct encoder {
 	struct err *err;
 };
 
-void openai_key(struct buf *out, const char *name)
-{
-	if (out->len && !strchr("{[", out->data[out->len - 1]))
-		buf_char(out, ',');
-	buf_printf(out, "\"%s\":", name);
-}
-
-void openai_text(struct buf *out, const char *name, struct span text)
-{
-	openai_key(out, name);
-	json_quote_lossy(out, text);
-}
-
-/* What follows this is the next element of a list. */
-void openai_item(struct buf *out)
-{
-	if (out->len && out->data[out->len - 1] != '[')
-		buf_char(out, ',');
-}
-
-static bool is_name_char(char c)
-{
-	return isalnum((unsigned char)c) || c == '_' || c == '-';
-}
-
-static int hex_value(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
-/* The byte that "-xHH-" at p stands for, or -1. */
-static int escaped_at(struct span text, size_t at)
-{
-	const char *p = text.data + at;
-
-	if (text.len - at < 5 || p[0] != '-' || p[1] != 'x' || p[4] != '-')
-		return -1;
-	return hex_value(p[2]) < 0 || hex_value(p[3]) < 0 ? -1
-							  : hex_value(p[2]) * 16 + hex_value(p[3]);
-}
-
-int openai_name_encode(const char *name, struct buf *out, struct err *err)
-{
-	struct span text = span_of(name);
-	size_t before = out->len;
-	size_t i;
-
-	for (i = 0; i < text.len; i++) {
-		if (is_name_char(name[i]) && escaped_at(text, i) < 0)
-			buf_char(out, name[i]);
-		else
-			buf_printf(out, "-x%02X-", (unsigned char)name[i]);
-	}
-	if (out->len == before || out->len - before > OPENAI_NAME_MAX)
-		return err_set(err, -EINVAL,
-			       "the function name '%.80s' cannot be sent to openai: it has to be "
-			       "1 to %d of a-z A-Z 0-9 _ -, and other characters count five",
-			       name, OPENAI_NAME_MAX);
-	return buf_check(out, err);
-}
-
-void openai_name_decode(struct span wire, struct buf *name)
-{
-	size_t i = 0;
-
-	while (i < wire.len) {
-		int byte = escaped_at(wire, i);
-
-		buf_char(name, byte > 0 ? (char)byte : wire.data[i]);
-		i += byte > 0 ? 5 : 1;
-	}
-}
+const struct model_name_rule openai_names = { "openai", "", 64 };
 
 /* Models named o1, o3, ... take their instructions from the "developer". */
 static const char *system_role(const struct encoder *e)
@@ -126,18 +54,18 @@ static const char *system_role(const struct encoder *e)
 static int put_tool(struct encoder *e, const struct model_tool *tool)
 {
 	CLEANUP(buf_release) struct buf name = { 0 };
-	int r = openai_name_encode(tool->name, &name, e->err);
+	int r = model_name_encode(&openai_names, tool->name, &name, e->err);
 
 	if (r < 0)
 		return r;
-	openai_item(e->out);
+	jsonput_item(e->out);
 	buf_text(e->out, "{\"type\":\"function\",\"function\":{");
-	openai_text(e->out, "name", buf_span(&name));
+	jsonput_text(e->out, "name", buf_span(&name));
 	if (tool->description && *tool->description)
-		openai_text(e->out, "description", span_of(tool->description));
-	openai_key(e->out, "parameters");
+		jsonput_text(e->out, "description", span_of(tool->description));
+	jsonput_key(e->out, "parameters");
 	if (tool->parameters)
-		r = openai_schema(tool->parameters, e->out);
+		r = model_schema_put(tool->parameters, e->out);
 	else
 		buf_text(e->out, "{\"type\":\"object\",\"properties\":{}}");
 	buf_text(e->out, "}}");
@@ -154,7 +82,7 @@ static int put_tools(struct encoder *e)
 
 	if (!e->rq->tool_count)
 		return 0;
-	openai_key(e->out, "tools");
+	jsonput_key(e->out, "tools");
 	buf_char(e->out, '[');
 	for (i = 0; r == 0 && i < e->rq->tool_count; i++)
 		r = put_tool(e, &e->rq->tools[i]);
@@ -167,7 +95,7 @@ static int put_body(struct encoder *e)
 	int r;
 
 	buf_char(e->out, '{');
-	openai_text(e->out, "model", span_of(e->rq->name));
+	jsonput_text(e->out, "model", span_of(e->rq->name));
 	buf_text(e->out, ",\"stream\":true,\"stream_options\":{\"include_usage\":true}");
 	r = openai_messages(e->rq, system_role(e), e->out, e->err);
 	if (r == 0)
@@ -282,12 +210,14 @@ static int openai_encode(const struct model_request *rq, struct http_request *ou
 	return r == -ENOMEM ? err_nomem(err) : r;
 }
 
-static const char *const all_settings[] = { SETTING_KEY,     SETTING_BASE_URL,  SETTING_ORG,
-					    SETTING_PROJECT, SETTING_MAX_FIELD, NULL };
+static const struct model_setting all_settings[] = {
+	{ SETTING_KEY, MODEL_KEY },         { SETTING_BASE_URL, MODEL_PLAIN },
+	{ SETTING_ORG, MODEL_PLAIN },       { SETTING_PROJECT, MODEL_PLAIN },
+	{ SETTING_MAX_FIELD, MODEL_PLAIN }, { 0 },
+};
 
 const struct model_provider model_openai = {
 	.name = "openai",
-	.key = SETTING_KEY,
 	.settings = all_settings,
 	.framing = MODEL_SSE,
 	.schema_with_tools = true,

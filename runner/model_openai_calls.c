@@ -1,30 +1,14 @@
 /*
  * Calls in answers of OpenAI chat completions: put together from pieces that
  * every server numbers and names in its own way.
- *
- * The arguments are kept as text, so that numbers stay as written. A call
- * reaches the reply when the answer is complete and its arguments are a whole
- * JSON object; if one call is not, none does.
  */
 #include "runner/model_openai.h"
 
+#include "base/jsontext.h"
 #include "runner/jsonpick.h"
+#include "runner/model_calls.h"
 
 #include <errno.h>
-#include <stdlib.h>
-
-#define CALLS_MAX 128
-#define QUOTE_MAX 120 /* bytes of bad arguments in an error */
-
-/* A call on its way. */
-struct openai_call {
-	long long index; /* as the server counts them; -1: it does not */
-	struct buf id;
-	struct buf name;
-	struct buf args; /* the text so far */
-	struct surrogate_joint joint;
-	struct buf canonical;
-};
 
 struct function {
 	struct span name;
@@ -85,10 +69,9 @@ static int read_piece(struct span item, struct piece *p)
  * Without an index a new id starts the next call, and so does a name without
  * an id; what has neither belongs to the last one.
  */
-static struct openai_call *call_without_index(const struct openai_calls *calls,
-					      const struct piece *p)
+static struct model_call *call_without_index(const struct model_calls *calls, const struct piece *p)
 {
-	struct openai_call *last = calls->count ? &calls->list[calls->count - 1] : NULL;
+	struct model_call *last = calls->count ? &calls->list[calls->count - 1] : NULL;
 
 	if (!last)
 		return NULL;
@@ -97,7 +80,7 @@ static struct openai_call *call_without_index(const struct openai_calls *calls,
 	return p->name.len ? NULL : last;
 }
 
-static bool has_other_id(const struct openai_call *c, const struct piece *p)
+static bool has_other_id(const struct model_call *c, const struct piece *p)
 {
 	return p->id.len && c->id.len && !span_equal(buf_span(&c->id), buf_span(&p->id));
 }
@@ -107,167 +90,46 @@ static bool has_other_id(const struct openai_call *c, const struct piece *p)
  * position. Servers that number all calls 0 tell them apart by a new id that
  * comes with a name.
  */
-static struct openai_call *call_of(const struct openai_calls *calls, const struct piece *p)
+static struct model_call *call_of(const struct model_calls *calls, const struct piece *p)
 {
 	size_t i;
 
 	if (p->index < 0)
 		return call_without_index(calls, p);
 	for (i = calls->count; i-- > 0;) {
-		struct openai_call *c = &calls->list[i];
+		struct model_call *c = &calls->list[i];
 
-		if (c->index == p->index)
+		if (c->key == p->index)
 			return has_other_id(c, p) && p->name.len ? NULL : c;
 	}
 	return NULL;
 }
 
-static int new_call(struct openai_calls *calls, long long index, struct openai_call **out)
+/* Take the texts of a piece; "" and null stand for "as before". */
+static int take_texts(struct model_call *c, const struct piece *p)
 {
-	struct openai_call *list;
-
-	if (calls->count == CALLS_MAX)
-		return -E2BIG;
-	list = reallocarray(calls->list, calls->count + 1, sizeof *list);
-	if (!list)
-		return -ENOMEM;
-	calls->list = list;
-	*out = &list[calls->count++];
-	**out = (struct openai_call){ .index = index };
-	return 0;
+	if (p->id.len) {
+		buf_clear(&c->id);
+		buf_span_add(&c->id, buf_span(&p->id));
+	}
+	if (p->name.len) {
+		buf_clear(&c->name);
+		buf_span_add(&c->name, buf_span(&p->name));
+	}
+	return c->id.failed || c->name.failed ? -ENOMEM : 0;
 }
 
-/* Empty strings and nulls stand for "as before". */
-static void replace(struct buf *old, const struct buf *value)
+int openai_calls_take(struct model_calls *calls, struct span item, bool marked, struct err *err)
 {
-	if (!value->len)
-		return;
-	buf_clear(old);
-	buf_span_add(old, buf_span(value));
-}
-
-/* Some servers send the arguments as an object in place of its text. */
-static int take_arguments(struct openai_call *c, struct span arguments, bool marked)
-{
-	if (jsonpick_is(arguments, '"'))
-		return surrogate_unquote(&c->joint, arguments, marked, &c->args);
-	if (jsonpick_is(arguments, '{') && marked)
-		surrogate_join(&c->joint, arguments, &c->args);
-	else if (jsonpick_is(arguments, '{'))
-		buf_span_add(&c->args, arguments);
-	return buf_check(&c->args, NULL);
-}
-
-static int take_piece(struct openai_calls *calls, const struct piece *p, bool marked)
-{
-	struct openai_call *c = call_of(calls, p);
-	int r = c ? 0 : new_call(calls, p->index, &c);
+	CLEANUP(piece_release) struct piece p = { 0 };
+	struct model_call *c;
+	int r = read_piece(item, &p);
 
 	if (r < 0)
 		return r;
-	replace(&c->id, &p->id);
-	replace(&c->name, &p->name);
-	if (c->id.failed || c->name.failed)
-		return -ENOMEM;
-	return take_arguments(c, p->arguments, marked);
-}
-
-int openai_calls_take(struct openai_calls *calls, struct span item, bool marked, struct err *err)
-{
-	CLEANUP(piece_release) struct piece p = { 0 };
-	int r = read_piece(item, &p);
-
+	c = call_of(calls, &p);
+	r = c ? 0 : model_calls_add(calls, p.index, &c, err);
 	if (r == 0)
-		r = take_piece(calls, &p, marked);
-	if (r == -E2BIG)
-		return err_set(err, r, "the model made more than %d calls at once", CALLS_MAX);
-	return r;
-}
-
-/* No arguments come as "", "{}", "null" or not at all. */
-static bool is_empty(struct span args)
-{
-	while (args.len && strchr(" \t\r\n", args.data[0]))
-		args = span_sub(args, 1, args.len);
-	while (args.len && strchr(" \t\r\n", args.data[args.len - 1]))
-		args.len--;
-	return !args.len || span_is(args, "null");
-}
-
-static int canonical_args(struct openai_call *c)
-{
-	CLEANUP(buf_release) struct buf mended = { 0 };
-	int r;
-
-	surrogate_finish(&c->joint, &c->args);
-	if (is_empty(buf_span(&c->args))) {
-		buf_text(&c->canonical, "{}");
-		return buf_check(&c->canonical, NULL);
-	}
-	surrogate_drop(buf_span(&c->args), &mended);
-	r = buf_check(&mended, NULL);
-	if (r == 0)
-		r = json_canonical_text(buf_span(&mended), JSON_DEPTH_FREE, &c->canonical, NULL);
-	return r == 0 && c->canonical.data[0] != '{' ? -EINVAL : r;
-}
-
-static int check_call(struct openai_call *c, struct span finish, struct err *err)
-{
-	int r = canonical_args(c);
-
-	if (!buf_cstr(&c->id) || !buf_cstr(&c->name) || r == -ENOMEM)
-		return -ENOMEM;
-	if (!c->name.len)
-		return err_set(err, -EPROTO, "the model made a call without a name");
-	if (r < 0 && span_is(finish, OPENAI_FINISH_LENGTH))
-		return err_set(err, -EPROTO,
-			       "the answer was cut off inside a call of '%.64s': the limit of "
-			       "tokens was reached",
-			       c->name.data);
-	if (r < 0)
-		return err_set(err, -EPROTO,
-			       "the model called '%.64s' with arguments that are no JSON object: "
-			       "%.*s",
-			       c->name.data, (int)MIN(c->args.len, QUOTE_MAX),
-			       buf_span(&c->args).data);
-	return 0;
-}
-
-static int hand_over(const struct openai_call *c, struct model_reply *reply)
-{
-	CLEANUP(buf_release) struct buf name = { 0 };
-
-	openai_name_decode(buf_span(&c->name), &name);
-	if (!buf_cstr(&name))
-		return -ENOMEM;
-	return model_reply_call(reply, c->id.data, name.data, buf_span(&c->canonical));
-}
-
-int openai_calls_finish(struct openai_calls *calls, struct span finish, struct model_reply *reply,
-			struct err *err)
-{
-	size_t i;
-	int r = 0;
-
-	for (i = 0; r == 0 && i < calls->count; i++)
-		r = check_call(&calls->list[i], finish, err);
-	for (i = 0; r == 0 && i < calls->count; i++)
-		r = hand_over(&calls->list[i], reply);
-	return r;
-}
-
-void openai_calls_release(struct openai_calls *calls)
-{
-	size_t i;
-
-	for (i = 0; i < calls->count; i++) {
-		struct openai_call *c = &calls->list[i];
-
-		buf_release(&c->id);
-		buf_release(&c->name);
-		buf_release(&c->args);
-		buf_release(&c->canonical);
-	}
-	free(calls->list);
-	*calls = (struct openai_calls){ 0 };
+		r = take_texts(c, &p);
+	return r < 0 ? r : model_call_args(c, p.arguments, marked);
 }

@@ -8,45 +8,26 @@
 #include "runner/model_openai.h"
 
 #include "base/jsontext.h"
-#include "runner/jsonpick.h"
-#include "runner/surrogate.h"
+#include "runner/model_calls.h"
+#include "runner/model_decode.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#define QUOTE_MAX       120 /* bytes of an offending payload in an error */
-#define OPENAI_END_MARK "[DONE]"
-#define BROKE_OFF       "the answer of the model broke off"
+#define OPENAI_END_MARK      "[DONE]"
+#define OPENAI_FINISH_LENGTH "length"
 
 struct decoder {
+	struct model_decode base;
 	struct surrogate_joint content;
 	struct surrogate_joint refusal;
 	struct surrogate_joint thought;
-	struct buf text;   /* scratch: a decoded string */
-	struct buf mended; /* scratch: an event without lone surrogates */
-	bool marked;       /* the event at hand had some */
-	struct openai_calls calls;
+	struct model_calls calls;
 	struct buf finish; /* the server's word */
 	bool finished;     /* it came and is not empty */
 	bool done;         /* the end mark came */
 	bool whole;        /* a message, not deltas */
-	struct model_reply *reply;
-	struct err *err;
 };
-
-enum thought { SPOKEN, THOUGHT };
-
-static int take_text(struct decoder *d, struct span token, struct surrogate_joint *joint,
-		     enum thought thought)
-{
-	int r;
-
-	if (!jsonpick_is(token, '"'))
-		return 0;
-	buf_clear(&d->text);
-	r = surrogate_unquote(joint, token, d->marked, &d->text);
-	return r < 0 ? r : model_reply_text(d->reply, buf_span(&d->text), thought == THOUGHT);
-}
 
 struct item {
 	struct span text;
@@ -65,7 +46,7 @@ static int take_thinking_item(void *arg, struct span item)
 	struct item i = { 0 };
 	int r = jsonpick_object(item, item_members, &i);
 
-	return r < 0 ? r : take_text(d, i.text, &d->thought, THOUGHT);
+	return r < 0 ? r : model_decode_text(&d->base, i.text, &d->thought, MODEL_THOUGHT);
 }
 
 static int take_content_item(void *arg, struct span item)
@@ -75,17 +56,17 @@ static int take_content_item(void *arg, struct span item)
 	int r = jsonpick_object(item, item_members, &i);
 
 	if (r == 0)
-		r = take_text(d, i.thinking, &d->thought, THOUGHT);
+		r = model_decode_text(&d->base, i.thinking, &d->thought, MODEL_THOUGHT);
 	if (r == 0)
 		r = jsonpick_list(i.thinking, take_thinking_item, d);
-	return r < 0 ? r : take_text(d, i.text, &d->content, SPOKEN);
+	return r < 0 ? r : model_decode_text(&d->base, i.text, &d->content, MODEL_SPOKEN);
 }
 
 static int take_call_piece(void *arg, struct span item)
 {
 	struct decoder *d = arg;
 
-	return openai_calls_take(&d->calls, item, d->marked, d->err);
+	return openai_calls_take(&d->calls, item, d->base.marked, d->base.err);
 }
 
 struct delta {
@@ -112,16 +93,17 @@ static int take_delta(struct decoder *d, struct span object)
 	int r = jsonpick_object(object, delta_members, &delta);
 
 	if (r == 0)
-		r = take_text(d,
-			      jsonpick_present(delta.reasoning_content) ? delta.reasoning_content
-									: delta.reasoning,
-			      &d->thought, THOUGHT);
+		r = model_decode_text(&d->base,
+				      jsonpick_present(delta.reasoning_content)
+					      ? delta.reasoning_content
+					      : delta.reasoning,
+				      &d->thought, MODEL_THOUGHT);
 	if (r == 0)
-		r = take_text(d, delta.content, &d->content, SPOKEN);
+		r = model_decode_text(&d->base, delta.content, &d->content, MODEL_SPOKEN);
 	if (r == 0)
 		r = jsonpick_list(delta.content, take_content_item, d);
 	if (r == 0)
-		r = take_text(d, delta.refusal, &d->refusal, SPOKEN);
+		r = model_decode_text(&d->base, delta.refusal, &d->refusal, MODEL_SPOKEN);
 	return r < 0 ? r : jsonpick_list(delta.tool_calls, take_call_piece, d);
 }
 
@@ -225,7 +207,7 @@ static int take_usage(struct decoder *d, struct span object)
 	    counts[MODEL_COUNT_PROMPT] + counts[MODEL_COUNT_CANDIDATES] ==
 		    counts[MODEL_COUNT_TOTAL])
 		counts[MODEL_COUNT_CANDIDATES] -= reasoning;
-	return model_reply_usage(d->reply, counts);
+	return model_reply_usage(d->base.reply, counts);
 }
 
 struct chunk {
@@ -262,11 +244,6 @@ static const struct jsonpick error_members[] = {
 	{ 0 },
 };
 
-static bool error_text(struct span token, struct buf *message)
-{
-	return jsonpick_is(token, '"') && token.len > 2 && json_unquote(token, message) == 0;
-}
-
 static bool chunk_error(const struct chunk *c, struct buf *message)
 {
 	struct error e = { 0 };
@@ -274,31 +251,16 @@ static bool chunk_error(const struct chunk *c, struct buf *message)
 	if (jsonpick_object(c->error, error_members, &e) < 0 ||
 	    jsonpick_object(e.metadata, error_members, &e) < 0)
 		return false;
-	return error_text(e.raw, message) || error_text(e.message, message) ||
-	       error_text(c->error, message) || error_text(c->message, message) ||
-	       error_text(c->detail, message);
+	return model_decode_string(e.raw, message) || model_decode_string(e.message, message) ||
+	       model_decode_string(c->error, message) || model_decode_string(c->message, message) ||
+	       model_decode_string(c->detail, message);
 }
 
 static int report_error(struct decoder *d, const struct chunk *c, struct span payload)
 {
 	CLEANUP(buf_release) struct buf message = { 0 };
 
-	if (!chunk_error(c, &message))
-		buf_span_add(&message, span_sub(payload, 0, MIN(payload.len, QUOTE_MAX)));
-	if (!buf_cstr(&message))
-		return -ENOMEM;
-	return err_set(d->err, -EIO, "the model service reported an error: %s", message.data);
-}
-
-static int take_model(struct decoder *d, struct span token)
-{
-	buf_clear(&d->text);
-	if (!jsonpick_is(token, '"') || span_is(token, "\"\"") || d->reply->model_version)
-		return 0;
-	if (json_unquote(token, &d->text) < 0)
-		return -ENOMEM;
-	d->reply->model_version = span_dup(buf_span(&d->text));
-	return d->reply->model_version ? 0 : -ENOMEM;
+	return model_decode_error(&d->base, chunk_error(c, &message) ? &message : NULL, payload);
 }
 
 static int take_chunk(struct decoder *d, struct span payload)
@@ -310,23 +272,10 @@ static int take_chunk(struct decoder *d, struct span payload)
 		return r;
 	if (jsonpick_present(c.error) || span_is(c.object, "\"error\""))
 		return report_error(d, &c, payload);
-	r = take_model(d, c.model);
+	r = model_decode_version(&d->base, c.model);
 	if (r == 0)
 		r = jsonpick_list(c.choices, take_choice, d);
 	return r < 0 ? r : take_usage(d, c.usage);
-}
-
-/* Whether the text is one JSON object. */
-static int check_object(struct span text)
-{
-	struct json_scan s = json_scan_of(text, JSON_DEPTH_EVENT, NULL);
-	struct span value;
-	int r = json_peek(&s);
-
-	if (r != '{')
-		return r < 0 ? r : -EINVAL;
-	r = json_raw(&s, &value);
-	return r < 0 ? r : json_end(&s);
 }
 
 void *openai_decoder_new(void)
@@ -340,31 +289,16 @@ void openai_decoder_free(void *decoder)
 
 	if (!d)
 		return;
-	openai_calls_release(&d->calls);
-	buf_release(&d->text);
-	buf_release(&d->mended);
+	model_calls_release(&d->calls);
+	model_decode_release(&d->base);
 	buf_release(&d->finish);
 	free(d);
-}
-
-/* Each error that has no sentence yet gets one. */
-static int explain(struct decoder *d, int r, struct span event)
-{
-	if (r == -ENOMEM)
-		return err_nomem(d->err);
-	if (r == -ENODATA)
-		return err_set(d->err, -EPROTO, BROKE_OFF);
-	if (r == -EINVAL)
-		return err_set(d->err, -EPROTO,
-			       "the model service sent what is no JSON object: %.*s",
-			       (int)MIN(event.len, QUOTE_MAX), event.data);
-	return r;
 }
 
 int openai_decode(void *decoder, struct span event, struct model_reply *reply, struct err *err)
 {
 	struct decoder *d = decoder;
-	struct span payload = event;
+	struct span payload;
 	int r;
 
 	if (d->done)
@@ -373,48 +307,16 @@ int openai_decode(void *decoder, struct span event, struct model_reply *reply, s
 		d->done = true;
 		return 0;
 	}
-	d->reply = reply;
-	d->err = err;
-	d->marked = surrogate_lone(event);
-	if (d->marked) {
-		buf_clear(&d->mended);
-		surrogate_mark(event, &d->mended);
-		payload = buf_span(&d->mended);
-	}
-	r = buf_check(&d->mended, NULL);
-	if (r == 0)
-		r = check_object(payload);
+	r = model_decode_begin(&d->base, event, reply, err, &payload);
 	if (r == 0)
 		r = take_chunk(d, payload);
 	/* What a broken connection left of an event behind the finish reason is no loss. */
 	if (r == -ENODATA && d->finished)
 		return 0;
-	return r < 0 ? explain(d, r, event) : 0;
+	return r < 0 ? model_decode_failed(&d->base, r, event) : 0;
 }
 
-/* Halves that still wait for the other one are orphans now. */
-static int finish_texts(struct decoder *d)
-{
-	struct {
-		struct surrogate_joint *joint;
-		bool thought;
-	} texts[] = { { &d->thought, true }, { &d->content, false }, { &d->refusal, false } };
-	size_t i;
-	int r = 0;
-
-	for (i = 0; r == 0 && i < ARRAY_SIZE(texts); i++) {
-		buf_clear(&d->text);
-		surrogate_finish(texts[i].joint, &d->text);
-		r = model_reply_text(d->reply, buf_span(&d->text), texts[i].thought);
-	}
-	return r;
-}
-
-static const struct finish {
-	const char *word; /* the server's; NULL ends the table and is any other */
-	const char *reason;
-	const char *why_empty; /* said when no content came */
-} finishes[] = {
+static const struct model_finish finishes[] = {
 	{ "stop", "STOP", NULL },
 	{ "tool_calls", "STOP", NULL },
 	{ "function_call", "STOP", NULL },
@@ -425,33 +327,25 @@ static const struct finish {
 	{ NULL, "OTHER", "the model ended without content" },
 };
 
-static int finish_reason(struct decoder *d)
-{
-	const struct finish *f = finishes;
-	int r;
-
-	while (f->word && !span_is(buf_span(&d->finish), f->word))
-		f++;
-	r = model_reply_finish(d->reply, f->reason);
-	if (r < 0 || d->reply->content || !f->why_empty)
-		return r;
-	return model_reply_error(d->reply, f->reason, f->why_empty);
-}
-
 int openai_end(void *decoder, struct model_reply *reply, struct err *err)
 {
 	struct decoder *d = decoder;
+	struct span word = buf_span(&d->finish);
 	int r;
 
-	d->reply = reply;
-	d->err = err;
-	r = finish_texts(d);
+	d->base.reply = reply;
+	d->base.err = err;
+	r = model_decode_text_end(&d->base, &d->thought, MODEL_THOUGHT);
+	if (r == 0)
+		r = model_decode_text_end(&d->base, &d->content, MODEL_SPOKEN);
+	if (r == 0)
+		r = model_decode_text_end(&d->base, &d->refusal, MODEL_SPOKEN);
 	if (r == 0 && !d->finished && !d->done && !d->whole)
-		return err_set(err, -EPROTO, BROKE_OFF);
+		return model_decode_broke(err);
 	if (r == 0)
-		r = openai_calls_finish(&d->calls, buf_span(&d->finish), reply, err);
+		r = model_calls_finish(&d->calls, span_is(word, OPENAI_FINISH_LENGTH), reply, err);
 	if (r == 0)
-		r = finish_reason(d);
+		r = model_decode_finish(&d->base, finishes, word);
 	return r == -ENOMEM ? err_nomem(err) : r;
 }
 
@@ -460,9 +354,7 @@ bool openai_error_message(struct span body, struct buf *message)
 	CLEANUP(buf_release) struct buf mended = { 0 };
 	struct chunk c = { 0 };
 
-	surrogate_drop(body, &mended);
-	if (buf_check(&mended, NULL) < 0 || check_object(buf_span(&mended)) < 0 ||
-	    jsonpick_object(buf_span(&mended), chunk_members, &c) < 0)
-		return false;
-	return chunk_error(&c, message);
+	return model_error_object(body, &mended) &&
+	       jsonpick_object(buf_span(&mended), chunk_members, &c) == 0 &&
+	       chunk_error(&c, message);
 }

@@ -8,6 +8,7 @@
 #include "base/mutex.h"
 #include "base/name.h"
 #include "runner/cassette.h"
+#include "runner/jsonput.h"
 #include "runner/model.h"
 #include "store/model.h"
 
@@ -17,8 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define SUFFIX    ".jsonl"
-#define MASK_CHAR '*'
+#define SUFFIX ".jsonl"
 
 static char *record_folder;                 /* fixed before threads; NULL: off */
 static struct mutex file_lock = MUTEX_INIT; /* one line at a time; nothing is taken under it */
@@ -97,20 +97,21 @@ static bool is_sent(const struct http_request *rq, const char *value)
 int record_settings(const struct model_provider *provider, const struct settings *settings,
 		    const struct http_request *rq, struct buf *out)
 {
-	const char *key = provider->key ? settings_get(settings, provider->key) : NULL;
-	const char *const *name = provider->settings;
+	const char *key = model_key(provider, settings);
+	const struct model_setting *s;
+	struct secrets secrets = { 0 };
 
+	model_secrets(provider, settings, &secrets);
 	buf_char(out, '{');
-	for (; name && *name; name++) {
+	for (s = provider->settings; s && s->name; s++) {
 		CLEANUP(buf_release) struct buf clean = { 0 };
-		const char *value = settings_get(settings, *name);
+		const char *value = settings_get(settings, s->name);
 		bool is_key = value && value == key;
 
-		if (!value || (!is_key && (is_sent(rq, value) || (key && strstr(value, key)))))
+		if (!value || (!is_key && (is_sent(rq, value) || secrets_in(&secrets, value))))
 			continue;
-		buf_printf(out, "%s\"%s\":", out->len > 1 ? "," : "", *name);
-		json_quote_lossy(out,
-				 is_key ? span_of(MODEL_KEY_MASK) : without_user(value, &clean));
+		jsonput_text(out, s->name,
+				 is_key ? span_of(SECRET_MASK) : without_user(value, &clean));
 		out->failed |= clean.failed;
 	}
 	buf_char(out, '}');
@@ -146,22 +147,6 @@ static void tap_release(struct tap *tap)
 }
 
 /* Writing */
-
-/* Overwrite the key wherever it is; a mask of its length keeps all else where it is. */
-static void hide(struct buf *text, const char *key)
-{
-	size_t n = key ? strlen(key) : 0;
-	char *hit;
-
-	while (n && text->len && (hit = memmem(text->data, text->len, key, n)))
-		memset(hit, MASK_CHAR, n);
-}
-
-static void put_text(struct buf *out, const char *name, struct span text)
-{
-	buf_printf(out, ",\"%s\":", name);
-	json_quote_lossy(out, text);
-}
 
 static void put_bytes(struct buf *out, struct span bytes)
 {
@@ -226,25 +211,25 @@ static int make_line(const struct record *record, const struct http_request *rq,
 		     const struct err *reason, struct buf *out)
 {
 	buf_printf(out, "{\"call\":\"%s\",\"attempt\":%u", record->call, record->attempt);
-	put_text(out, "provider", span_of(record->provider));
-	put_text(out, "model", span_of(record->model));
+	jsonput_text(out, "provider", span_of(record->provider));
+	jsonput_text(out, "model", span_of(record->model));
 	buf_text(out, ",\"settings\":");
 	buf_span_add(out, record->settings);
-	put_text(out, "path", path_of(buf_span(&rq->url)));
+	jsonput_text(out, "path", path_of(buf_span(&rq->url)));
 	buf_text(out, ",\"body\":");
 	if (put_body(out, buf_span(&rq->body)) < 0)
 		return -ENOMEM;
 	buf_printf(out, ",\"status\":%d,\"headers\":", answer->status);
 	cassette_headers(answer, out);
-	hide(&tap->bytes, record->key);
+	secrets_blank(record->secrets, &tap->bytes);
 	put_pieces(out, tap);
 	if (r < 0 && !tap->stopped) {
 		buf_printf(out, ",\"error\":{\"errno\":\"%s\"", err_name(r));
-		put_text(out, "text", span_of(reason->text));
+		jsonput_text(out, "text", span_of(reason->text));
 		buf_char(out, '}');
 	}
 	buf_text(out, "}\n");
-	hide(out, record->key);
+	secrets_blank(record->secrets, out);
 	return buf_check(out, NULL);
 }
 

@@ -11,6 +11,7 @@
 #include "runner/http.h"
 
 struct model_provider;
+struct secrets;
 struct settings;
 
 /*
@@ -29,9 +30,9 @@ struct record {
 	unsigned attempt;
 	const char *provider;
 	const char *model;
-	const char *agent;    /* the agent's folder */
-	struct span settings; /* JSON object, without secrets */
-	const char *key;      /* overwritten wherever it appears; NULL: none */
+	const char *agent;             /* the agent's folder */
+	struct span settings;          /* JSON object, without secrets */
+	const struct secrets *secrets; /* overwritten wherever they appear */
 };
 
 /*

@@ -4,6 +4,7 @@
 #include "runner/run.h"
 
 #include "base/clock.h"
+#include "runner/jsonput.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -348,6 +349,51 @@ static void set_if(struct event *e, enum event_member which, const char *text)
 		event_set_text(e, which, span_of(text));
 }
 
+/* Members that a few providers fill. What is not of ADK's form is left out. */
+static void set_extras(struct event *e, const struct model_reply *reply)
+{
+	static const struct {
+		const char *name;
+		enum event_member which;
+	} members[MODEL_EXTRAS] = {
+		[MODEL_GROUNDING] = { "groundingMetadata", EVENT_GROUNDING },
+		[MODEL_CITATIONS] = { "citationMetadata", EVENT_CITATIONS },
+		[MODEL_AVG_LOGPROBS] = { "avgLogprobs", EVENT_AVG_LOGPROBS },
+		[MODEL_LOGPROBS] = { "logprobsResult", EVENT_LOGPROBS },
+	};
+	size_t i;
+
+	for (i = 0; i < MODEL_EXTRAS; i++) {
+		CLEANUP(buf_release) struct buf json = { 0 };
+		CLEANUP(event_release) struct event parsed = { 0 };
+
+		if (!reply->extras[i].len)
+			continue;
+		buf_printf(&json, "{\"%s\":", members[i].name);
+		buf_span_add(&json, buf_span(&reply->extras[i]));
+		buf_char(&json, '}');
+		e->text.failed |= json.failed;
+		if (!json.failed && event_from_json(buf_span(&json), &parsed, NULL) == 0)
+			event_set_json(e, members[i].which, event_json(&parsed, members[i].which));
+	}
+}
+
+/* Who answered over a network, and the provider's own word for how it ended. */
+static void set_provider(struct event *e, const struct model_reply *reply)
+{
+	CLEANUP(buf_release) struct buf json = { 0 };
+
+	if (!reply->provider)
+		return;
+	buf_text(&json, "{\"adkfs.model\":{");
+	jsonput_text(&json, "provider", span_of(reply->provider));
+	if (reply->finish_word && *reply->finish_word)
+		jsonput_text(&json, "finishReason", span_of(reply->finish_word));
+	buf_text(&json, "}}");
+	e->text.failed |= json.failed;
+	event_set_json(e, EVENT_CUSTOM_METADATA, buf_span(&json));
+}
+
 /* What the model said as an event, committed. value: of a structured answer. */
 static int commit_reply(struct step *s, struct span value)
 {
@@ -363,6 +409,8 @@ static int commit_reply(struct step *s, struct span value)
 	set_if(&e, EVENT_ERROR_MESSAGE, reply->error_message);
 	if (reply->usage.len)
 		event_set_json(&e, EVENT_USAGE, buf_span(&reply->usage));
+	set_extras(&e, reply);
+	set_provider(&e, reply);
 	event_set_content(&e, reply->content);
 	list_long_running(&s->llm->offer, reply->content, &e);
 	if (!reply->error_code)

@@ -1,0 +1,157 @@
+/*
+ * generate_content_config on the wire: see model_config.h.
+ */
+#include "runner/model_config.h"
+
+#include "runner/jsonput.h"
+
+#include <errno.h>
+#include <math.h>
+#include <strings.h>
+
+int model_option_bad(const struct model_config *w, const char *name, const char *what)
+{
+	return err_set(w->err, -EINVAL, "generate_content_config: %s: %s", name, what);
+}
+
+static const struct model_option *find(const struct model_option *rows, size_t count,
+				       const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < count; i++) {
+		if (strcmp(rows[i].name, name) == 0)
+			return &rows[i];
+	}
+	return NULL;
+}
+
+int model_config_check(const struct model_config *w, const struct model_option *rows, size_t count)
+{
+	json_t *config = (json_t *)w->rq->config; /* json_object_foreach takes no const */
+	const char *name;
+	json_t *value;
+
+	json_object_foreach(config, name, value)
+	{
+		if (!json_is_null(value) && !find(rows, count, name))
+			return err_set(w->err, -EINVAL,
+				       "generate_content_config: %s: has no counterpart with %s",
+				       name, w->provider);
+	}
+	return 0;
+}
+
+int model_config_put(const struct model_config *w, const struct model_option *rows, size_t count)
+{
+	size_t i;
+
+	for (i = 0; i < count; i++) {
+		const json_t *value = json_object_get(w->rq->config, rows[i].name);
+		int r = value && !json_is_null(value) ? rows[i].put(w, &rows[i], value) : 0;
+
+		if (r < 0)
+			return r == -ENOMEM ? err_nomem(w->err) : r;
+	}
+	return buf_check(w->out, w->err);
+}
+
+int model_option_number(const struct model_config *w, const struct model_option *o,
+			const json_t *value)
+{
+	if (!json_is_number(value))
+		return model_option_bad(w, o->name, "is not a number");
+	return model_option_json(w, o, value);
+}
+
+int model_option_integer(const struct model_config *w, const struct model_option *o,
+			 const json_t *value)
+{
+	double number = json_number_value(value);
+
+	if (!json_is_number(value) || number != trunc(number) || fabs(number) > 1e15)
+		return model_option_bad(w, o->name, "is not a whole number");
+	jsonput_key(w->out, o->wire);
+	buf_printf(w->out, "%.0f", number);
+	return 0;
+}
+
+int model_option_json(const struct model_config *w, const struct model_option *o,
+		      const json_t *value)
+{
+	jsonput_key(w->out, o->wire);
+	return jsonput_value(w->out, value);
+}
+
+int model_option_one(const struct model_config *w, const struct model_option *o,
+		     const json_t *value)
+{
+	return json_number_value(value) == 1 ? 0 : model_option_bad(w, o->name, "can only be 1");
+}
+
+int model_option_off(const struct model_config *w, const struct model_option *o,
+		     const json_t *value)
+{
+	if (json_is_false(value))
+		return 0;
+	return err_set(w->err, -EINVAL, "generate_content_config: %s: is not supported with %s",
+		       o->name, w->provider);
+}
+
+int model_option_ignore(const struct model_config *w UNUSED, const struct model_option *o UNUSED,
+			const json_t *value UNUSED)
+{
+	return 0;
+}
+
+const json_t *model_config_schema(const struct model_request *rq)
+{
+	const json_t *schema = json_object_get(rq->config, "responseJsonSchema");
+
+	return json_is_object(schema) ? schema : NULL;
+}
+
+int model_config_mime(const struct model_config *w, bool *json)
+{
+	const json_t *value = json_object_get(w->rq->config, "responseMimeType");
+	const char *mime = json_is_string(value) ? json_string_value(value) : "";
+
+	*json = strcasecmp(mime, "application/json") == 0;
+	if (!value || json_is_null(value) || *json || strcasecmp(mime, "text/plain") == 0)
+		return 0;
+	return err_set(w->err, -EINVAL,
+		       "generate_content_config: responseMimeType: %s gives text/plain or "
+		       "application/json",
+		       w->provider);
+}
+
+static const struct {
+	const char *word;
+	enum model_choice mode;
+} modes[] = {
+	{ "AUTO", MODEL_CHOICE_AUTO },      { "MODE_UNSPECIFIED", MODEL_CHOICE_AUTO },
+	{ "VALIDATED", MODEL_CHOICE_AUTO }, { "ANY", MODEL_CHOICE_ANY },
+	{ "NONE", MODEL_CHOICE_NONE },
+};
+
+int model_config_choice(const struct model_config *w, struct model_tool_choice *out)
+{
+	const json_t *config = json_object_get(w->rq->config, "toolConfig");
+	const json_t *calling = json_object_get(config, "functionCallingConfig");
+	const json_t *names = json_object_get(calling, "allowedFunctionNames");
+	const char *word = json_string_value(json_object_get(calling, "mode"));
+	size_t i = 0;
+
+	*out = (struct model_tool_choice){ .mode = MODEL_CHOICE_AUTO,
+					   .allowed = json_array_size(names) };
+	if (out->allowed == 1)
+		out->only = json_string_value(json_array_get(names, 0));
+	if (!word)
+		return 0;
+	while (i < ARRAY_SIZE(modes) && strcasecmp(modes[i].word, word) != 0)
+		i++;
+	if (i == ARRAY_SIZE(modes))
+		return model_option_bad(w, "toolConfig", "the mode is not AUTO, ANY or NONE");
+	out->mode = modes[i].mode;
+	return 0;
+}

@@ -1,0 +1,65 @@
+/*
+ * Names of functions: see model_name.h.
+ */
+#include "runner/model_name.h"
+
+#include <ctype.h>
+#include <errno.h>
+
+#define ESCAPE_LEN 5 /* of "-xHH-" */
+
+static bool is_allowed(const struct model_name_rule *rule, char c)
+{
+	return isalnum((unsigned char)c) || c == '_' || c == '-' || strchr(rule->also, c);
+}
+
+static int hex_value(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+/* The byte that "-xHH-" at p stands for, or -1. */
+static int escaped_at(struct span text, size_t at)
+{
+	const char *p = text.data + at;
+
+	if (text.len - at < ESCAPE_LEN || p[0] != '-' || p[1] != 'x' || p[4] != '-')
+		return -1;
+	return hex_value(p[2]) < 0 || hex_value(p[3]) < 0 ? -1
+							  : hex_value(p[2]) * 16 + hex_value(p[3]);
+}
+
+int model_name_encode(const struct model_name_rule *rule, const char *name, struct buf *out,
+		      struct err *err)
+{
+	struct span text = span_of(name);
+	size_t before = out->len;
+	size_t i;
+
+	for (i = 0; i < text.len; i++) {
+		if (is_allowed(rule, name[i]) && escaped_at(text, i) < 0)
+			buf_char(out, name[i]);
+		else
+			buf_printf(out, "-x%02X-", (unsigned char)name[i]);
+	}
+	if (out->len == before || out->len - before > rule->max)
+		return err_set(err, -EINVAL,
+			       "the function name '%.80s' cannot be sent to %s: it has to be "
+			       "1 to %zu of a-z A-Z 0-9 _ -%s%s, and other characters count five",
+			       name, rule->provider, rule->max, *rule->also ? " " : "", rule->also);
+	return buf_check(out, err);
+}
+
+void model_name_decode(struct span wire, struct buf *name)
+{
+	size_t i = 0;
+
+	while (i < wire.len) {
+		int byte = escaped_at(wire, i);
+
+		buf_char(name, byte > 0 ? (char)byte : wire.data[i]);
+		i += byte > 0 ? ESCAPE_LEN : 1;
+	}
+}

@@ -1,0 +1,23 @@
+/*
+ * JSON Schemas for providers.
+ */
+#ifndef RUNNER_MODEL_SCHEMA_H
+#define RUNNER_MODEL_SCHEMA_H
+
+#include "base/buf.h"
+
+#include <jansson.h>
+
+#define MODEL_SCHEMA_DEPTH 64
+
+/*
+ * Append a schema with its types in lower case, as Gemini does not write them.
+ * -E2BIG: nested too deeply; -ENOMEM.
+ */
+MUST_CHECK int model_schema_put(const json_t *schema, struct buf *out);
+
+/* Call fn for a schema and all schemas in it, which it may change. Not 0 ends it; -E2BIG. */
+typedef int model_schema_fn(void *arg, json_t *schema);
+MUST_CHECK int model_schema_each(json_t *schema, model_schema_fn *fn, void *arg);
+
+#endif
