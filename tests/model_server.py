@@ -3,10 +3,11 @@
 
     model_server.py [--port N] [--port-file FILE] [--save DIR] SCENARIO.json
 
-Speaks OpenAI chat completions: whoever asks gets the answers of the scenario
-in their order, whatever the question; the last one repeats. The first line on
+Speaks OpenAI chat completions and, at the paths of other services, as those do
+(tests/dialects): whoever asks gets the answers of the scenario in their order,
+whatever the question; the last one repeats. The first line on
 standard output is the port number (--port 0, the default, takes a free one).
---save stores each request as DIR/N.json and its headers as DIR/N.head, N from 1,
+--save stores each request as DIR/N.json and its head as DIR/N.head, N from 1,
 before it is answered.
 
 SCENARIO.json is a list of answers. What an answer says, one of:
@@ -49,8 +50,13 @@ import sys
 import threading
 import time
 
+from dialects import openai
+
 HOST = "127.0.0.1"
-USAGE = {"prompt_tokens": 11, "completion_tokens": 7, "total_tokens": 18}
+KEY_HEADERS = ("Authorization", "x-api-key", "x-goog-api-key", "api-key")
+
+# How paths end, and who speaks there; any other is OpenAI's chat completions.
+DIALECTS = []
 
 
 class Scenario:
@@ -67,43 +73,18 @@ class Scenario:
             return self.asked, self.answers[min(self.asked, len(self.answers)) - 1]
 
 
-def chunk(delta, finish=None, **members):
-    choice = {"index": 0, "delta": delta, "finish_reason": finish}
-    return dict({"id": "chatcmpl-test", "object": "chat.completion.chunk", "created": 1,
-                 "model": "test-model", "choices": [choice]}, **members)
+def dialect_of(path):
+    """The module that speaks as the service does that people ask at this path."""
+    for end, dialect in DIALECTS:
+        if re.search(end, path):
+            return dialect
+    return openai
 
 
-def call_chunks(index, call):
-    """A call: its head, then its arguments in two pieces."""
-    args = json.dumps(call.get("args", {}), ensure_ascii=False)
-    head = {"index": index, "id": call.get("id", "call_%d" % index), "type": "function",
-            "function": {"name": call["name"], "arguments": ""}}
-    yield chunk({"tool_calls": [head]})
-    for piece in (args[:len(args) // 2], args[len(args) // 2:]):
-        yield chunk({"tool_calls": [{"index": index, "function": {"arguments": piece}}]})
-
-
-def stream(answer):
-    """The events of a streamed answer."""
-    yield chunk({"role": "assistant", "content": ""})
-    if answer.get("thought"):
-        yield chunk({"reasoning_content": answer["thought"]})
-    for word in re.findall(r"\S+\s*|\s+", answer.get("text", "")):
-        yield chunk({"content": word})
-    calls = answer.get("calls", [])
-    for index, call in enumerate(calls):
-        yield from call_chunks(index, call)
-    finish = answer.get("finish", "tool_calls" if calls else "stop")
-    if finish is not None:
-        yield chunk({}, finish)
-    if answer.get("usage", USAGE) is not None:
-        yield dict(chunk({}), choices=[], usage=answer.get("usage", USAGE))
-
-
-def body_of(answer, headers):
+def body_of(answer, path, headers):
     """Content type and bytes."""
     if answer.get("echo_key"):
-        said = headers.get("Authorization", "no key").split()[-1]
+        said = next((headers[n] for n in KEY_HEADERS if n in headers), "no key").split()[-1]
         error = {"error": {"message": "Incorrect API key provided: %s." % said}}
         return "application/json", json.dumps(error).encode()
     if "chunks" in answer:
@@ -114,10 +95,7 @@ def body_of(answer, headers):
         return "application/json", text.encode()
     if answer.get("status", 200) != 200:
         return "application/json", b'{"error":{"message":"made for a test"}}'
-    events = ["data: %s\n\n" % json.dumps(e, ensure_ascii=False) for e in stream(answer)]
-    if answer.get("done", True):
-        events.append("data: [DONE]\n\n")
-    return "text/event-stream", "".join(events).encode()
+    return dialect_of(path).body(answer)
 
 
 def pieces(answer, body):
@@ -158,7 +136,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def keep(self, number, question):
         """A reader who sees the file sees the whole of it."""
-        for end, data in (("head", str(self.headers).encode()), ("json", question)):
+        head = "%s\n%s" % (self.requestline, self.headers)
+        for end, data in (("head", head.encode()), ("json", question)):
             path = os.path.join(self.save, "%d.%s" % (number, end))
             with open(path + ".new", "wb") as out:
                 out.write(data)
@@ -169,7 +148,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if answer.get("drop"):
             self.close_connection = True
             return
-        kind, body = body_of(answer, self.headers)
+        kind, body = body_of(answer, self.path, self.headers)
         self.send_response(answer.get("status", 200))
         self.send_header("Content-Type", kind)
         self.send_header("Transfer-Encoding", "chunked")
