@@ -11,7 +11,7 @@
 
 #define ENV_FILE       ".env"
 #define REFERENCE      "config_path"
-#define REASON_MAX     200
+#define REASON_MAX     400
 #define TIMEOUT_MAX_MS 86400000
 #define TURNS_MAX      100000
 
@@ -67,6 +67,8 @@ static int load_text(struct agent_file *file, struct agent *parent, const char *
 	if (!file->agent)
 		return err_nomem(ld->err);
 	r = agent_fields_take(file);
+	if (r == 0)
+		r = agent_review(file);
 	if (r == 0)
 		*out = file->agent;
 	return r;

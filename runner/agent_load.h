@@ -59,6 +59,9 @@ MUST_CHECK int agent_file_warn(struct agent_file *file, const char *path, const 
 MUST_CHECK int agent_fields_take(struct agent_file *file);
 json_t *agent_fields_show(const struct agent *agent); /* NULL: out of memory */
 
+/* agent_review.c: warn of what the agent's model will not take as it is written. -ENOMEM. */
+MUST_CHECK int agent_review(struct agent_file *file);
+
 /* agent_show.c: a text that need not be UTF-8 as a JSON string. NULL: out of memory. */
 json_t *agent_show_text(const char *text);
 

@@ -196,8 +196,6 @@ static int openai_encode(const struct model_request *rq, struct http_request *ou
 	struct encoder e = { .rq = rq, .out = &out->body, .err = err };
 	int r = find_endpoint(rq->settings, &e.at, err);
 
-	if (r == 0)
-		r = check_key(&e);
 	if (r < 0)
 		return r;
 	buf_span_add(&out->url, e.at.base);
@@ -205,6 +203,8 @@ static int openai_encode(const struct model_request *rq, struct http_request *ou
 	r = put_headers(rq->settings, out, err);
 	if (r == 0)
 		r = put_body(&e);
+	if (r == 0)
+		r = check_key(&e); /* last: what cannot be sent is told without one too */
 	if (r == 0)
 		r = buf_check(&out->url, NULL);
 	return r == -ENOMEM ? err_nomem(err) : r;

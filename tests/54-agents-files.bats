@@ -148,12 +148,25 @@ shown() {
 	[ -z "$output" ]
 }
 
+@test "what a provider cannot take is a warning before the first turn" {
+	mkdir -p "$TMP/a"
+	printf '%s\n' 'name: a' 'instruction: hi' 'model: openai/gpt-5' 'generate_content_config: {topK: 3}' \
+		> "$TMP/a/root_agent.yaml"
+	run env -u OPENAI_API_KEY "$ADKFS" check-agent "$TMP/a"
+	same 0 "$status"
+	[[ ${lines[1]} == "$TMP/a: warning: root_agent.yaml:3: model: generate_content_config: topK: has no counterpart with openai" ]]
+	sed -i /generate/d "$TMP/a/root_agent.yaml"
+	run env -u OPENAI_API_KEY "$ADKFS" check-agent "$TMP/a"
+	same 0 "$status"
+	same 1 "${#lines[@]}"
+}
+
 @test "check-agent: warnings, --json, settings, and what is no folder" {
 	tree
-	sed -i 's/^model: .*/model: gemini-2.5-flash/' "$A/root_agent.yaml"
+	sed -i 's/^model: .*/model: nobody-2.5/' "$A/root_agent.yaml"
 	run "$ADKFS" check-agent "$A"
 	same 0 "$status"
-	[[ ${lines[1]} == "$A: warning: root_agent.yaml:2: model: the model 'gemini-2.5-flash'"* ]]
+	[[ ${lines[1]} == "$A: warning: root_agent.yaml:2: model: the model 'nobody-2.5'"* ]]
 	"$ADKFS" check-agent --json "$A" > "$TMP/json"
 	session tree
 	same "$(jq -S . "$TMP/json")" "$(jq -S . "$MNT/apps/tree/agent.json")"

@@ -1,0 +1,107 @@
+/*
+ * Reviewing agents: what their models' provider will refuse, or send otherwise
+ * than it is written, is a warning when the folder is loaded.
+ */
+#include "runner/agent_load.h"
+
+#include "runner/http.h"
+#include "runner/model.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+struct review {
+	struct agent_file *file;
+	struct model_request rq;
+	struct model_tool *tools;
+	json_t *config;
+};
+
+static void review_release(struct review *v)
+{
+	free(v->tools);
+	json_decref(v->config);
+}
+
+static int warn(void *arg, const char *sentence)
+{
+	struct review *v = arg;
+
+	return agent_file_warn(v->file, "model", "%s", sentence);
+}
+
+/* The tools that are known without asking anybody. */
+static int list_tools(struct review *v)
+{
+	const struct agent *agent = v->file->agent;
+	size_t i;
+
+	v->tools = calloc(agent->tool_count + 1, sizeof *v->tools);
+	if (!v->tools)
+		return err_nomem(v->file->ld->err);
+	for (i = 0; i < agent->tool_count; i++) {
+		const struct tool *tool = &agent->tools[i];
+
+		if (tool->kind != TOOL_PRELOAD_MEMORY)
+			v->tools[v->rq.tool_count++] = (struct model_tool){ tool->name,
+									    tool->description,
+									    tool->parameters };
+	}
+	v->rq.tools = v->tools;
+	return 0;
+}
+
+/* As a request has it (set_schema_mode in request.c), when no tool is there for the answer. */
+static int make_config(struct review *v)
+{
+	const struct agent *agent = v->file->agent;
+	bool shaped = agent->output_schema &&
+		      (v->rq.provider->schema_with_tools || !v->rq.tool_count);
+
+	if (!agent->config && !shaped)
+		return 0;
+	v->config = agent->config ? json_deep_copy(agent->config) : json_object();
+	if (!v->config || (shaped && !json_object_get(v->config, "responseJsonSchema") &&
+			   json_object_set(v->config, "responseJsonSchema", agent->output_schema)))
+		return err_nomem(v->file->ld->err);
+	v->rq.config = v->config;
+	return 0;
+}
+
+/* What does not depend on the conversation is refused now as it would be later. */
+static int try_encoding(struct review *v)
+{
+	CLEANUP(content_free_p) struct content *hello = content_new("user");
+	CLEANUP(http_request_release) struct http_request http = { 0 };
+	struct err reason = { 0 };
+	int r = hello ? content_add_text(hello, SPAN("hello"), false) : -ENOMEM;
+
+	if (r < 0)
+		return err_nomem(v->file->ld->err);
+	v->rq.contents = &hello;
+	v->rq.count = 1;
+	r = v->rq.provider->encode(&v->rq, &http, &reason);
+	if (r == -ENOMEM)
+		return err_nomem(v->file->ld->err);
+	return r == -EINVAL ? warn(v, reason.text) : 0;
+}
+
+int agent_review(struct agent_file *file)
+{
+	CLEANUP(review_release) struct review v = { .file = file };
+	const struct agent_tree *tree = file->ld->tree;
+	int r;
+
+	if (file->agent->kind != AGENT_LLM ||
+	    model_find(file->agent->model, &v.rq.provider, &v.rq.name, NULL) < 0 ||
+	    !v.rq.provider->encode)
+		return 0;
+	v.rq.folder = tree->folder;
+	v.rq.settings = tree->settings;
+	r = list_tools(&v);
+	if (r == 0)
+		r = make_config(&v);
+	if (r == 0 && v.rq.provider->review)
+		r = v.rq.provider->review(&v.rq, warn, &v);
+	return r < 0 ? r : try_encoding(&v);
+}
