@@ -12,10 +12,12 @@
 
 struct json_scan json_scan_of(struct span text, int depth, struct err *err)
 {
+	const char *start = text.data ? text.data : ""; /* an absent text is an empty one */
+
 	return (struct json_scan){
-		.at = text.data,
-		.end = text.data + text.len,
-		.start = text.data,
+		.at = start,
+		.end = start + text.len,
+		.start = start,
 		.depth = depth,
 		.err = err,
 	};
