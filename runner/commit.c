@@ -23,6 +23,35 @@ void run_head(const struct run *run, struct event *e)
 		event_set_text(e, EVENT_BRANCH, span_of(run->branch));
 }
 
+static void add_before(const struct run *run, struct buf *list)
+{
+	const struct agent *agent;
+	size_t at;
+
+	if (run->above)
+		add_before(run->above, list);
+	for (at = 0; at < run->before.len; at += sizeof agent) {
+		memcpy(&agent, run->before.data + at, sizeof agent);
+		buf_char(list, list->len ? ',' : '[');
+		json_quote(list, span_of(agent->name));
+	}
+}
+
+void run_tell_before(const struct run *run, struct event *e)
+{
+	CLEANUP(buf_release) struct buf list = { 0 };
+	CLEANUP(buf_release) struct buf json = { 0 };
+
+	add_before(run, &list);
+	if (!list.len)
+		return;
+	buf_text(&json, "{\"adkfs.transfers\":");
+	buf_span_add(&json, buf_span(&list));
+	buf_text(&json, "]}");
+	e->text.failed |= list.failed || json.failed;
+	event_set_json(e, EVENT_CUSTOM_METADATA, buf_span(&json));
+}
+
 bool run_streams(const struct run *run)
 {
 	const struct agent *agent = run->agent;

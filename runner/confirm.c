@@ -80,6 +80,7 @@ int confirm_ask(struct run *run, const struct call *calls, size_t n, struct chan
 		return run_nomem(run);
 	event_set_content(&e, content);
 	event_set_json(&e, EVENT_LONG_RUNNING, buf_span(&ids));
+	run_tell_before(run, &e);
 	r = run_commit(run, &e, NULL, NULL, 0);
 	changes->actions = actions;
 	actions = (struct buf){ 0 };

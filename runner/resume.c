@@ -22,6 +22,7 @@ struct place {
 	char *agent;
 	char *sub; /* NULL: it has ended since */
 	unsigned times_looped;
+	bool escalated; /* a loop ends there */
 };
 
 /* A call that has no answer. */
@@ -29,13 +30,19 @@ struct open_call {
 	char *id;
 	char *agent;
 	char *branch; /* "": none */
+	uint64_t turn;
 };
 
 struct pause {
+	/* who is resumed */
+	const struct agent *agent;
+	const char *branch; /* "": none */
+
 	struct buf invocations; /* that belong to it, each with a NUL */
 	struct buf places;      /* of struct place */
 	struct buf open;        /* of struct open_call */
 	bool is_one;            /* its first turn left calls open */
+	bool has_waited;        /* an answer to who is resumed came in a later turn */
 };
 
 static struct place *places_of(const struct pause *p, size_t *n)
@@ -130,7 +137,8 @@ static int check_line(struct pause *p, const struct past_line *line)
 
 static int add_call(struct pause *p, const struct past_line *line, const char *id)
 {
-	struct open_call call = { strdup(id), text_of(line->author), text_of(line->branch) };
+	struct open_call call = { strdup(id), text_of(line->author), text_of(line->branch),
+				  line->turn };
 
 	if (call.id && call.agent && call.branch)
 		buf_add(&p->open, &call, sizeof call);
@@ -140,7 +148,12 @@ static int add_call(struct pause *p, const struct past_line *line, const char *i
 	return -ENOMEM;
 }
 
-static void drop_call(struct pause *p, const char *id)
+static bool is_callers(const struct pause *p, const struct open_call *call)
+{
+	return !strcmp(call->agent, p->agent->name) && !strcmp(call->branch, p->branch);
+}
+
+static void drop_call(struct pause *p, const struct past_line *line, const char *id)
 {
 	size_t n;
 	size_t i;
@@ -149,6 +162,7 @@ static void drop_call(struct pause *p, const char *id)
 	for (i = n; i-- > 0;) {
 		if (strcmp(open[i].id, id) != 0)
 			continue;
+		p->has_waited |= line->turn != open[i].turn && is_callers(p, &open[i]);
 		open_call_release(&open[i]);
 		memmove(open + i, open + i + 1, (n - i - 1) * sizeof *open);
 		p->open.len -= sizeof *open;
@@ -169,7 +183,7 @@ static int note_content(struct pause *p, const struct past_line *line, bool is_o
 		if (!part->id)
 			continue;
 		if (part->kind == PART_RESPONSE && !confirm_is_placeholder(part))
-			drop_call(p, part->id);
+			drop_call(p, line, part->id);
 		else if (part->kind == PART_CALL && is_ours &&
 			 pairing_lists(line->long_running, part->id))
 			r = add_call(p, line, part->id);
@@ -190,11 +204,16 @@ static struct place *find_place(const struct pause *p, const char *agent)
 	return NULL;
 }
 
+/* line: an event of the agent itself. sub: taken. */
 static int set_place(struct pause *p, const struct past_line *line, char *sub, unsigned times)
 {
 	struct place place = { .agent = text_of(line->author), .sub = sub, .times_looped = times };
+	struct span value;
 	struct place *old = place.agent ? find_place(p, place.agent) : NULL;
 
+	place.escalated = line->metadata.len &&
+			  json_member(line->metadata, "adkfs.escalated", &value) == 0 &&
+			  span_is(value, "true");
 	if (old) {
 		free(old->agent);
 		free(old->sub);
@@ -312,6 +331,7 @@ void resumed_free(struct resumed *list, size_t n)
 	for (i = 0; i < n; i++) {
 		free(list[i].branch);
 		free(list[i].invocation);
+		buf_release(&list[i].before);
 	}
 	free(list);
 }
@@ -325,6 +345,33 @@ static bool is_listed(const struct resumed *list, size_t n)
 			return true;
 	}
 	return false;
+}
+
+/* Who handed over to the caller, says the line of the call; those that are still there. */
+static int read_before(struct invocation *in, struct span line, struct buf *before)
+{
+	CLEANUP(buf_release) struct buf name = { 0 };
+	struct span metadata;
+	struct span list;
+	struct json_scan s;
+	bool first = true;
+	int r;
+
+	if (json_member(line, "customMetadata", &metadata) < 0 ||
+	    json_member(metadata, "adkfs.transfers", &list) < 0)
+		return 0;
+	s = json_scan_of(list, JSON_DEPTH_FREE, NULL);
+	r = json_open(&s, '[');
+	while (r == 0 && (r = json_item(&s, &first)) == 1) {
+		struct agent *agent;
+
+		buf_clear(&name);
+		r = json_take_string(&s, &name);
+		agent = r == 0 && buf_cstr(&name) ? agent_find(in->tree->root, name.data) : NULL;
+		if (agent)
+			buf_add(before, &agent, sizeof agent);
+	}
+	return name.failed || before->failed ? -ENOMEM : 0; /* a line of others may say anything */
 }
 
 /* Who called. 1: nobody who is still there. */
@@ -351,7 +398,9 @@ static int find_caller(struct invocation *in, const char *id, struct resumed *ou
 	(void)!json_member(buf_span(&line), "invocationId", &value);
 	out->branch = strdup(branch.data);
 	out->invocation = text_of(value);
-	return out->branch && out->invocation ? 0 : err_nomem(err);
+	if (read_before(in, buf_span(&line), &out->before) < 0 || !out->branch || !out->invocation)
+		return err_nomem(err);
+	return 0;
 }
 
 int resumed_find(struct invocation *in, struct resumed **out, size_t *n, struct err *err)
@@ -377,6 +426,7 @@ int resumed_find(struct invocation *in, struct resumed **out, size_t *n, struct 
 		}
 		free(list[count].branch);
 		free(list[count].invocation);
+		buf_release(&list[count].before);
 		list[count] = (struct resumed){ 0 };
 	}
 	if (r < 0) {
@@ -440,15 +490,14 @@ static bool others_wait(const struct pause *p, const struct agent *parallel, con
 	return false;
 }
 
-static bool waits_itself(const struct pause *p, const struct run *run)
+static bool waits_itself(const struct pause *p)
 {
 	size_t n;
 	size_t i;
 	const struct open_call *open = open_of(p, &n);
 
 	for (i = 0; i < n; i++) {
-		if (!strcmp(open[i].agent, run->agent->name) &&
-		    !strcmp(open[i].branch, run->branch ? run->branch : ""))
+		if (is_callers(p, &open[i]))
 			return true;
 	}
 	return false;
@@ -470,14 +519,16 @@ static int go_on(struct run *run, const struct pause *p, const struct agent *don
 	} else if (!is_there) {
 		return 1; /* it did not pause here, or the tree is another one now */
 	}
+	run->escalated |= agent->kind == AGENT_LOOP && place->escalated;
 	return run_agent_after(run, done, place ? place->times_looped : 0);
 }
 
+/* The agents around the one that was resumed, until one waits. */
 static int climb(struct run *run, const struct pause *p, char *branch, const struct resumed *rest,
 		 size_t n)
 {
 	const struct agent *done = run->agent;
-	int r = waits_itself(p, run);
+	int r = 0;
 
 	while (r == 0 && !run->paused && done->parent) {
 		run->agent = done->parent;
@@ -488,20 +539,77 @@ static int climb(struct run *run, const struct pause *p, char *branch, const str
 	return r < 0 ? r : 0;
 }
 
+/* An escalate before something waits again: the loop around it has to know when it goes on. */
+static int keep_escalate(struct run *run, const struct pause *p, char *branch)
+{
+	const struct place *place;
+	const struct agent *sub = run->agent;
+	struct agent *around = sub->parent;
+
+	for (; around && around->kind != AGENT_LOOP; around = around->parent) {
+		if (around->kind == AGENT_PARALLEL)
+			(void)leave_branch(branch, around, sub);
+		sub = around;
+	}
+	place = around ? find_place(p, around->name) : NULL;
+	if (!place || !place->sub || place->escalated || strcmp(place->sub, sub->name) != 0)
+		return 0;
+	run->agent = around;
+	run->branch = *branch ? branch : NULL;
+	return workflow_place(run, place->sub, place->times_looped);
+}
+
+/* Those who handed over end with it, unless it never waited: they have ended then. */
+static int take_before(struct run *run, const struct pause *p, struct resumed *one)
+{
+	CLEANUP(pause_release)
+	struct pause was = { .agent = p->agent, .branch = p->branch };
+	struct err err = { 0 };
+
+	if (!one->before.len)
+		return 0;
+	if (pause_load(&was, run->ground->in, one->invocation, &err) < 0)
+		return run_fail(run, NULL, &err);
+	if (was.has_waited) {
+		run->before = one->before;
+		one->before = (struct buf){ 0 };
+	}
+	return 0;
+}
+
+/* The agent itself. p: becomes the pause as it is when its work is done. */
+static int resume_agent(struct run *run, struct pause *p, struct resumed *one)
+{
+	struct agent *own = run->agent;
+	struct err err = { 0 };
+	int worked;
+	int r = take_before(run, p, one);
+
+	if (r < 0)
+		return r;
+	worked = run_agent_work(run, NULL, 0);
+	if (worked < 0)
+		return worked;
+	if (pause_load(p, run->ground->in, one->invocation, &err) < 0)
+		return run_fail(run, NULL, &err);
+	run->paused |= waits_itself(p);
+	return run_agent_end(run, own, worked);
+}
+
 static int resume_one(struct run *run, struct resumed *one, const struct resumed *rest, size_t n)
 {
-	CLEANUP(pause_release) struct pause pause = { 0 };
-	struct err err = { 0 };
+	CLEANUP(pause_release)
+	struct pause pause = { .agent = run->agent, .branch = one->branch };
 	int r = confirm_is_spent(run);
 
 	if (r)
 		return r < 0 ? r : 0;
-	r = run_agent_after(run, NULL, 0);
-	if (r < 0 || run->paused)
-		return r;
-	if (pause_load(&pause, run->ground->in, one->invocation, &err) < 0)
-		return run_fail(run, NULL, &err);
-	return pause.is_one ? climb(run, &pause, one->branch, rest, n) : 0;
+	r = resume_agent(run, &pause, one);
+	if (r == 0 && pause.is_one)
+		r = climb(run, &pause, one->branch, rest, n);
+	if (r == 0 && run->escalated)
+		r = keep_escalate(run, &pause, one->branch);
+	return r;
 }
 
 int resumed_run(struct ground *g, struct resumed *list, size_t n, struct failure *failure)
@@ -516,6 +624,7 @@ int resumed_run(struct ground *g, struct resumed *list, size_t n, struct failure
 				   .failure = failure };
 
 		r = resume_one(&run, &list[i], list + i + 1, n - i - 1);
+		buf_release(&run.before);
 	}
 	return r;
 }

@@ -76,6 +76,7 @@ struct run run_below(struct run *parent, struct agent *agent)
 {
 	return (struct run){ .ground = parent->ground,
 			     .agent = agent,
+			     .above = parent,
 			     .branch = parent->branch,
 			     .depth = parent->depth,
 			     .failure = parent->failure };
@@ -168,52 +169,82 @@ static int begin(struct run *run)
 }
 
 /* The agent that was transferred to takes the place of the one before, which is put on a list. */
-static int hand_over(struct run *run, struct buf *before)
+static int hand_over(struct run *run)
 {
 	int r;
 
-	buf_add(before, &run->agent, sizeof run->agent);
+	buf_add(&run->before, &run->agent, sizeof run->agent);
 	run->agent = STEAL(&run->transfer);
-	if (before->failed)
+	if (run->before.failed)
 		return run_nomem(run);
 	r = begin(run);
 	return r ? r : work(run, NULL, 0);
 }
 
-/* An agent is done when those are that it transferred to: the last one first. */
-static int end_all(struct run *run, struct buf *before)
+int run_agent_work(struct run *run, const struct agent *after, unsigned times_looped)
 {
+	int r = work(run, after, times_looped);
+
+	while (r == 0 && run->transfer)
+		r = hand_over(run);
+	return r;
+}
+
+/* Whether an agent handed over below the workflow agent around own, if there is one. */
+static bool is_beside(const struct agent *agent, const struct agent *own)
+{
+	const struct agent *around = own->parent;
+
+	while (around && around->kind == AGENT_LLM)
+		around = around->parent;
+	while (around && agent && agent != around)
+		agent = agent->parent;
+	return agent;
+}
+
+/* An agent is done when those are that it transferred to: the last one first. */
+static int end_all(struct run *run, const struct agent *own)
+{
+	struct buf *before = &run->before;
 	int r = 0;
 
 	while (r >= 0 && !run->paused && before->len) {
+		memcpy(&run->agent, before->data + before->len - sizeof run->agent,
+		       sizeof run->agent);
+		if (!is_beside(run->agent, own))
+			break;
 		before->len -= sizeof run->agent;
-		memcpy(&run->agent, before->data + before->len, sizeof run->agent);
 		r = agent_callbacks(run, AFTER_AGENT);
 	}
 	return r;
 }
 
-int run_agent_after(struct run *run, const struct agent *after, unsigned times_looped)
+int run_agent_end(struct run *run, struct agent *own, int worked)
 {
-	CLEANUP(buf_release) struct buf before = { 0 }; /* struct agent * */
-	struct agent *own = run->agent;
-	int r = work(run, after, times_looped);
+	int r = worked;
 
-	while (r == 0 && run->transfer)
-		r = hand_over(run, &before);
 	if (r == 0 && !run->paused)
 		r = agent_callbacks(run, AFTER_AGENT);
 	if (r >= 0)
-		r = end_all(run, &before);
+		r = end_all(run, own);
 	run->agent = own;
 	return r < 0 ? r : 0;
+}
+
+int run_agent_after(struct run *run, const struct agent *after, unsigned times_looped)
+{
+	struct agent *own = run->agent;
+	int r = run_agent_work(run, after, times_looped);
+
+	return run_agent_end(run, own, r);
 }
 
 int run_agent(struct run *run)
 {
 	int r = begin(run);
 
-	if (r)
-		return r < 0 ? r : 0;
-	return run_agent_after(run, NULL, 0);
+	if (r == 0)
+		r = run_agent_after(run, NULL, 0);
+	buf_release(&run->before);
+	return r < 0 ? r : 0;
 }

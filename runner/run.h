@@ -64,8 +64,9 @@ struct changes {
 struct run {
 	struct ground *ground;
 	struct agent *agent;
-	const char *branch; /* NULL: none */
-	unsigned depth;     /* of agents that are tools */
+	const struct run *above; /* in whose place it works; NULL: nobody's */
+	const char *branch;      /* NULL: none */
+	unsigned depth;          /* of agents that are tools */
 	struct failure *failure;
 
 	bool escalated; /* an event of it or below said so */
@@ -77,6 +78,7 @@ struct run {
 	uint64_t streamed;        /* bytes of the answer's text that were shown already */
 	json_t *load;             /* names of artifacts that the next request carries; NULL: none */
 	struct agent *transfer;   /* who goes on in its place; NULL: nobody */
+	struct buf before;        /* struct agent *: these handed over, and end when it does */
 };
 
 /* Agents: run.c */
@@ -89,6 +91,14 @@ MUST_CHECK int run_agent(struct run *run);
 /* The same from the middle: without before_agent; `after`: workflow agents go on behind this one.
  */
 MUST_CHECK int run_agent_after(struct run *run, const struct agent *after, unsigned times_looped);
+/*
+ * Both halves of that: its work and that of those it transfers to; then after_agent of all who
+ * are done with it, own first, and run->agent is own again. worked: what the first half gave, 1:
+ * the last one's before_agent answered, and its after_agent is left out. The second does nothing
+ * while the run is paused. What is left in run->before is the caller's to release.
+ */
+MUST_CHECK int run_agent_work(struct run *run, const struct agent *after, unsigned times_looped);
+MUST_CHECK int run_agent_end(struct run *run, struct agent *own, int worked);
 
 /* A child at work in the place of its parent. */
 struct run run_below(struct run *parent, struct agent *agent);
@@ -96,6 +106,8 @@ void run_join(struct run *parent, const struct run *child);
 
 MUST_CHECK int llm_run(struct run *run);
 MUST_CHECK int workflow_run(struct run *run, const struct agent *after, unsigned times_looped);
+/* An event that says where a workflow agent will go on, and of a loop that it will end there. */
+MUST_CHECK int workflow_place(struct run *run, const char *sub, unsigned times_looped);
 MUST_CHECK int program_agent_run(struct run *run);
 
 /*
@@ -132,6 +144,9 @@ void invocation_show(struct live *live, const struct runner_options *o, const st
 
 /* Whether pieces of text are shown as they come, in the stream and in the output. */
 bool run_streams(const struct run *run);
+
+/* Who handed over to whoever pauses with this event; resumed_find() reads it. */
+void run_tell_before(const struct run *run, struct event *e);
 
 /* Changes: changes.c */
 
@@ -293,8 +308,9 @@ MUST_CHECK int confirm_is_spent(struct run *run);
 /* Who gets an answer of the newest message. */
 struct resumed {
 	struct agent *agent;
-	char *branch;     /* "": none */
-	char *invocation; /* id of the turn in which it called */
+	char *branch;      /* "": none */
+	char *invocation;  /* id of the turn in which it called */
+	struct buf before; /* struct agent *: who had handed over to it then */
 };
 /* Those that are still in the tree. */
 MUST_CHECK int resumed_find(struct invocation *in, struct resumed **list, size_t *n,

@@ -297,8 +297,8 @@ static int name_calls(struct run *run, struct content *content)
 /* Events */
 
 /* Which of the calls may answer later. */
-static void list_long_running(const struct offer *offer, const struct content *content,
-			      struct event *e)
+static void list_long_running(const struct run *run, const struct offer *offer,
+			      const struct content *content, struct event *e)
 {
 	CLEANUP(buf_release) struct buf list = { 0 };
 	size_t i;
@@ -317,6 +317,7 @@ static void list_long_running(const struct offer *offer, const struct content *c
 	buf_char(&list, ']');
 	e->text.failed |= list.failed;
 	event_set_json(e, EVENT_LONG_RUNNING, buf_span(&list));
+	run_tell_before(run, e);
 }
 
 /* The final answer under its key: the text, or the value that was checked. */
@@ -412,7 +413,7 @@ static int commit_reply(struct step *s, struct span value)
 	set_extras(&e, reply);
 	set_provider(&e, reply);
 	event_set_content(&e, reply->content);
-	list_long_running(&s->llm->offer, reply->content, &e);
+	list_long_running(run, &s->llm->offer, reply->content, &e);
 	if (!reply->error_code)
 		r = save_output(run, reply->content, value, &s->changes);
 	if (r == 0)

@@ -10,22 +10,24 @@
 
 #define BRANCH_STACK (512u << 10)
 
-/* Where a paused agent will go on, and that one which was paused has ended. */
-static int commit_place(struct run *run, const struct agent *at, unsigned times_looped)
+int workflow_place(struct run *run, const char *sub, unsigned times_looped)
 {
 	CLEANUP(event_release) struct event e = { 0 };
 	CLEANUP(buf_release) struct buf state = { 0 };
 
 	buf_text(&state, "{\"current_sub_agent\":");
-	json_quote(&state, span_of(at->name));
+	json_quote(&state, span_of(sub));
 	if (run->agent->kind == AGENT_LOOP)
 		buf_printf(&state, ",\"times_looped\":%u", times_looped);
 	buf_char(&state, '}');
 	e.text.failed |= state.failed;
 	event_set_action(&e, ACTION_AGENT_STATE, buf_span(&state));
+	if (run->agent->kind == AGENT_LOOP && run->escalated)
+		event_set_json(&e, EVENT_CUSTOM_METADATA, SPAN("{\"adkfs.escalated\":true}"));
 	return run_commit(run, &e, NULL, NULL, 0);
 }
 
+/* One that was paused has ended. */
 static int commit_end(struct run *run)
 {
 	CLEANUP(event_release) struct event e = { 0 };
@@ -59,7 +61,7 @@ static int run_pass(struct run *run, size_t from, unsigned times_looped)
 		if (r < 0)
 			return r;
 		if (child.paused)
-			return commit_place(run, agent->subs[i], times_looped);
+			return workflow_place(run, agent->subs[i]->name, times_looped);
 		if (agent->kind == AGENT_LOOP && child.escalated)
 			return 1;
 	}

@@ -3,17 +3,6 @@
 load lib/mount
 load lib/agents
 
-# workflow APP FILE NAME CLASS SUB...: of agents in SUB.yaml.
-workflow() {
-	local app=$1 name=$2 agent=$3 class=$4
-
-	shift 4
-	file "$app" "$name" < <(
-		printf 'agent_class: %sAgent\nname: %s\nsub_agents:\n' "$class" "$agent"
-		printf '  - config_path: %s.yaml\n' "$@"
-	)
-}
-
 # An agent that waits for the call NAME-1, and says what it got.
 waiter() {
 	llm "$1" "$2.yaml" "$2" "tools: [{name: tools/ask}]"
@@ -27,21 +16,10 @@ waiter() {
 	tool "$1" ask '{"description":"asks","isLongRunning":true}' <<< $'#!/bin/sh\nexit 0'
 }
 
-# An agent that says its name.
-talker() {
-	llm "$1" "$2.yaml" "$2"
-	rules "$1" "$2" <<< "[{text: $2 here}]"
-}
-
 # dump APP FILE: the requests of this agent, as artifacts/request.json.
 dump() {
 	file "$1" dump <<< $'#!/bin/sh\ncat > "$ADKFS_SESSION/artifacts/request.json"'
 	echo 'before_model_callbacks: [{name: dump}]' >> "$AGENTS/$1/$2"
-}
-
-# said TURN: who said what in it, texts alone.
-said() {
-	story "turns/$1/events.jsonl" | grep -v '^user' | grep -v -E '\|(calls|gets) ' | grep '|' || :
 }
 
 @test "transfers without end are ended by the limit of model calls" {

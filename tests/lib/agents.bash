@@ -52,3 +52,25 @@ answer() {
 request_id() {
 	jq -r '.content.parts[]?.functionCall | select(.name == "adk_request_confirmation") | .id' events.jsonl | tail -n 1
 }
+
+# workflow APP FILE NAME CLASS SUB...: of agents in SUB.yaml.
+workflow() {
+	local app=$1 name=$2 agent=$3 class=$4
+
+	shift 4
+	file "$app" "$name" < <(
+		printf 'agent_class: %sAgent\nname: %s\nsub_agents:\n' "$class" "$agent"
+		printf '  - config_path: %s.yaml\n' "$@"
+	)
+}
+
+# An agent that says its name.
+talker() {
+	llm "$1" "$2.yaml" "$2"
+	rules "$1" "$2" <<< "[{text: $2 here}]"
+}
+
+# said TURN: who said what in it, texts alone.
+said() {
+	story "turns/$1/events.jsonl" | grep -v '^user' | grep -v -E '\|(calls|gets) ' | grep '|' || :
+}

@@ -1,0 +1,199 @@
+# Pauses: what agents around a call that waits do when its answer comes, and what the log and
+# the model see of it meanwhile.
+load lib/mount
+load lib/agents
+
+# An agent that waits for the call NAME-1 and says what it got. More lines of YAML may follow.
+waiter() {
+	llm "$1" "$2.yaml" "$2" "tools: [{name: tools/ask}, {name: exit_loop}]" "${@:3}"
+	rules "$1" "$2" <<-E
+		- when: {tool: ask, result: 'result'}
+		  text: "$2 got \${result.result}"
+		- calls: [{name: ask, id: $2-1}]
+	E
+	tool "$1" ask '{"description":"asks","isLongRunning":true}' <<< $'#!/bin/sh\nexit 0'
+}
+
+# marks APP: before_NAME and after_NAME of each agent of APP say so, for callbacks.
+marks() {
+	local name
+
+	for name in before after; do
+		file "$1" "$name" <<-'E'
+			#!/bin/sh
+			me=$(basename "$0")
+			[ "$me" = after ] || { echo "\"$ADK_AGENT_NAME\"" > "$ADK_CONTEXT/state/began_$ADK_AGENT_NAME.json"; exit; }
+			echo "{\"parts\":[{\"text\":\"$ADK_AGENT_NAME is done\"}]}"
+		E
+	done
+}
+MARKS=("before_agent_callbacks: [{name: before}]" "after_agent_callbacks: [{name: after}]")
+
+# begun TURN: whose before_agent ran in it.
+begun() {
+	jq -r '.actions.stateDelta // {} | keys[] | select(startswith("began_"))[6:]' "turns/$1/events.jsonl"
+}
+
+# texts TURN: who said what in it.
+texts() {
+	jq -r 'select(.author != "user" and .content.parts[0].text) | [.author, (.branch // empty), .content.parts[0].text] | join("|")' \
+		"turns/$1/events.jsonl"
+}
+
+@test "an escalate before the pause ends the loop when it goes on" {
+	workflow l root_agent.yaml loop Loop a b
+	echo "max_iterations: 5" >> "$AGENTS/l/root_agent.yaml"
+	waiter l a
+	talker l b
+	rules l a <<-'E'
+		- when: {tool: ask, result: result}
+		  text: a is through
+		- calls: [{name: exit_loop}, {name: ask, id: a-1}]
+	E
+	session l
+	say go
+	same true "$(jq -c 'select(.author == "loop") | .customMetadata["adkfs.escalated"]' events.jsonl)"
+	daemon_restart
+	back
+	answer a-1 ask '{"result":1}'
+	same "a|a is through" "$(texts 2)"
+	same loop "$(jq -r 'select(.actions.endOfAgent) | .author' turns/2/events.jsonl)"
+}
+
+@test "an escalate side by side with a pause, and in a turn between two pauses, ends the loop too" {
+	workflow p root_agent.yaml loop Loop inner b
+	echo "max_iterations: 5" >> "$AGENTS/p/root_agent.yaml"
+	workflow p inner.yaml inner Sequential both tail
+	workflow p both.yaml both Parallel l r
+	waiter p l
+	waiter p r
+	talker p b
+	talker p tail
+	rules p l <<-'E'
+		- when: {tool: ask, result: result}
+		  calls: [{name: exit_loop}]
+		- calls: [{name: ask, id: l-1}]
+	E
+	session p
+	say go
+	answer l-1 ask '{"result":1}'
+	same idle "$(cat status)"
+	same '' "$(texts 2)"
+	same true "$(jq -c 'select(.author == "loop") | .customMetadata["adkfs.escalated"]' turns/2/events.jsonl)"
+	answer r-1 ask '{"result":1}'
+	same "r|both.r|r got 1
+tail|tail here" "$(texts 3)"
+	same "both
+inner
+loop" "$(jq -r 'select(.actions.endOfAgent) | .author' turns/3/events.jsonl)"
+	# An inner loop that ended by itself says nothing about the outer one.
+	workflow q root_agent.yaml outer Loop inner waits
+	echo "max_iterations: 2" >> "$AGENTS/q/root_agent.yaml"
+	workflow q inner.yaml inner Loop quits
+	llm q quits.yaml quits "tools: [{name: exit_loop}]"
+	rules q quits <<< '[{calls: [{name: exit_loop}]}]'
+	waiter q waits
+	session q
+	say go
+	answer waits-1 ask '{"result":1}'
+	same 1 "$(grep -c '"escalate":true' turns/2/events.jsonl)" # the outer one went round again
+}
+
+@test "who handed over ends behind the answer, and nobody begins twice" {
+	marks h
+	llm h root_agent.yaml desk "sub_agents: [{config_path: office.yaml}]" "${MARKS[@]}"
+	llm h office.yaml office "sub_agents: [{config_path: arm.yaml}]" "${MARKS[@]}"
+	waiter h arm "${MARKS[@]}"
+	rules h desk <<< '[{calls: [{name: transfer_to_agent, args: {agent_name: office}}]}]'
+	rules h office <<< '[{calls: [{name: transfer_to_agent, args: {agent_name: arm}}]}]'
+	session h
+	say go
+	same "desk
+office
+arm" "$(begun 1)"
+	same '' "$(texts 1)"
+	same '["desk","office"]' "$(jq -c '.customMetadata["adkfs.transfers"] // empty' events.jsonl)"
+	answer arm-1 ask '{"result":1}'
+	same "arm|arm got 1
+arm|arm is done
+office|office is done
+desk|desk is done" "$(texts 2)"
+	same '' "$(begun 2)"
+	# Whom the user speaks to directly was not handed over to.
+	llm h root_agent.yaml desk "sub_agents: [{config_path: office.yaml}]"
+	llm h office.yaml office "sub_agents: [{config_path: arm.yaml}]"
+	session h ann s2
+	rules h arm <<-'E'
+		- when: {user: now}
+		  calls: [{name: ask, id: arm-2}]
+		- when: {tool: ask}
+		  text: answered
+		- text: hi
+	E
+	say hi
+	say now
+	same arm "$(cat turns/2/agent)"
+	answer arm-2 ask '{"result":1}'
+	same "arm|answered
+arm|arm is done" "$(texts 3)"
+	not grep -q adkfs.transfers events.jsonl
+}
+
+@test "callbacks around a pause: of sequences, loops, agents side by side, and who handed over to them" {
+	marks w
+	llm w root_agent.yaml desk "sub_agents: [{config_path: flow.yaml}]" "${MARKS[@]}"
+	rules w desk <<< '[{calls: [{name: transfer_to_agent, args: {agent_name: flow}}]}]'
+	workflow w flow.yaml flow Sequential loop closer
+	workflow w loop.yaml loop Loop both
+	workflow w both.yaml both Parallel x y
+	echo "max_iterations: 1" >> "$AGENTS/w/loop.yaml"
+	for a in flow loop both; do
+		printf '%s\n' "${MARKS[@]}" >> "$AGENTS/w/$a.yaml"
+	done
+	llm w x.yaml x "sub_agents: [{config_path: z.yaml}]" "${MARKS[@]}"
+	rules w x <<< '[{calls: [{name: transfer_to_agent, args: {agent_name: z}}]}]'
+	waiter w z "${MARKS[@]}"
+	waiter w y "${MARKS[@]}"
+	waiter w closer "${MARKS[@]}"
+	session w
+	say go
+	same '' "$(texts 1)"
+	answer z-1 ask '{"result":1}'
+	same "z|both.x|z got 1
+z|both.x|z is done
+x|both.x|x is done" "$(texts 2)"
+	answer y-1 ask '{"result":1}'
+	same "y|both.y|y got 1
+y|both.y|y is done
+both|both is done
+loop|loop is done" "$(texts 3)"
+	same closer "$(begun 3)"
+	answer closer-1 ask '{"result":1}'
+	same "closer|closer got 1
+closer|closer is done
+flow|flow is done
+desk|desk is done" "$(texts 4)"
+	same 8 "$(cat turns/*/events.jsonl | jq -r '.actions.stateDelta // {} | keys[] | select(startswith("began_"))' | sort -u | wc -l)"
+	same 8 "$(cat turns/[0-9]*/events.jsonl | jq -r '.actions.stateDelta // {} | keys[] | select(startswith("began_"))' | wc -l)"
+}
+
+@test "after_agent waits for the last of several answers" {
+	marks m
+	waiter m root_agent "${MARKS[@]}"
+	mv "$AGENTS/m/root_agent.yaml" "$TMP/y"
+	sed 's/^name: .*/name: asker/; s/script\/.*/script\/asker.script.yaml/' "$TMP/y" > "$AGENTS/m/root_agent.yaml"
+	rules m asker <<-'E'
+		- when: {tool: ask, result: result}
+		  text: "got ${result.result}"
+		- when: {tool: ask}
+		  text: one more
+		- calls: [{name: ask, id: a-1}, {name: ask, id: a-2}]
+	E
+	session m
+	say go
+	answer a-1 ask '{"result":1}'
+	same "asker|one more" "$(texts 2)"
+	answer a-2 ask '{"result":2}'
+	same "asker|got 2
+asker|asker is done" "$(texts 3)"
+}
