@@ -4,6 +4,7 @@
 #include "runner/run.h"
 
 #include "base/clock.h"
+#include "runner/pairing.h"
 #include "runner/tool.h"
 
 #include <errno.h>
@@ -207,7 +208,13 @@ static int do_call(struct call *call, struct err *err)
 		call->asks = true;
 		return call_error(call, "confirmation required");
 	}
-	return use_tool(call, err);
+	r = use_tool(call, err);
+	if (r == 0 && !call->response.len && call->run->ground->nested)
+		return call_error(call,
+				  "%s has no result yet, and an agent that is called as a tool "
+				  "cannot wait for one",
+				  call->name);
+	return r;
 }
 
 /* A call with what is asked before and after it. */
@@ -336,7 +343,26 @@ static int limit_answer(struct call *call, size_t *total)
 	return r;
 }
 
-static int merge_all(struct batch *b, struct changes *all, struct content *content)
+/*
+ * The answer of a call goes into the content. A long-running one that has none says nothing, but
+ * where the log has a placeholder for it, in whose place comes that it is pending: the event lists
+ * it as long-running then, as it is no answer that ends the wait.
+ */
+static int add_answer(const struct call *call, struct content *content, struct buf *pending)
+{
+	if (call->response.len)
+		return content_add_function(content, PART_RESPONSE, call->id, call->name,
+					    buf_span(&call->response));
+	if (!call->approved)
+		return 0;
+	buf_char(pending, pending->len ? ',' : '[');
+	json_quote(pending, span_of(call->id));
+	return content_add_function(content, PART_RESPONSE, call->id, call->name,
+				    SPAN(PAIRING_PENDING));
+}
+
+static int merge_all(struct batch *b, struct changes *all, struct content *content,
+		     struct buf *pending)
 {
 	struct err err = { 0 };
 	size_t total = 0;
@@ -349,9 +375,8 @@ static int merge_all(struct batch *b, struct changes *all, struct content *conte
 		r = limit_answer(call, &total);
 		if (r == 0)
 			r = changes_merge(all, &call->changes, &err);
-		if (r == 0 && call->response.len)
-			r = content_add_function(content, PART_RESPONSE, call->id, call->name,
-						 buf_span(&call->response));
+		if (r == 0)
+			r = add_answer(call, content, pending);
 	}
 	return r < 0 ? run_fail(b->run, NULL, err.code ? &err : &(struct err){ .code = r }) : 0;
 }
@@ -360,15 +385,21 @@ static int commit_answers(struct batch *b, struct changes *all)
 {
 	CLEANUP(content_free_p) struct content *content = content_new("user");
 	CLEANUP(event_release) struct event e = { 0 };
+	CLEANUP(buf_release) struct buf pending = { 0 }; /* ids, a JSON list */
 	struct call_report *reports = report_calls(b);
 	int r;
 
 	if (!content || !reports)
 		r = run_nomem(b->run);
 	else
-		r = merge_all(b, all, content);
+		r = merge_all(b, all, content, &pending);
 	if (r == 0 && content->count)
 		event_set_content(&e, content);
+	if (r == 0 && pending.len) {
+		buf_char(&pending, ']');
+		e.text.failed |= pending.failed;
+		event_set_json(&e, EVENT_LONG_RUNNING, buf_span(&pending));
+	}
 	if (r == 0 && (content->count || changes_any(all)))
 		r = run_commit(b->run, &e, all, reports, b->count);
 	else if (r == 0 && !b->run->ground->nested)

@@ -227,7 +227,7 @@ static int add_answer(struct content *answers, const struct entry *e, const stru
 	struct part *p;
 
 	if (pairing_lists(span_of(e->long_running), call->id))
-		missing = SPAN("{\"status\":\"pending\"}");
+		missing = SPAN(PAIRING_PENDING);
 	if (!answer->name)
 		return content_add_function(answers, PART_RESPONSE, call->id, call->name, missing);
 	p = content_add(answers, PART_RESPONSE);

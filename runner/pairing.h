@@ -35,4 +35,7 @@ MUST_CHECK int pairing_tell(struct content *story, const char *author, struct pa
 /* Whether a list of ids as JSON, such as longRunningToolIds, has this one; it may be empty. */
 bool pairing_lists(struct span list, const char *id);
 
+/* What stands for the result of a long-running call that has none yet. */
+#define PAIRING_PENDING "{\"status\":\"pending\"}"
+
 #endif

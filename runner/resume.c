@@ -182,7 +182,8 @@ static int note_content(struct pause *p, const struct past_line *line, bool is_o
 
 		if (!part->id)
 			continue;
-		if (part->kind == PART_RESPONSE && !confirm_is_placeholder(part))
+		if (part->kind == PART_RESPONSE && !confirm_is_placeholder(part) &&
+		    !pairing_lists(line->long_running, part->id)) /* it is pending */
 			drop_call(p, line, part->id);
 		else if (part->kind == PART_CALL && is_ours &&
 			 pairing_lists(line->long_running, part->id))

@@ -197,3 +197,83 @@ desk|desk is done" "$(texts 4)"
 	same "asker|got 2
 asker|asker is done" "$(texts 3)"
 }
+
+@test "a long-running call that was allowed and has no result yet: pending, made once" {
+	llm c root_agent.yaml ops "tools: [{name: tools/deploy}]"
+	rules c ops <<-'E'
+		- when: {user: how}
+		  text: "still at it"
+		- when: {tool: deploy, result: status}
+		  text: "now ${result}"
+		- when: {tool: deploy, result: done}
+		  text: "deployed ${result.done}"
+		- calls: [{name: deploy, id: d-1}]
+	E
+	tool c deploy '{"description":"d","isLongRunning":true,"requireConfirmation":true}' <<-'E'
+		#!/bin/sh
+		echo >> "$ADKFS_SESSION/artifacts/deployed"
+	E
+	file c dump <<< $'#!/bin/sh\ncat > "$ADKFS_SESSION/artifacts/request.json"'
+	echo 'before_model_callbacks: [{name: dump}]' >> "$AGENTS/c/root_agent.yaml"
+	session c
+	say go
+	id=$(request_id)
+	answer "$id" adk_request_confirmation '{"confirmed":true}'
+	same 1 "$(wc -l < artifacts/deployed)"
+	same '' "$(cat turns/2/output)"
+	same '{"status":"pending"}' "$(cat turns/1/calls/d-1/response.json)"
+	say how
+	same '[{"status":"pending"}]' \
+		"$(jq -c '[.contents[].parts[] | .functionResponse.response // empty]' artifacts/request.json)"
+	answer "$id" adk_request_confirmation '{"confirmed":true}'
+	same 1 "$(wc -l < artifacts/deployed)"
+	same '' "$(texts 4)"
+	answer d-1 deploy '{"done":"all"}'
+	same "ops|deployed all" "$(texts 5)"
+}
+
+@test "the same in a sequence: it goes on behind the result" {
+	workflow s root_agent.yaml flow Sequential ops closer
+	llm s ops.yaml ops "tools: [{name: tools/deploy}]"
+	rules s ops <<-'E'
+		- when: {tool: deploy, result: done}
+		  text: deployed
+		- calls: [{name: deploy, id: d-1}]
+	E
+	talker s closer
+	tool s deploy '{"description":"d","isLongRunning":true,"requireConfirmation":true}' <<< $'#!/bin/sh\n:'
+	session s
+	say go
+	answer "$(request_id)" adk_request_confirmation '{"confirmed":true}'
+	same '' "$(texts 2)"
+	answer d-1 deploy '{"done":"all"}'
+	same "ops|deployed
+closer|closer here" "$(texts 3)"
+}
+
+@test "a long-running call in an agent that is a tool: its model hears that no answer can come" {
+	llm a root_agent.yaml boss "tools: [{name: AgentTool, args: {agent: clerk.yaml}}]"
+	rules a boss <<-'E'
+		- when: {tool: clerk}
+		  text: "${result.result}"
+		- calls: [{name: clerk, args: {request: r}}]
+	E
+	llm a clerk.yaml clerk "tools: [{name: tools/ask}]"
+	rules a clerk <<-'E'
+		- when: {tool: ask, result: error}
+		  text: "${result.error}"
+		- when: {tool: ask}
+		  text: "it says ${result.status}"
+		- calls: [{name: ask}]
+	E
+	tool a ask '{"description":"asks","isLongRunning":true}' <<< $'#!/bin/sh\necho 1 > "$ADK_CONTEXT/state/asked.json"'
+	session a
+	say go
+	same 'ask has no result yet, and an agent that is called as a tool cannot wait for one' "$(cat output)"
+	same 'idle' "$(cat status)"
+	same 1 "$(cat state/asked.json)" # it did what it did
+	# One that says something meanwhile is an ordinary result.
+	tool a ask '{"description":"asks","isLongRunning":true}' <<< $'#!/bin/sh\necho \'{"status":"opened"}\''
+	say go
+	same 'it says opened' "$(cat output)"
+}
