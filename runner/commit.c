@@ -61,16 +61,17 @@ bool run_streams(const struct run *run)
 }
 
 void invocation_show(struct live *live, const struct runner_options *o, const struct event *e,
-		     uint64_t streamed)
+		     uint64_t bytes, uint64_t streamed)
 {
 	CLEANUP(buf_release) struct buf line = { 0 };
 	CLEANUP(buf_release) struct buf text = { 0 };
+	struct span fresh = SPAN("");
 
 	event_to_json(e, &line);
 	buf_char(&line, '\n');
-	live_add(live, LIVE_EVENTS, buf_span(&line));
 	if (turn_event_output(e, &text) == 0 && text.len > streamed)
-		live_add(live, LIVE_OUTPUT, span_sub(buf_span(&text), streamed, text.len));
+		fresh = span_sub(buf_span(&text), streamed, text.len);
+	live_add_event(live, bytes, buf_span(&line), fresh);
 	tell_progress(live, o);
 }
 
@@ -166,12 +167,12 @@ static int commit_stored(struct run *run, struct event *e, struct changes *chang
 		commit.save_count = changes->saves.len / sizeof(struct save);
 	}
 	r = turn_commit(in->host->store, in->live->ref, in->live->n, &commit, &info, err);
-	if (r == 0 && e->temp_delta.len)
+	if (r < 0)
+		return r;
+	if (e->temp_delta.len)
 		r = in->host->set_temp(in->host->arg, in->live->ref, e->temp_delta, err);
-	if (r == 0)
-		invocation_show(in->live, in->host->options, e, run->streamed);
-	if (r == 0)
-		run->streamed = 0;
+	invocation_show(in->live, in->host->options, e, info.bytes, run->streamed);
+	run->streamed = 0;
 	return r;
 }
 

@@ -154,7 +154,7 @@ static void finish_failed(const struct invocation_host *host, struct live *live,
 	failure_event(live, f, text, &e);
 	r = turn_end(host->store, live->ref, live->n, TURN_FAILED, text, &e, &info, &err);
 	if (r == 0)
-		invocation_show(live, host->options, &e, f->streamed);
+		invocation_show(live, host->options, &e, info.bytes, f->streamed);
 	else if (r != -ESTALE) /* without the event, then: the turn must not stay open */
 		(void)!turn_end(host->store, live->ref, live->n, TURN_FAILED, text, NULL, NULL,
 				NULL);

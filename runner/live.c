@@ -6,6 +6,27 @@
 #include <errno.h>
 #include <stdlib.h>
 
+/* An event that those before it have not come for yet. */
+struct late {
+	struct late *next;
+	uint64_t bytes; /* of the turn's lines with it */
+	struct buf text[2];
+};
+
+static uint64_t late_from(const struct late *late)
+{
+	return late->bytes - late->text[LIVE_EVENTS].len;
+}
+
+static void late_free(struct late *late)
+{
+	if (!late)
+		return;
+	buf_release(&late->text[LIVE_OUTPUT]);
+	buf_release(&late->text[LIVE_EVENTS]);
+	free(late);
+}
+
 struct live *live_new(struct ref ref, const struct turn_info *info, struct err *err)
 {
 	struct live *live = calloc(1, sizeof *live);
@@ -17,6 +38,7 @@ struct live *live_new(struct ref ref, const struct turn_info *info, struct err *
 	live->ref = ref;
 	live->n = info->n;
 	live->number = info->number;
+	live->shown = info->bytes;
 	live->refs = 1;
 	memcpy(live->invocation, info->invocation, sizeof live->invocation);
 	if (cancel_init(&live->cancel, err) < 0) {
@@ -40,6 +62,12 @@ void live_unref(struct live *live)
 	cancel_release(&live->cancel);
 	buf_release(&live->temp);
 	mutex_release(&live->lock);
+	while (live->late) {
+		struct late *late = live->late;
+
+		live->late = late->next;
+		late_free(late);
+	}
 	buf_release(&live->text[LIVE_OUTPUT]);
 	buf_release(&live->text[LIVE_EVENTS]);
 	free(live);
@@ -52,9 +80,63 @@ void live_add(struct live *live, enum live_stream which, struct span text)
 	mutex_unlock(&live->lock);
 }
 
+static void show_locked(struct live *live, uint64_t bytes, struct span line, struct span output)
+	REQUIRES(live->lock)
+{
+	buf_span_add(&live->text[LIVE_EVENTS], line);
+	buf_span_add(&live->text[LIVE_OUTPUT], output);
+	live->shown = MAX(live->shown, bytes);
+}
+
+/* Those that nothing is missing before; all: however that is. */
+static void show_late_locked(struct live *live, bool all) REQUIRES(live->lock)
+{
+	struct late *late;
+
+	while ((late = live->late) && (all || late_from(late) <= live->shown)) {
+		live->late = late->next;
+		show_locked(live, late->bytes, buf_span(&late->text[LIVE_EVENTS]),
+			    buf_span(&late->text[LIVE_OUTPUT]));
+		late_free(late);
+	}
+}
+
+/* False: out of memory. */
+static bool keep_locked(struct live *live, uint64_t bytes, struct span line, struct span output)
+	REQUIRES(live->lock)
+{
+	struct late *late = calloc(1, sizeof *late);
+	struct late **at = &live->late;
+
+	if (!late)
+		return false;
+	late->bytes = bytes;
+	buf_span_add(&late->text[LIVE_EVENTS], line);
+	buf_span_add(&late->text[LIVE_OUTPUT], output);
+	if (late->text[LIVE_EVENTS].failed || late->text[LIVE_OUTPUT].failed) {
+		late_free(late);
+		return false;
+	}
+	while (*at && (*at)->bytes < bytes)
+		at = &(*at)->next;
+	late->next = *at;
+	*at = late;
+	return true;
+}
+
+void live_add_event(struct live *live, uint64_t bytes, struct span line, struct span output)
+{
+	mutex_lock(&live->lock);
+	if (bytes - line.len <= live->shown || !keep_locked(live, bytes, line, output))
+		show_locked(live, bytes, line, output);
+	show_late_locked(live, false);
+	mutex_unlock(&live->lock);
+}
+
 void live_end(struct live *live, bool failed)
 {
 	mutex_lock(&live->lock);
+	show_late_locked(live, true);
 	live->ended = true;
 	live->failed = failed;
 	mutex_unlock(&live->lock);

@@ -2,7 +2,8 @@
  * A live turn: one that waits or runs, and what it has said so far.
  *
  * The runner owns it until the turn has ended; readers hold references. Text
- * and stream only grow.
+ * and stream only grow. Agents side by side may come here in another order than
+ * the log has; what an event adds waits until those before it are there.
  */
 #ifndef RUNNER_LIVE_H
 #define RUNNER_LIVE_H
@@ -12,6 +13,8 @@
 #include "runner/runner.h"
 
 #include <stdatomic.h>
+
+struct late;
 
 struct live {
 	/* fixed after live_new() */
@@ -28,12 +31,19 @@ struct live {
 
 	struct mutex lock;
 	struct buf text[2] GUARDED_BY(lock); /* by enum live_stream */
+	uint64_t shown GUARDED_BY(lock);     /* bytes of the turn's lines */
+	struct late *late GUARDED_BY(lock);  /* events behind a gap, in order */
 	bool ended GUARDED_BY(lock);
 	bool failed GUARDED_BY(lock);
 };
 
 struct live *live_new(struct ref ref, const struct turn_info *info, struct err *err);
 void live_add(struct live *live, enum live_stream which, struct span text);
+/*
+ * What a stored event adds: its line, with a newline, and text. bytes: of the turn's lines up to
+ * its end.
+ */
+void live_add_event(struct live *live, uint64_t bytes, struct span line, struct span output);
 void live_end(struct live *live, bool failed);
 
 #endif

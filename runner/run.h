@@ -137,10 +137,12 @@ MUST_CHECK int run_commit(struct run *run, struct event *e, struct changes *chan
 MUST_CHECK int run_report(struct run *run, const struct call_report *reports, size_t n);
 /* An event that is shown and not stored. */
 void run_show_partial(struct run *run, struct event *e);
-/* A stored event into the stream, and what follows the first `streamed` bytes of its text into
- * the output. */
+/*
+ * A stored event into the stream, and what follows the first `streamed` bytes of its text into
+ * the output. bytes: of the turn's lines with it.
+ */
 void invocation_show(struct live *live, const struct runner_options *o, const struct event *e,
-		     uint64_t streamed);
+		     uint64_t bytes, uint64_t streamed);
 
 /* Whether pieces of text are shown as they come, in the stream and in the output. */
 bool run_streams(const struct run *run);

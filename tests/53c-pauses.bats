@@ -277,3 +277,24 @@ closer|closer here" "$(texts 3)"
 	say go
 	same 'it says opened' "$(cat output)"
 }
+@test "side by side: the stream tells events in the order of the log" {
+	workflow o root_agent.yaml both Parallel a b c d e f
+	for x in a b c d e f; do
+		file o "$x.yaml" <<< "agent_class: ./talk
+name: $x"
+	done
+	file o talk <<-'E'
+		#!/bin/sh
+		for i in $(seq 300); do
+			echo "{\"content\":{\"role\":\"model\",\"parts\":[{\"text\":\"$ADK_AGENT_NAME$i\"}]}}"
+		done
+	E
+	session o
+	say go
+	same 1801 "$(wc -l < turns/1/events.jsonl)"
+	cp turns/1/stream.jsonl "$TMP/after"
+	echo go > input
+	timeout 60 cat turns/2/stream.jsonl > "$TMP/live"
+	cmp <(grep -v '"author":"user"' turns/2/events.jsonl | jq -r .id) <(jq -r .id "$TMP/live")
+	cmp <(grep -v '"author":"user"' turns/2/events.jsonl | jq -r '.content.parts[0].text') turns/2/output
+}
