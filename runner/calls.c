@@ -361,51 +361,113 @@ static int add_answer(const struct call *call, struct content *content, struct b
 				    SPAN(PAIRING_PENDING));
 }
 
-static int merge_all(struct batch *b, struct changes *all, struct content *content,
-		     struct buf *pending)
+/* The event of all answers in the making. */
+struct answers {
+	struct event e;
+	struct content *content;
+	struct buf pending; /* ids, a JSON list */
+};
+
+static void answers_release(struct answers *a)
 {
-	struct err err = { 0 };
+	event_release(&a->e);
+	content_free(a->content);
+	buf_release(&a->pending);
+}
+
+static int merge_all(struct batch *b, struct changes *all, struct answers *a, struct err *err)
+{
 	size_t total = 0;
 	size_t i;
-	int r = 0;
+	int r = (a->content = content_new("user")) ? 0 : -ENOMEM;
 
 	for (i = 0; r == 0 && i < b->count; i++) {
 		struct call *call = &b->list[i];
 
 		r = limit_answer(call, &total);
 		if (r == 0)
-			r = changes_merge(all, &call->changes, &err);
+			r = changes_merge(all, &call->changes, err);
 		if (r == 0)
-			r = add_answer(call, content, pending);
+			r = add_answer(call, a->content, &a->pending);
 	}
-	return r < 0 ? run_fail(b->run, NULL, err.code ? &err : &(struct err){ .code = r }) : 0;
+	if (r == 0 && a->content->count)
+		event_set_content(&a->e, a->content);
+	if (r == 0 && a->pending.len) {
+		buf_char(&a->pending, ']');
+		a->e.text.failed |= a->pending.failed;
+		event_set_json(&a->e, EVENT_LONG_RUNNING, buf_span(&a->pending));
+	}
+	if (r < 0 && !err->code)
+		err->code = r;
+	return r;
 }
 
-static int commit_answers(struct batch *b, struct changes *all)
+/* Of the call that saved this the others hear nothing but that it cannot be kept. */
+static int refuse_save(struct batch *b, const struct changes *all, size_t bad, struct err *err)
 {
-	CLEANUP(content_free_p) struct content *content = content_new("user");
-	CLEANUP(event_release) struct event e = { 0 };
-	CLEANUP(buf_release) struct buf pending = { 0 }; /* ids, a JSON list */
-	struct call_report *reports = report_calls(b);
+	const struct save *saves = (const struct save *)(const void *)all->saves.data;
+	const char *name = saves[bad - 1].name;
+	struct call *call = b->list;
+	size_t upto = call->changes.saves.len / sizeof *saves;
 	int r;
 
-	if (!content || !reports)
-		r = run_nomem(b->run);
-	else
-		r = merge_all(b, all, content, &pending);
-	if (r == 0 && content->count)
-		event_set_content(&e, content);
-	if (r == 0 && pending.len) {
-		buf_char(&pending, ']');
-		e.text.failed |= pending.failed;
-		event_set_json(&e, EVENT_LONG_RUNNING, buf_span(&pending));
-	}
-	if (r == 0 && (content->count || changes_any(all)))
-		r = run_commit(b->run, &e, all, reports, b->count);
+	while (upto < bad)
+		upto += (++call)->changes.saves.len / sizeof *saves;
+	r = call_error(call, "artifact %.300s cannot be saved: %s", name, err->text);
+	changes_release(&call->changes);
+	*err = (struct err){ 0 };
+	if (r == 0)
+		r = changes_init(&call->changes, b->run);
+	return r < 0 ? err_nomem(err) : 1;
+}
+
+/* all: gets what the calls changed, beside what is in it. 1: one of them was refused; once more. */
+static int try_answers(struct batch *b, struct changes *all, const struct call_report *reports,
+		       struct err *err)
+{
+	CLEANUP(answers_release) struct answers a = { 0 };
+	size_t bad = 0;
+	size_t i;
+	int r = merge_all(b, all, &a, err);
+
+	if (r == 0 && (a.content->count || changes_any(all)))
+		r = run_try_commit(b->run, &a.e, all, reports, b->count, &bad, err);
 	else if (r == 0 && !b->run->ground->nested)
 		r = run_report(b->run, reports, b->count);
-	free(reports);
+	if (r < 0 && bad && save_refused(r))
+		r = refuse_save(b, all, bad, err);
+	if (r)
+		changes_forget(all);
+	for (i = 0; r == 0 && i < b->count; i++)
+		changes_forget(&b->list[i].changes);
 	return r;
+}
+
+static int copy_actions(struct changes *to, const struct buf *actions)
+{
+	buf_span_add(&to->actions, buf_span(actions));
+	return buf_check(&to->actions, NULL);
+}
+
+/* asked: actions that the event has besides. all: empty; gets what it has done. */
+static int commit_answers(struct batch *b, const struct buf *asked, struct changes *all)
+{
+	struct call_report *reports = report_calls(b);
+	struct err err = { 0 };
+	int r = reports ? 1 : -ENOMEM;
+
+	while (r == 1) {
+		changes_release(all);
+		r = changes_init(all, b->run);
+		if (r == 0)
+			r = copy_actions(all, asked);
+		if (r == 0)
+			r = try_answers(b, all, reports, &err);
+	}
+	free(reports);
+	if (r < 0 && !err.code)
+		(void)err_nomem(&err);
+	return r < 0 ? run_fail(b->run, NULL, &err) : 0;
 }
 
 /* The turn ends between call and answer: the log gets an answer all the same. */
@@ -491,17 +553,16 @@ static int first_failure(const struct batch *b)
 static int run_batch(struct batch *b, const struct offer *offer, struct calls_result *out)
 {
 	CLEANUP(changes_release) struct changes all = { 0 };
+	CLEANUP(buf_release) struct buf asked = { 0 };
 	int r;
 
 	atomic_fetch_add(b->run->ground->in->host->tool_calls, b->count);
 	run_all(b);
 	r = first_failure(b);
-	if (r == 0 && changes_init(&all, b->run) < 0)
-		r = run_nomem(b->run);
 	if (r == 0)
-		r = confirm_ask(b->run, b->list, b->count, &all);
+		r = confirm_ask(b->run, b->list, b->count, &asked);
 	if (r == 0)
-		r = commit_answers(b, &all);
+		r = commit_answers(b, &asked, &all);
 	if (r < 0) {
 		close_calls(b);
 		return r;

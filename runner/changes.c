@@ -104,6 +104,38 @@ static int take_actions(struct changes *c, struct context *ctx)
 	return r < 0 ? r : merge_actions(c, buf_span(&actions));
 }
 
+bool save_refused(int code)
+{
+	static const int codes[] = { -EINVAL, -ENAMETOOLONG, -ENOTDIR, -EISDIR,
+				     -EFBIG,  -ENOSPC,       -EDQUOT,  -EEXIST };
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(codes); i++) {
+		if (code == codes[i])
+			return true;
+	}
+	return false;
+}
+
+/* The saves first: only they may be refused, and then nothing was taken. */
+static int take_all(struct changes *c, struct context *ctx, struct err *err)
+{
+	CLEANUP(buf_release) struct buf saves = { 0 };
+	const struct runner_options *o = c->in->host->options;
+	int r = o->context_saves ? o->context_saves(o->arg, ctx, &saves, err) : 0;
+
+	if (r == 0)
+		r = stateview_lay(c->state, ctx->state, err);
+	if (r == 0)
+		r = take_actions(c, ctx);
+	if (r < 0)
+		return r;
+	buf_span_add(&c->saves, buf_span(&saves));
+	if (!c->saves.failed)
+		buf_add(&c->held, &ctx, sizeof(struct context *));
+	return c->saves.failed || c->held.failed ? -ENOMEM : 0;
+}
+
 int changes_take(struct changes *c, struct context *ctx, bool succeeded, struct err *err)
 {
 	const struct runner_options *o = c->in->host->options;
@@ -111,42 +143,33 @@ int changes_take(struct changes *c, struct context *ctx, bool succeeded, struct 
 
 	(void)context_ref(ctx);
 	context_end(c->in->host->contexts, ctx);
-	if (succeeded) {
-		r = stateview_lay(c->state, ctx->state, err);
-		if (r == 0)
-			r = take_actions(c, ctx);
-		if (r == 0 && o->context_saves)
-			r = o->context_saves(o->arg, ctx, &c->saves, err);
-	}
-	if (r == 0 && succeeded) {
-		buf_add(&c->held, &ctx, sizeof(struct context *));
-		if (!c->held.failed)
-			return 0;
-		r = -ENOMEM;
-	}
+	if (succeeded)
+		r = take_all(c, ctx, err);
+	if (r == 0 && succeeded)
+		return 0;
 	if (o->context_closed)
 		o->context_closed(o->arg, ctx, false);
 	context_unref(ctx);
 	return r == -ENOMEM ? err_nomem(err) : r;
 }
 
-int changes_merge(struct changes *c, struct changes *others, struct err *err)
+int changes_merge(struct changes *c, const struct changes *others, struct err *err)
 {
 	int r = stateview_merge(c->state, others->state, err);
 
 	if (r == 0 && others->actions.len)
 		r = merge_actions(c, buf_span(&others->actions));
 	buf_span_add(&c->saves, buf_span(&others->saves));
-	if (r == 0)
-		r = buf_check(&c->saves, err);
 	buf_span_add(&c->held, buf_span(&others->held));
-	if (r == 0)
-		r = buf_check(&c->held, err);
-	if (r == 0) {
-		others->held.len = 0; /* these are ours now */
-		others->saves.len = 0;
-	}
+	if (r == 0 && (c->saves.failed || c->held.failed))
+		r = -ENOMEM;
 	return r == -ENOMEM ? err_nomem(err) : r;
+}
+
+void changes_forget(struct changes *c)
+{
+	c->held.len = 0;
+	c->saves.len = 0;
 }
 
 int run_open_context(struct run *run, enum context_kind kind, const char *name, const char *call_id,

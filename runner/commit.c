@@ -153,7 +153,8 @@ static int commit_nested(struct run *run, struct event *e, struct changes *chang
 }
 
 static int commit_stored(struct run *run, struct event *e, struct changes *changes,
-			 const struct call_report *reports, size_t n, struct err *err)
+			 const struct call_report *reports, size_t n, size_t *bad_save,
+			 struct err *err)
 {
 	struct invocation *in = run->ground->in;
 	struct turn_commit commit = {
@@ -167,6 +168,7 @@ static int commit_stored(struct run *run, struct event *e, struct changes *chang
 		commit.save_count = changes->saves.len / sizeof(struct save);
 	}
 	r = turn_commit(in->host->store, in->live->ref, in->live->n, &commit, &info, err);
+	*bad_save = commit.bad_save;
 	if (r < 0)
 		return r;
 	if (e->temp_delta.len)
@@ -187,29 +189,39 @@ int run_report(struct run *run, const struct call_report *reports, size_t n)
 	return r < 0 ? run_fail(run, NULL, &err) : 0;
 }
 
-int run_commit(struct run *run, struct event *e, struct changes *changes,
-	       const struct call_report *reports, size_t n)
+int run_try_commit(struct run *run, struct event *e, struct changes *changes,
+		   const struct call_report *reports, size_t n, size_t *bad_save, struct err *err)
 {
-	struct err err = { 0 };
 	int r = changes ? write_changes(changes, e) : 0;
 
+	*bad_save = 0;
 	run_head(run, e);
 	if (r == 0)
-		r = event_check(e, &err);
+		r = event_check(e, err);
 	if (r == 0 && run->ground->nested) {
 		r = n && reports->kind == CALL_MODEL ? run_report(run, reports, n) : 0;
 		if (r == 0)
-			r = commit_nested(run, e, changes, &err);
+			r = commit_nested(run, e, changes, err);
 	} else if (r == 0) {
-		r = commit_stored(run, e, changes, reports, n, &err);
+		r = commit_stored(run, e, changes, reports, n, bad_save, err);
 	}
 	if (r < 0) {
-		err.code = err.code ? err.code : r;
-		return run_fail(run, NULL, &err);
+		err->code = err->code ? err->code : r;
+		return err->code;
 	}
 	if (changes)
 		changes_close(changes, true);
 	if (span_is(event_action(e, ACTION_ESCALATE), "true"))
 		run->escalated = true;
 	return 0;
+}
+
+int run_commit(struct run *run, struct event *e, struct changes *changes,
+	       const struct call_report *reports, size_t n)
+{
+	struct err err = { 0 };
+	size_t bad_save;
+	int r = run_try_commit(run, e, changes, reports, n, &bad_save, &err);
+
+	return r < 0 ? run_fail(run, NULL, &err) : 0;
 }

@@ -57,7 +57,7 @@ static void add_requested(const struct call *call, struct buf *actions)
 	add_hint(call, actions);
 }
 
-int confirm_ask(struct run *run, const struct call *calls, size_t n, struct changes *changes)
+int confirm_ask(struct run *run, const struct call *calls, size_t n, struct buf *asked)
 {
 	CLEANUP(content_free_p) struct content *content = content_new("user");
 	CLEANUP(event_release) struct event e = { 0 };
@@ -82,7 +82,7 @@ int confirm_ask(struct run *run, const struct call *calls, size_t n, struct chan
 	event_set_json(&e, EVENT_LONG_RUNNING, buf_span(&ids));
 	run_tell_before(run, &e);
 	r = run_commit(run, &e, NULL, NULL, 0);
-	changes->actions = actions;
+	*asked = actions;
 	actions = (struct buf){ 0 };
 	return r;
 }

@@ -133,6 +133,10 @@ void run_head(const struct run *run, struct event *e);
  */
 MUST_CHECK int run_commit(struct run *run, struct event *e, struct changes *changes,
 			  const struct call_report *reports, size_t n);
+/* The same; a failure is only told. bad_save: which of the changes' saves, from 1, is why, or 0. */
+MUST_CHECK int run_try_commit(struct run *run, struct event *e, struct changes *changes,
+			      const struct call_report *reports, size_t n, size_t *bad_save,
+			      struct err *err);
 /* Reports of calls that no event tells of. */
 MUST_CHECK int run_report(struct run *run, const struct call_report *reports, size_t n);
 /* An event that is shown and not stored. */
@@ -158,11 +162,21 @@ MUST_CHECK int changes_init_above(struct changes *c, struct invocation *in,
 /* Drop what was not published. */
 void changes_release(struct changes *c);
 bool changes_any(struct changes *c);
-/* Take over what a context's program changed, and the context. published: it succeeded. */
+/*
+ * Take over what a context's program changed, and the context, if it succeeded. All of it, or
+ * nothing: with save_refused() err says what of it cannot be saved.
+ */
 MUST_CHECK int changes_take(struct changes *c, struct context *ctx, bool succeeded,
 			    struct err *err);
-/* Lay others over these; they are empty then. */
-MUST_CHECK int changes_merge(struct changes *c, struct changes *others, struct err *err);
+/*
+ * Lay others over these. Contexts and saves are held by both then, until one forgets them, whether
+ * this succeeded or not.
+ */
+MUST_CHECK int changes_merge(struct changes *c, const struct changes *others, struct err *err);
+void changes_forget(struct changes *c);
+/* Whether a save was refused with this, for which a program can be told off; else the turn fails.
+ */
+bool save_refused(int code);
 /* Close the contexts. */
 void changes_close(struct changes *c, bool published);
 
@@ -285,9 +299,9 @@ MUST_CHECK int call_act(struct call *call, const char *name, struct span json);
 
 /* Confirmations: confirm.c */
 
-/* Ask a person about the calls that need it: an event of its own, and actions of the next. */
-MUST_CHECK int confirm_ask(struct run *run, const struct call *calls, size_t n,
-			   struct changes *changes);
+/* Ask a person about the calls that need it: an event of its own, and actions of the next: asked.
+ */
+MUST_CHECK int confirm_ask(struct run *run, const struct call *calls, size_t n, struct buf *asked);
 
 /* A call that the newest message decides about. */
 struct confirmed {

@@ -130,6 +130,8 @@ int call_program(struct call *call, struct err *err)
 	if (r < 0)
 		return r;
 	r = run_in(call, ctx, &failed, err);
-	taken = changes_take(&call->changes, ctx, !failed, err);
+	taken = changes_take(&call->changes, ctx, !failed, r < 0 ? NULL : err);
+	if (r == 0 && taken < 0 && save_refused(taken))
+		return call_error(call, "what it saved cannot be kept: %s", err->text);
 	return r < 0 ? r : taken;
 }

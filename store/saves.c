@@ -79,6 +79,7 @@ int saves_prepare(struct saves_tx *t, struct store *st, struct save *list, size_
 		r = check_name(list[i].name, err);
 		if (r == 0)
 			r = take_numbers(t, st, list[i].name, err);
+		t->bad = r < 0 ? i + 1 : 0;
 	}
 	buf_span_add(&t->delta, event_action(e, ACTION_ARTIFACT_DELTA));
 	return r < 0 ? r : buf_check(&t->delta, err);
@@ -217,7 +218,10 @@ int saves_put(struct saves_tx *t, struct session_tx *s, struct event *e)
 	size_t i;
 	int r = 0;
 
-	for (i = 0; r == 0 && i < t->count; i++)
+	t->bad = 0; /* this may be another try */
+	for (i = 0; r == 0 && i < t->count; i++) {
 		r = put_one(&p, &t->list[i]);
+		t->bad = r < 0 ? i + 1 : 0;
+	}
 	return r < 0 ? r : tell(t, e, s->tx->err);
 }

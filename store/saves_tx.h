@@ -12,6 +12,7 @@ struct saves_tx {
 	size_t count;
 	struct buf numbers; /* of uint64_t: for what may have to be made */
 	struct buf delta;   /* the artifactDelta that the event came with */
+	size_t bad; /* set: which of the list, from 1, is why this failed; 0: none of them */
 };
 
 /*

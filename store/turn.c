@@ -326,7 +326,7 @@ int turn_start(struct store *st, struct ref session, uint64_t n, const char *age
 	return update(st, &rq, out, err);
 }
 
-static int update_with_saves(struct store *st, struct request *rq, const struct turn_commit *commit,
+static int update_with_saves(struct store *st, struct request *rq, struct turn_commit *commit,
 			     struct turn_info *out, struct err *err)
 {
 	CLEANUP(saves_release) struct saves_tx saves = { 0 };
@@ -336,7 +336,10 @@ static int update_with_saves(struct store *st, struct request *rq, const struct 
 		return err_set(err, -EINVAL, "no event tells of the artifacts");
 	r = saves_prepare(&saves, st, commit->saves, commit->save_count, commit->events, err);
 	rq->saves = &saves;
-	return r < 0 ? r : update(st, rq, out, err);
+	if (r == 0)
+		r = update(st, rq, out, err);
+	commit->bad_save = r < 0 ? saves.bad : 0;
+	return r;
 }
 
 int turn_commit(struct store *st, struct ref session, uint64_t n, struct turn_commit *commit,

@@ -65,6 +65,7 @@ struct turn_commit {
 	 */
 	struct save *saves;
 	size_t save_count;
+	size_t bad_save; /* set: which one, from 1, is why it failed; 0: none of them */
 };
 
 /*

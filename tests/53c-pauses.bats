@@ -298,3 +298,50 @@ name: $x"
 	cmp <(grep -v '"author":"user"' turns/2/events.jsonl | jq -r .id) <(jq -r .id "$TMP/live")
 	cmp <(grep -v '"author":"user"' turns/2/events.jsonl | jq -r '.content.parts[0].text') turns/2/output
 }
+
+@test "what a tool saves and cannot be kept: its call gets an error, the turn goes on" {
+	llm sv root_agent.yaml a "tools: [{name: tools/one}, {name: tools/two}, {name: tools/late}]"
+	rules sv a <<-'E'
+		- when: {tool: .}
+		  text: "${result}"
+		- when: {user: late}
+		  calls: [{name: late, id: c-3}]
+		- calls: [{name: one, id: c-1}, {name: two, id: c-2}]
+	E
+	tool sv one '{"description":"1"}' <<-'E'
+		#!/bin/sh
+		echo 1 > "$ADK_CONTEXT/artifacts/x"
+		echo 1 > "$ADK_CONTEXT/state/one.json"
+		echo first
+	E
+	tool sv two '{"description":"2"}' <<-'E'
+		#!/bin/sh
+		echo 2 > "$ADK_CONTEXT/artifacts/other"
+		mkdir "$ADK_CONTEXT/artifacts/x"
+		echo 2 > "$ADK_CONTEXT/artifacts/x/y"
+		echo 2 > "$ADK_CONTEXT/state/two.json"
+		echo '{"skipSummarization":true}' > "$ADK_CONTEXT/actions.json"
+		echo second
+	E
+	tool sv late '{"description":"3"}' <<-'E'
+		#!/bin/sh
+		echo 3 > "$ADK_CONTEXT/artifacts/z"
+		mkdir "$ADKFS_SESSION/artifacts/z"
+		echo 3 > "$ADKFS_SESSION/artifacts/z/w"
+	E
+	session sv
+	say go
+	same 'idle' "$(cat status)"
+	same '[{"result":"first"},{"error":"artifact x/y cannot be saved: '"'x'"' is not a directory"}]' \
+		"$(jq -c '[.content.parts[]?.functionResponse.response // empty] | select(length > 0)' events.jsonl)"
+	same '{"x":1}' "$(jq -c '.actions.artifactDelta | select(length > 0)' events.jsonl)"
+	same '{"one":1}' "$(jq -c '.actions.stateDelta | select(length > 0)' events.jsonl)"
+	same 1 "$(cat artifacts/x)"
+	[ ! -e artifacts/other ]
+	[ ! -e state/two.json ]
+	not grep -q skipSummarization events.jsonl
+	same '{"error":"artifact x/y cannot be saved: '"'x'"' is not a directory"}' "$(cat turns/1/calls/c-2/response.json)"
+	say late
+	same '{"error":"artifact z cannot be saved: '"'z'"' is a directory"}' "$(cat output)"
+	same 3 "$(cat artifacts/z/w)"
+}

@@ -99,13 +99,18 @@ static void save(const char *name, const char *text)
 	saves[save_count++] = (struct save){ .name = name, .blob = blob, .mime = "text/plain" };
 }
 
+static size_t bad_save; /* of the last commit */
+
 static int commit_events(size_t count)
 {
 	struct turn_commit commit = {
 		.events = &event, .count = count, .saves = saves, .save_count = save_count
 	};
 
-	return turn_commit(st, session, 1, &commit, NULL, &err);
+	int r = turn_commit(st, session, 1, &commit, NULL, &err);
+
+	bad_save = commit.bad_save;
+	return r;
 }
 
 /* With an event, which has what the test set in it. */
@@ -305,6 +310,7 @@ static void test_in_the_way(void **state UNUSED)
 	forget();
 	save("d", "a directory has the name");
 	CODE(commit(), -EISDIR);
+	assert_int_equal(bad_save, save_count);
 	forget();
 	save("f/x/y", "a file has the name");
 	CODE(commit(), -ENOTDIR);
@@ -313,6 +319,7 @@ static void test_in_the_way(void **state UNUSED)
 	save("f", "two");
 	OK(commit());
 	CODE(commit(), -EEXIST);
+	assert_int_equal(bad_save, 0);
 	assert_int_equal(latest(session, "f"), 2);
 }
 
@@ -340,6 +347,7 @@ static void test_names(void **state UNUSED)
 	long_name[sizeof long_name - 1] = 0;
 	save(long_name, "x");
 	CODE(commit(), -ENAMETOOLONG);
+	assert_int_equal(bad_save, save_count);
 	forget();
 	save("..", "dots are text here");
 	save(".hidden/50%", "so are these");
