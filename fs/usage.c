@@ -1,6 +1,7 @@
 /*
  * usage.json: tokens, as the events of the log count them.
  *
+ * Summaries count by their own events, and are told apart.
  * The model is the version that the provider reported, or else the model that
  * the agent asked.
  */
@@ -21,8 +22,9 @@ struct row {
 
 struct usage {
 	struct row total;
-	struct buf models; /* of struct row */
-	struct buf turns;  /* of struct row */
+	struct row summaries; /* of these: for compactions */
+	struct buf models;    /* of struct row */
+	struct buf turns;     /* of struct row */
 };
 
 static void usage_release(struct usage *u)
@@ -119,15 +121,27 @@ static const struct call_info *find_call(const struct walk_event *e, bool *any)
 	return NULL;
 }
 
+/* A summary that a model was asked for. */
+static bool is_summary(const struct walk_event *e)
+{
+	struct span actions = e->member[WALK_ACTIONS];
+	struct span value;
+
+	return e->member[WALK_MODEL_VERSION].len && actions.len &&
+	       json_member(actions, "compaction", &value) == 0;
+}
+
 static int take_event(void *arg, const struct walk_event *e)
 {
 	CLEANUP(buf_release) struct buf name = { 0 };
+	struct usage *u = arg;
 	struct tokens tokens = { { 0 } };
 	bool any;
 	const struct call_info *call = find_call(e, &any);
+	bool compacts = is_summary(e);
 	int r = 0;
 
-	if (!e->member[WALK_USAGE].len && !call)
+	if (!e->member[WALK_USAGE].len && !call && !compacts)
 		return 0;
 	tokens_add_json(&tokens, e->member[WALK_USAGE]);
 	if (e->member[WALK_MODEL_VERSION].len)
@@ -136,7 +150,9 @@ static int take_event(void *arg, const struct walk_event *e)
 		buf_text(&name, call ? call->name : UNKNOWN_MODEL);
 	if (r == 0)
 		r = buf_check(&name, NULL);
-	return r < 0 ? r : count_all(arg, buf_span(&name), &tokens, call || !any, e->turn != NULL);
+	if (r == 0 && compacts)
+		count(&u->summaries, &tokens, 1);
+	return r < 0 ? r : count_all(u, buf_span(&name), &tokens, call || !any, e->turn != NULL);
 }
 
 static void put_counts(const struct row *row, struct buf *out)
@@ -189,6 +205,8 @@ int usage_show(const struct place *at, struct buf *out, struct err *err)
 	if (r < 0)
 		return r;
 	put_models(&u, out);
+	buf_text(out, ",\"summaries\":{");
+	put_counts(&u.summaries, out);
 	put_turns(&u, out);
 	buf_text(out, "}\n");
 	return buf_check(out, err);

@@ -204,6 +204,27 @@ static bool is_blank(struct span text)
 	return i == text.len;
 }
 
+/* The event counts what the summary took, as the model's own events do. */
+static void fill_usage(const struct compact_summary *summary, struct event *e)
+{
+	CLEANUP(buf_release) struct buf json = { 0 };
+	size_t i;
+
+	for (i = 0; i < TOKENS_COUNTS; i++) {
+		if (summary->tokens.count[i])
+			buf_printf(&json, "%s\"%s\":%llu", json.len ? "," : "{",
+				   tokens_name((enum token_count)i),
+				   (unsigned long long)summary->tokens.count[i]);
+	}
+	if (json.len)
+		buf_char(&json, '}');
+	e->text.failed |= json.failed;
+	if (json.len)
+		event_set_json(e, EVENT_USAGE, buf_span(&json));
+	if (summary->model[0])
+		event_set_text(e, EVENT_MODEL_VERSION, span_of(summary->model));
+}
+
 static int fill_event(const struct compact_plan *plan, struct span summary, struct event *e)
 {
 	CLEANUP(content_free_p) struct content *content = content_new("model");
@@ -234,15 +255,18 @@ static int fill_event(const struct compact_plan *plan, struct span summary, stru
 	return json.failed || e->text.failed ? -ENOMEM : 0;
 }
 
-int compact_event(const struct compact_plan *plan, struct span summary, struct event *e,
-		  struct err *err)
+int compact_event(const struct compact_plan *plan, const struct compact_summary *summary,
+		  struct event *e, struct err *err)
 {
-	if (is_blank(summary))
+	struct span text = buf_span(&summary->text);
+
+	if (is_blank(text))
 		return err_set(err, -EIO, "the model gave no summary");
-	if (summary.len > COMPACT_SUMMARY_MAX)
+	if (text.len > COMPACT_SUMMARY_MAX)
 		return err_set(err, -EFBIG, "the model's summary has more than %u bytes",
 			       COMPACT_SUMMARY_MAX);
-	return fill_event(plan, summary, e) < 0 ? err_nomem(err) : 0;
+	fill_usage(summary, e);
+	return fill_event(plan, text, e) < 0 ? err_nomem(err) : 0;
 }
 
 struct append {
@@ -269,19 +293,20 @@ static int append(struct store_tx *tx, void *arg)
 
 /* 2: what the plan was made of has been undone in part. */
 static int compact_once(struct store *st, struct ref session, const struct compact_options *options,
-			compact_ask_fn *ask, void *arg, struct err *err)
+			compact_ask_fn *ask, void *arg, struct compact_summary *summary,
+			struct err *err)
 {
 	CLEANUP(compact_plan_release) struct compact_plan plan = { 0 };
-	CLEANUP(buf_release) struct buf summary = { 0 };
 	CLEANUP(event_release) struct event e = { 0 };
 	struct append a = { .session = session, .event = &e };
 	int r = compact_plan(st, session, options, &plan, err);
 
 	if (r)
 		return r == -ENOENT ? -ESTALE : r;
-	r = ask(arg, buf_span(&plan.prompt), &summary, err);
+	buf_clear(&summary->text);
+	r = ask(arg, buf_span(&plan.prompt), summary, err);
 	if (r == 0)
-		r = compact_event(&plan, buf_span(&summary), &e, err);
+		r = compact_event(&plan, summary, &e, err);
 	a.rewinds = plan.rewinds;
 	if (r == 0)
 		r = store_update(st, append, &a, err);
@@ -291,12 +316,14 @@ static int compact_once(struct store *st, struct ref session, const struct compa
 int compact_session(struct store *st, struct ref session, const struct compact_options *options,
 		    compact_ask_fn *ask, void *arg, struct err *err)
 {
+	struct compact_summary summary = { 0 };
 	unsigned tries = TRIES;
 	int r;
 
 	do {
-		r = compact_once(st, session, options, ask, arg, err);
+		r = compact_once(st, session, options, ask, arg, &summary, err);
 	} while (r == 2 && --tries);
+	buf_release(&summary.text);
 	if (r == 2)
 		return err_set(err, -EBUSY, "the session was rewound while it was summarised");
 	return r;

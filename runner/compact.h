@@ -10,6 +10,7 @@
 
 #include "store/event.h"
 #include "store/store.h"
+#include "store/tokens.h"
 
 #define COMPACT_PROMPT_MAX  (16u << 20) /* bytes of what is to be summarised */
 #define COMPACT_SUMMARY_MAX (1u << 20)
@@ -38,12 +39,20 @@ MUST_CHECK int compact_plan(struct store *st, struct ref session,
 			    struct err *err);
 void compact_plan_release(struct compact_plan *plan);
 
-/* Make the event of a summary. -EFBIG, -EIO: it is too long, it is empty. */
-MUST_CHECK int compact_event(const struct compact_plan *plan, struct span summary, struct event *e,
-			     struct err *err);
+/* What a model made of it, and what that took. */
+struct compact_summary {
+	struct buf text;
+	struct tokens tokens; /* of all times that it was asked */
+	char model[256];      /* the version that the provider reported, or as it is named; "" */
+};
 
-/* Ask for a summary, appended. Returns 0 or -errno with a text. */
-typedef int compact_ask_fn(void *arg, struct span prompt, struct buf *summary, struct err *err);
+/* Make the event of a summary. -EFBIG, -EIO: it is too long, it is empty. */
+MUST_CHECK int compact_event(const struct compact_plan *plan, const struct compact_summary *summary,
+			     struct event *e, struct err *err);
+
+/* Ask for a summary: the text is replaced, tokens are added. Returns 0 or -errno with a text. */
+typedef int compact_ask_fn(void *arg, struct span prompt, struct compact_summary *summary,
+			   struct err *err);
 
 /*
  * Compact: plan, ask, append. 1: nothing was to be done. -ESTALE: the session is gone; -EBUSY:

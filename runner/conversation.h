@@ -97,6 +97,10 @@ void worker_start(struct runner *rn);
 /* Put a turn that is in the store into the queue. Takes live, also on failure. */
 MUST_CHECK int runner_enqueue(struct runner *rn, struct live *live, struct err *err);
 
+/* Put a compaction that was asked for, and that is in the store, behind this turn. */
+MUST_CHECK int runner_enqueue_compaction(struct runner *rn, struct ref session, uint64_t behind,
+					 struct err *err);
+
 /* How a compaction that was asked for ended. */
 void runner_tell_compacted(struct runner *rn, struct ref session, const struct err *why);
 

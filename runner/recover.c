@@ -3,6 +3,8 @@
  */
 #include "runner/conversation.h"
 
+#include "store/compaction.h"
+
 #include <errno.h>
 
 /* What the store says was left behind; acted on after the scan. */
@@ -35,6 +37,19 @@ static int resume(struct runner *rn, const struct leftover *left, struct err *er
 	}
 	live = live_new(left->ref, &info, err);
 	return live ? runner_enqueue(rn, live, err) : -ENOMEM;
+}
+
+static int recover_compactions(struct runner *rn, struct err *err)
+{
+	CLEANUP(buf_release) struct buf list = { 0 };
+	const struct leftover *left;
+	size_t i;
+	int r = compaction_list(rn->options.store, note_leftover, &list, err);
+
+	left = (const struct leftover *)(const void *)list.data;
+	for (i = 0; r == 0 && i < list.len / sizeof *left; i++)
+		r = runner_enqueue_compaction(rn, left[i].ref, left[i].n, err);
+	return r;
 }
 
 struct message {
@@ -84,6 +99,8 @@ int runner_recover(struct runner *rn, struct err *err)
 	left = (struct leftover *)(void *)turns.data;
 	for (i = 0; r == 0 && i < turns.len / sizeof *left; i++)
 		r = resume(rn, &left[i], err);
+	if (r == 0)
+		r = recover_compactions(rn, err);
 	if (r == 0)
 		r = message_staged(rn->options.store, note_message, &messages, err);
 	m = (struct message *)(void *)messages.data;

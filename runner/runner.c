@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "runner/answers.h"
+#include "store/compaction.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -96,25 +97,38 @@ int runner_submit(struct runner *rn, struct ref session, uint64_t staged, struct
 	return runner_enqueue(rn, live, err);
 }
 
-/* Behind the turns that wait now. */
-static int enqueue_compaction(struct runner *rn, struct ref session, struct err *err)
+/* Behind which turn a compaction that is asked for now has to wait. */
+static int find_behind(struct runner *rn, struct ref session, uint64_t *behind, struct err *err)
 {
-	struct compaction compaction = { .is_asked = true };
-	struct conversation *c;
+	const struct conversation *c;
 	const struct live *live;
+	int r = 0;
+
+	*behind = 0;
+	mutex_lock(&rn->lock);
+	c = *conversation_slot_locked(rn, session.session);
+	for (live = c ? c->first : NULL; live; live = live->next)
+		*behind = live->n;
+	if (rn->stopping)
+		r = err_set(err, -ESHUTDOWN, "the daemon is stopping");
+	mutex_unlock(&rn->lock);
+	return r;
+}
+
+int runner_enqueue_compaction(struct runner *rn, struct ref session, uint64_t behind,
+			      struct err *err)
+{
+	struct compaction compaction = { .behind = behind, .is_asked = true };
+	struct conversation *c;
 	bool new_worker = false;
 	bool was_busy;
 	int r = 0;
 
 	mutex_lock(&rn->lock);
-	c = rn->stopping ? NULL : conversation_need_locked(rn, session);
-	if (rn->stopping) {
-		r = err_set(err, -ESHUTDOWN, "the daemon is stopping");
-	} else if (!c) {
+	c = conversation_need_locked(rn, session);
+	if (!c) {
 		r = err_nomem(err);
 	} else {
-		for (live = c->first; live; live = live->next)
-			compaction.behind = live->n;
 		was_busy = conversation_is_busy(c);
 		r = conversation_add_compaction_locked(rn, c, &compaction) < 0 ? err_nomem(err) : 0;
 		if (r == 0 && !was_busy)
@@ -133,6 +147,7 @@ int runner_compact(struct runner *rn, struct ref session, struct err *err)
 	CLEANUP(agent_tree_unref_p) struct agent_tree *agent = NULL;
 	struct ref app = { .app = session.app };
 	struct scope_info info;
+	uint64_t behind = 0;
 	int r = scope_stat(rn->options.store, session, &info, err);
 
 	if (r == 0)
@@ -141,7 +156,11 @@ int runner_compact(struct runner *rn, struct ref session, struct err *err)
 		return -ESTALE;
 	if (r == 0)
 		r = runner_agent(rn, info.id, &agent, err);
-	return r < 0 ? r : enqueue_compaction(rn, session, err);
+	if (r == 0)
+		r = find_behind(rn, session, &behind, err);
+	if (r == 0)
+		r = compaction_ask(rn->options.store, session, behind, err);
+	return r < 0 ? r : runner_enqueue_compaction(rn, session, behind, err);
 }
 
 bool runner_is_busy(struct runner *rn, struct ref session)

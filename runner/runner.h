@@ -61,7 +61,8 @@ MUST_CHECK int runner_new(const struct runner_options *options, struct runner **
 
 /*
  * Take up what an earlier process left: turns that ran are closed as failed
- * (ABORTED), turns that waited run, staged messages are submitted.
+ * (ABORTED), turns that waited run, compactions that were asked for are made, staged messages
+ * are submitted.
  */
 MUST_CHECK int runner_recover(struct runner *rn, struct err *err);
 
@@ -105,7 +106,7 @@ void runner_cancel(struct runner *rn, struct ref session);
 
 /*
  * Compact the session (compact.h) when the turns that wait now have ended, and before those
- * that come later. Does not wait for it; it is forgotten when the daemon ends.
+ * that come later. Does not wait for it; at the daemon's end it stays in the store.
  * Returns 0; -ESTALE no such session; -ENXIO no agent; -ESHUTDOWN. Any thread.
  */
 MUST_CHECK int runner_compact(struct runner *rn, struct ref session, struct err *err);

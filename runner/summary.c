@@ -6,6 +6,7 @@
 #include "runner/model.h"
 
 #include <errno.h>
+#include <stdio.h>
 
 /* The root's, or else that of the first that has one. */
 static const char *choose_model(const struct agent_tree *tree)
@@ -18,18 +19,22 @@ static const char *choose_model(const struct agent_tree *tree)
 	return model;
 }
 
-static int take_answer(const struct model_reply *reply, struct buf *summary, struct err *err)
+static int take_answer(const struct model_reply *reply, const char *model,
+		       struct compact_summary *summary, struct err *err)
 {
 	const char *why = reply->error_message ? reply->error_message : reply->error_code;
 
 	if (reply->error_code)
 		return err_set(err, -EIO, "the model gave no summary: %s", why);
+	tokens_add_json(&summary->tokens, buf_span(&reply->usage));
+	(void)snprintf(summary->model, sizeof summary->model, "%s",
+		       reply->model_version ? reply->model_version : model);
 	if (reply->content)
-		content_text(reply->content, summary);
-	return buf_check(summary, err);
+		content_text(reply->content, &summary->text);
+	return buf_check(&summary->text, err);
 }
 
-int summary_ask(void *arg, struct span prompt, struct buf *summary, struct err *err)
+int summary_ask(void *arg, struct span prompt, struct compact_summary *summary, struct err *err)
 {
 	const struct summary_source *source = arg;
 	const char *model = choose_model(source->tree);
@@ -48,5 +53,5 @@ int summary_ask(void *arg, struct span prompt, struct buf *summary, struct err *
 		return err_set(err, -ENXIO, "no agent of the app has a model that could summarise");
 	atomic_fetch_add(source->model_calls, 1);
 	r = model_ask(model, &rq, source->cancel, &reply, err);
-	return r < 0 ? r : take_answer(&reply, summary, err);
+	return r < 0 ? r : take_answer(&reply, model, summary, err);
 }

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "runner/summary.h"
+#include "store/compaction.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -120,8 +121,25 @@ static struct compaction begin_compaction(struct runner *rn, struct conversation
 	return compaction;
 }
 
-static void finish_compaction(struct runner *rn, struct conversation *c)
+/* One that is done is not made again; when the daemon stops it is no fault of the one that runs. */
+static bool is_over(struct runner *rn, struct conversation *c, struct compaction *compaction, int r)
 {
+	bool stopping;
+
+	mutex_lock(&rn->lock);
+	memcpy(compaction, c->compactions.data, sizeof *compaction);
+	stopping = rn->stopping;
+	mutex_unlock(&rn->lock);
+	return r != -ECANCELED || compaction->is_cancelled || !stopping;
+}
+
+static void finish_compaction(struct runner *rn, struct conversation *c, int r)
+{
+	struct compaction compaction;
+
+	if (is_over(rn, c, &compaction, r) && compaction.is_asked &&
+	    compaction_done(rn->options.store, c->ref, compaction.behind, NULL) < 0)
+		log_error("a compaction that is done may be made again at the next start");
 	mutex_lock(&rn->lock);
 	c->stop = NULL;
 	buf_consume(&c->compactions, sizeof(struct compaction));
@@ -160,10 +178,10 @@ static void run_compaction(struct runner *rn, struct conversation *c)
 
 	if (r == 0) {
 		r = compact(rn, c, &stop, &err);
-		finish_compaction(rn, c);
+		finish_compaction(rn, c, r);
 		cancel_release(&stop);
 	} else {
-		finish_compaction(rn, c);
+		finish_compaction(rn, c, r);
 	}
 	if (r < 0) {
 		err.code = r;

@@ -14,6 +14,7 @@
  *   e session id              -> record: start, length of that event's line
  *   t session n               -> record of turn n
  *   q session n               -> record: app, user; turn n has not ended
+ *   y session n               -> record: app, user; a compaction was asked for behind turn n
  *   c session n sequence      -> record of a call in turn n, of a model or a tool
  *   d session n sequence      -> what the call's program wrote to standard error
  *   k session start           -> record of a line that acts on those before it (mark.h)
@@ -54,6 +55,7 @@ enum key_space {
 	KEY_EVENT = 'e',
 	KEY_TURN = 't',
 	KEY_QUEUE = 'q',
+	KEY_COMPACTION = 'y',
 	KEY_CALL = 'c',
 	KEY_CALL_STDERR = 'd',
 	KEY_MARK = 'k',

@@ -301,10 +301,10 @@ int scope_list(struct store *st, struct ref parent, uint64_t after, scope_fn *fn
 /* All rows of one object, in every space that holds rows of it. */
 void scope_delete_rows(struct store_tx *tx, uint64_t number)
 {
-	static const enum key_space spaces[] = { KEY_NAME,    KEY_ITEM,      KEY_LOG,
-						 KEY_SEGMENT, KEY_EVENT,     KEY_TURN,
-						 KEY_QUEUE,   KEY_CALL,      KEY_CALL_STDERR,
-						 KEY_MARK,    KEY_ATTACHMENT };
+	static const enum key_space spaces[] = { KEY_NAME,    KEY_ITEM,       KEY_LOG,
+						 KEY_SEGMENT, KEY_EVENT,      KEY_TURN,
+						 KEY_QUEUE,   KEY_CALL,       KEY_CALL_STDERR,
+						 KEY_MARK,    KEY_ATTACHMENT, KEY_COMPACTION };
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(spaces); i++) {

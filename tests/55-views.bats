@@ -231,6 +231,21 @@ check_page() {
 	jq -e '.total.totalTokenCount == 1517 and .models["script/script.yaml"].cachedContentTokenCount == 3' \
 		turns/1/usage.json
 	jq -e '.total.modelCalls == 1' turns/3/usage.json
+	jq -e '.summaries.modelCalls == 0' usage.json
+	jq -e 'has("summaries") | not' turns/3/usage.json
+}
+
+@test "usage: what summaries took counts in the total, and is told apart" {
+	echo '- {text: short, usage: {prompt: 10, candidates: 2, total: 12}}' > "$AGENTS/compact/script.yaml"
+	session compact
+	say one
+	echo compact > ctl
+	timeout 30 cat wait
+	jq -e '.total.modelCalls == 2 and .total.totalTokenCount == 24
+		and .models["script/script.yaml"].totalTokenCount == 24
+		and (.turns | map(.totalTokenCount)) == [12]' usage.json
+	jq -e '.summaries == {modelCalls: 1, promptTokenCount: 10, candidatesTokenCount: 2,
+		cachedContentTokenCount: 0, thoughtsTokenCount: 0, toolUsePromptTokenCount: 0, totalTokenCount: 12}' usage.json
 }
 
 @test "trace.json: turns hold their models, and tools are beside them" {

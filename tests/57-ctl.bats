@@ -322,11 +322,34 @@ count_compactions() {
 	same 'you said two' "$(cat output)"
 	same done "$(cat turns/2/status)"
 	same 0 "$(count_compactions)"
+	# One that runs when the daemon ends is made anew behind its start.
 	echo compact > ctl
 	daemon_restart
 	back
+	echo cancel > ctl
+	eventually 20 grep -q ECANCELED .errors
 	same idle "$(timeout 10 cat wait)"
 	same 0 "$(count_compactions)"
+	daemon_restart # and is over when it was cancelled
+	back
+	same idle "$(timeout 10 cat wait)"
+	# So is one that waits, behind the turn that it waits for.
+	sed -i s/forever/never/ "$AGENTS/compact/script.yaml"
+	echo slow $(seq 200) > input
+	echo compact > ctl
+	cd "$TMP"
+	daemon_kill
+	"$ADKFS" umount -z "$MNT"
+	daemon_start
+	back
+	same 'failed 3' "$(timeout 30 cat wait)"
+	compactions | jq -e --arg to "$(invocation 3)" 'length == 1
+		and .[0].customMetadata["adkfs.compacted"].to == $to'
+	daemon_restart
+	back
+	same 1 "$(count_compactions)"
+	sed -i s/never/forever/ "$AGENTS/compact/script.yaml"
+	say forever
 	# A session that goes away takes it along.
 	echo compact > ctl
 	cd ..

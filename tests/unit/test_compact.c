@@ -211,7 +211,7 @@ struct asked {
 	unsigned times;
 };
 
-static int ask(void *arg, struct span prompt, struct buf *summary, struct err *why)
+static int ask(void *arg, struct span prompt, struct compact_summary *summary, struct err *why)
 {
 	struct asked *m = arg;
 
@@ -223,7 +223,9 @@ static int ask(void *arg, struct span prompt, struct buf *summary, struct err *w
 	m->rewinds = NULL;
 	if (!m->answer)
 		return err_set(why, -EPIPE, "no answer");
-	buf_text(summary, m->answer);
+	buf_text(&summary->text, m->answer);
+	tokens_add_json(&summary->tokens, SPAN("{\"totalTokenCount\":7}"));
+	(void)snprintf(summary->model, sizeof summary->model, "m-1");
 	return 0;
 }
 
@@ -295,6 +297,8 @@ static void test_event(void **state UNUSED)
 	last_event(&e);
 	expect_text(event_json(&e, EVENT_AUTHOR), "\"user\"");
 	expect_text(event_json(&e, EVENT_CONTENT), "");
+	expect_text(event_json(&e, EVENT_USAGE), "{\"totalTokenCount\":7}");
+	expect_text(event_json(&e, EVENT_MODEL_VERSION), "\"m-1\"");
 	expect_text(event_json(&e, EVENT_CUSTOM_METADATA),
 		    "{\"adkfs.compacted\":{\"from\":\"e-1\",\"to\":\"e-2\"}}");
 	expect_text(event_action(&e, ACTION_COMPACTION),
