@@ -74,6 +74,11 @@ static int context_path(void *arg, struct context *c, struct buf *out)
 	return r < 0 ? r : buf_check(out, NULL);
 }
 
+static bool context_is_shut(void *arg, struct context *c)
+{
+	return owners_shut_out(arg, c->session);
+}
+
 /* Every folder with an agent is an app. */
 static int ensure_app(void *arg, const char *app)
 {
@@ -93,6 +98,7 @@ static int start(struct fs *fs, const struct fs_options *o, struct err *err)
 					 .compacted = on_compacted,
 					 .session_path = session_path,
 					 .context_path = context_path,
+					 .context_is_shut = context_is_shut,
 					 .context_opened = contexts_opened,
 					 .context_closed = contexts_closed,
 					 .context_saves = contexts_saves,

@@ -306,6 +306,26 @@ static struct owner owner_of(struct fs *fs, struct ref ref)
 	return owner;
 }
 
+bool owners_shut_out(struct fs *fs, struct ref ref)
+{
+	const struct owners *o = fs->owners;
+
+	return o->daemon.uid && o->shared && owner_of(fs, ref).uid != o->daemon.uid;
+}
+
+bool owners_may_shut_out(const struct owners *o)
+{
+	size_t i;
+
+	if (!o->daemon.uid || !o->shared)
+		return false;
+	for (i = 0; i < o->count; i++) {
+		if (o->list[i].owner.uid != o->daemon.uid)
+			return true;
+	}
+	return o->system;
+}
+
 void owners_apply(const struct place *at, struct stat *out)
 {
 	const struct owners *o = at->fs->owners;

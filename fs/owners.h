@@ -32,6 +32,15 @@ MUST_CHECK int owners_map(struct owners *o, const char *text, struct err *err);
 /* User ids that are not mapped are login names, if there is such a login. */
 void owners_map_system(struct owners *o);
 
+/*
+ * Whether the daemon's user cannot enter by way of the mount what belongs to a scope's user, and
+ * so neither can the programs of agents: the map gave it to another login, and the daemon is not
+ * root. Any thread.
+ */
+bool owners_shut_out(struct fs *fs, struct ref ref);
+/* Whether that may be so of anybody. */
+bool owners_may_shut_out(const struct owners *o);
+
 /* Whether it makes sense as a whole: a map needs a mount that others may enter. -EINVAL. */
 MUST_CHECK int owners_check(const struct owners *o, struct err *err);
 

@@ -417,6 +417,9 @@ static int go(struct settings_of_mount *s, const struct command *self)
 		return command_fail(self, STATUS_AGENTS, &err);
 	if (start_recording(s, &err) < 0)
 		return command_fail(self, STATUS_FAILED, &err);
+	if (s->fs.agents && owners_may_shut_out(s->fs.owners))
+		log_warning("users are mapped and the daemon is not root: programs of agents "
+			    "cannot enter sessions and contexts of other logins");
 	if (!s->foreground)
 		ready = daemon_fork(&err);
 	if (!s->foreground && ready < 0)

@@ -49,6 +49,12 @@ struct process {
 	int (*on_line)(void *arg, struct span line);
 	void *arg;
 
+	/*
+	 * Its user cannot enter the session nor the context: a sandbox has neither. When it has
+	 * ended: and that may be why it failed.
+	 */
+	bool is_shut_out;
+
 	/* the result */
 	struct buf output;
 	struct buf stderr_text;

@@ -65,22 +65,38 @@ static int build_environment(struct run *run, const struct program *program, str
 	return r < 0 ? r : childenv_add_base(env);
 }
 
+static bool has(const struct buf *text, const char *words)
+{
+	return words && memmem(text->data, text->len, words, strlen(words));
+}
+
+/* Whether what it says may come of not getting into the session's directory. */
+static bool complains(const struct process *p, const char *session)
+{
+	return has(&p->stderr_text, strerrordesc_np(EACCES)) || has(&p->stderr_text, session);
+}
+
 int run_program(struct run *run, const struct program *program, struct context *ctx,
 		struct process *p, struct err *err)
 {
 	struct invocation *in = run->ground->in;
+	const struct runner_options *o = in->host->options;
 	CLEANUP(childenv_release) struct childenv env = { 0 };
+	int r;
 
 	if (build_environment(run, program, ctx, &env) < 0)
 		return err_nomem(err);
+	p->is_shut_out = o->context_is_shut && o->context_is_shut(o->arg, ctx);
 	p->program = program->path;
 	p->folder = in->tree->folder;
 	p->env = env.list;
-	p->sandbox = in->host->options->sandbox;
+	p->sandbox = o->sandbox;
 	p->network = program->network;
 	p->context = childenv_get(&env, "ADK_CONTEXT");
 	p->timeout_ms = in->tree->tool_timeout_ms ? in->tree->tool_timeout_ms : PROCESS_TIMEOUT_MS;
-	return process_run_all(p, 1, &in->live->cancel, err);
+	r = process_run_all(p, 1, &in->live->cancel, err);
+	p->is_shut_out = p->is_shut_out && complains(p, childenv_get(&env, "ADKFS_SESSION"));
+	return r;
 }
 
 static bool is_blank(char c)
@@ -109,6 +125,14 @@ static void add_last_line(const struct process *p, struct buf *reason)
 
 	if (line.len)
 		buf_printf(reason, ": %.*s", (int)line.len, line.data);
+}
+
+/* What the program cannot know of its being refused. */
+static void add_hint(const struct process *p, struct buf *reason)
+{
+	if (p->is_shut_out)
+		buf_text(reason, " (what this user has belongs to another login, whose directories "
+				 "programs can enter only when the daemon is root)");
 }
 
 bool process_reason(const struct process *p, struct buf *reason)
@@ -140,5 +164,6 @@ bool process_reason(const struct process *p, struct buf *reason)
 		return false;
 	}
 	add_last_line(p, reason);
+	add_hint(p, reason);
 	return true;
 }

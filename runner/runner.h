@@ -46,6 +46,8 @@ struct runner_options {
 	 * saved in it was published (or not).
 	 */
 	int (*context_path)(void *arg, struct context *c, struct buf *out);
+	/* Whether programs cannot enter that directory, nor the session's. */
+	bool (*context_is_shut)(void *arg, struct context *c);
 	void (*context_opened)(void *arg, struct context *c);
 	void (*context_closed)(void *arg, struct context *c, bool published);
 	/*

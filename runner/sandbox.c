@@ -219,9 +219,9 @@ static void add_process(struct buf *words, const struct process *p)
 	else
 		add(words, "--unshare-net");
 	add_folder(words, p->folder);
-	if (session)
+	if (session && !p->is_shut_out)
 		add_session(words, session);
-	if (p->context)
+	if (p->context && !p->is_shut_out)
 		add_path(words, "--bind", p->context);
 	add_two(words, "--remount-ro", "/");
 	add_two(words, "--chdir", p->folder);

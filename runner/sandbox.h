@@ -6,7 +6,8 @@
  *   read only    /usr, /bin, /lib..., what of /etc programs and name look-ups
  *                need, the agent's folder but for its .env
  *   to write     process.context; $ADKFS_SESSION if the environment has it, and
- *                the directories that its links lead to; /tmp, which is empty,
+ *                the directories that its links lead to (none of these where
+ *                process.is_shut_out); /tmp, which is empty,
  *                in memory and gone with the program, and is HOME too
  *   of its own   process ids, /proc, a small /dev, System V IPC, host name, and
  *                unless process.network a network without a way out

@@ -1,5 +1,6 @@
 # Several users of one mount: allow_other, --map-user, --map-users.
 load lib/mount
+load lib/agents
 
 ANN=4001
 BOB=4002
@@ -271,4 +272,43 @@ ordinary_mount() {
 		if as 65534 ls mnt/apps/echo/users/ann; then exit 9; fi
 		as 0 ls mnt/apps/echo/users/ann/sessions/s1
 	END
+}
+
+@test "programs for a user who is another login, of a daemon that is not root: it says what they miss" {
+	echo user_allow_other > "$TMP/fuse.conf"
+	llm reader root_agent.yaml reader "tools: [{name: tools/read}, {name: tools/fine}]" \
+		"after_model_callbacks: [{name: guard}]"
+	rules reader reader <<-'E'
+		- when: {tool: .}
+		  text: "${result}"
+		- when: {user: read}
+		  calls: [{name: read}]
+		- calls: [{name: fine}]
+	E
+	tool reader read '{"description":"r"}' <<< $'#!/bin/sh\ncat "$ADK_CONTEXT/args.json"'
+	tool reader fine '{"description":"f"}' <<< $'#!/bin/sh\necho fine'
+	file reader guard <<< $'#!/bin/sh\ncat > /dev/null'
+	install -d -o 65534 "$TMP/theirs"
+	cp -R "$AGENTS" "$TMP/theirs/agents"
+	chmod -R a+rX "$TMP/theirs/agents"
+	for sandbox in none auto; do
+		ordinary_mount <<- END > "$TMP/out" 2>&1
+			as() { local uid=\$1; shift; setpriv --reuid "\$uid" --regid "\$uid" --clear-groups "\$@"; }
+			mount --bind "\$1/fuse.conf" /etc/fuse.conf
+			cd "\$1/theirs"
+			as 65534 "\$1/adkfs" mount --store store --agents agents --sandbox $sandbox -o allow_other \\
+				--map-user ann=4001:4001 mnt
+			trap 'cd /; "\$1/adkfs" umount "\$1/theirs/mnt"' EXIT
+			for who in 4001:ann 65534:own; do
+				as \${who%:*} mkdir -p mnt/apps/reader/users/\${who#*:}/sessions/s-$sandbox
+				for what in fine read; do
+					as \${who%:*} sh -c 'cd mnt/apps/reader/users/'\${who#*:}'/sessions/s-$sandbox; echo '\$what' > input; cat output || cat turns/latest/error'
+				done
+			done
+		END
+		grep -q 'programs of agents cannot enter sessions and contexts of other logins' "$TMP/out"
+		same 2 "$(grep -c '^{"result":"fine"}$' "$TMP/out")"
+		same 1 "$(grep -c '^{}$' "$TMP/out")" # of the daemon's own user
+		grep -q 'args.json: .* (what this user has belongs to another login, whose directories programs can enter only when the daemon is root)"}$' "$TMP/out"
+	done
 }
