@@ -3,325 +3,14 @@
  *
  * The answer to a call that a turn left open goes to the agent that called. When
  * that is done, the workflow agents around it go on from the places that they
- * have recorded, as soon as nothing below them waits any more. To a pause belong
- * the turn that paused and those that went on with it.
+ * have recorded, as soon as nothing below them waits any more.
  */
-#include "runner/run.h"
+#include "runner/pause.h"
 
-#include "runner/pairing.h"
-#include "runner/past.h"
 #include "runner/select.h"
 
 #include <errno.h>
 #include <stdlib.h>
-
-#define TURNS_BACK 1000 /* in which the pause that an answer ends is looked for */
-
-/* Where a workflow agent stopped last. */
-struct place {
-	char *agent;
-	char *sub; /* NULL: it has ended since */
-	unsigned times_looped;
-	bool escalated; /* a loop ends there */
-};
-
-/* A call that has no answer. */
-struct open_call {
-	char *id;
-	char *agent;
-	char *branch; /* "": none */
-	uint64_t turn;
-};
-
-struct pause {
-	/* who is resumed */
-	const struct agent *agent;
-	const char *branch; /* "": none */
-
-	struct buf invocations; /* that belong to it, each with a NUL */
-	struct buf places;      /* of struct place */
-	struct buf open;        /* of struct open_call */
-	bool is_one;            /* its first turn left calls open */
-	bool has_waited;        /* an answer to who is resumed came in a later turn */
-};
-
-static struct place *places_of(const struct pause *p, size_t *n)
-{
-	*n = p->places.len / sizeof(struct place);
-	return (struct place *)(void *)p->places.data;
-}
-
-static struct open_call *open_of(const struct pause *p, size_t *n)
-{
-	*n = p->open.len / sizeof(struct open_call);
-	return (struct open_call *)(void *)p->open.data;
-}
-
-static void open_call_release(struct open_call *call)
-{
-	free(call->id);
-	free(call->agent);
-	free(call->branch);
-}
-
-static void pause_release(struct pause *p)
-{
-	size_t n;
-	size_t i;
-	struct place *places = places_of(p, &n);
-	struct open_call *open;
-
-	for (i = 0; i < n; i++) {
-		free(places[i].agent);
-		free(places[i].sub);
-	}
-	open = open_of(p, &n);
-	for (i = 0; i < n; i++)
-		open_call_release(&open[i]);
-	buf_release(&p->invocations);
-	buf_release(&p->places);
-	buf_release(&p->open);
-}
-
-/* Reading what belongs to it */
-
-/* A text of a line as a string of its own; "" when it is absent. */
-static char *text_of(struct span json)
-{
-	CLEANUP(buf_release) struct buf text = { 0 };
-
-	if (json.len && json_unquote(json, &text) < 0)
-		return NULL;
-	return buf_cstr(&text) ? strdup(text.data) : NULL;
-}
-
-static bool belongs(const struct pause *p, const char *invocation)
-{
-	size_t at = 0;
-
-	while (at < p->invocations.len) {
-		if (!strcmp(p->invocations.data + at, invocation))
-			return true;
-		at += strlen(p->invocations.data + at) + 1;
-	}
-	return false;
-}
-
-/* The turn that a message goes on with; NULL: none. */
-static char *resumed_by(const struct past_line *line)
-{
-	struct span value;
-
-	if (!line->metadata.len || json_member(line->metadata, "adkfs.resumes", &value) < 0)
-		return NULL;
-	return text_of(value);
-}
-
-/* Whether a line belongs to the pause; a message that goes on with it adds its turn. */
-static int check_line(struct pause *p, const struct past_line *line)
-{
-	char *invocation = text_of(line->invocation);
-	char *resumed = resumed_by(line);
-	int r = invocation ? 0 : -ENOMEM;
-
-	if (r == 0 && !belongs(p, invocation) && resumed && belongs(p, resumed)) {
-		buf_add(&p->invocations, invocation, strlen(invocation) + 1);
-		r = buf_check(&p->invocations, NULL);
-	}
-	if (r == 0)
-		r = belongs(p, invocation);
-	free(invocation);
-	free(resumed);
-	return r;
-}
-
-static int add_call(struct pause *p, const struct past_line *line, const char *id)
-{
-	struct open_call call = { strdup(id), text_of(line->author), text_of(line->branch),
-				  line->turn };
-
-	if (call.id && call.agent && call.branch)
-		buf_add(&p->open, &call, sizeof call);
-	if (call.id && call.agent && call.branch && !p->open.failed)
-		return 0;
-	open_call_release(&call);
-	return -ENOMEM;
-}
-
-static bool is_callers(const struct pause *p, const struct open_call *call)
-{
-	return !strcmp(call->agent, p->agent->name) && !strcmp(call->branch, p->branch);
-}
-
-static void drop_call(struct pause *p, const struct past_line *line, const char *id)
-{
-	size_t n;
-	size_t i;
-	struct open_call *open = open_of(p, &n);
-
-	for (i = n; i-- > 0;) {
-		if (strcmp(open[i].id, id) != 0)
-			continue;
-		p->has_waited |= line->turn != open[i].turn && is_callers(p, &open[i]);
-		open_call_release(&open[i]);
-		memmove(open + i, open + i + 1, (n - i - 1) * sizeof *open);
-		p->open.len -= sizeof *open;
-		n--;
-	}
-}
-
-/* Calls that wait, and answers to them. */
-static int note_content(struct pause *p, const struct past_line *line, bool is_ours)
-{
-	CLEANUP(content_free_p) struct content *content = NULL;
-	size_t i;
-	int r = line->content.len ? content_from_stored(line->content, &content) : 0;
-
-	for (i = 0; r == 0 && content && i < content->count; i++) {
-		const struct part *part = &content->parts[i];
-
-		if (!part->id)
-			continue;
-		if (part->kind == PART_RESPONSE && !confirm_is_placeholder(part) &&
-		    !pairing_lists(line->long_running, part->id)) /* it is pending */
-			drop_call(p, line, part->id);
-		else if (part->kind == PART_CALL && is_ours &&
-			 pairing_lists(line->long_running, part->id))
-			r = add_call(p, line, part->id);
-	}
-	return r;
-}
-
-static struct place *find_place(const struct pause *p, const char *agent)
-{
-	size_t n;
-	size_t i;
-	struct place *list = places_of(p, &n);
-
-	for (i = 0; i < n; i++) {
-		if (!strcmp(list[i].agent, agent))
-			return &list[i];
-	}
-	return NULL;
-}
-
-/* line: an event of the agent itself. sub: taken. */
-static int set_place(struct pause *p, const struct past_line *line, char *sub, unsigned times)
-{
-	struct place place = { .agent = text_of(line->author), .sub = sub, .times_looped = times };
-	struct span value;
-	struct place *old = place.agent ? find_place(p, place.agent) : NULL;
-
-	place.escalated = line->metadata.len &&
-			  json_member(line->metadata, "adkfs.escalated", &value) == 0 &&
-			  span_is(value, "true");
-	if (old) {
-		free(old->agent);
-		free(old->sub);
-		*old = place;
-		return 0;
-	}
-	if (place.agent)
-		buf_add(&p->places, &place, sizeof place);
-	if (place.agent && !p->places.failed)
-		return 0;
-	free(place.agent);
-	free(sub);
-	return -ENOMEM;
-}
-
-static int note_place(struct pause *p, const struct past_line *line)
-{
-	struct span state;
-	struct span value;
-	unsigned times = 0;
-
-	if (!line->actions.len)
-		return 0;
-	if (json_member(line->actions, "endOfAgent", &value) == 0 && span_is(value, "true"))
-		return set_place(p, line, NULL, 0);
-	if (json_member(line->actions, "agentState", &state) < 0 ||
-	    json_member(state, "current_sub_agent", &value) < 0 || value.data[0] != '"')
-		return 0;
-	if (json_member(state, "times_looped", &state) == 0)
-		times = (unsigned)strtoul(state.data, NULL, 10);
-	return set_place(p, line, text_of(value), times);
-}
-
-static int take_line(void *arg, const struct past_line *line)
-{
-	struct pause *p = arg;
-	int ours = check_line(p, line);
-	int r;
-
-	if (ours < 0)
-		return ours;
-	r = note_content(p, line, ours);
-	return r == 0 && ours ? note_place(p, line) : r;
-}
-
-static int take_message(void *arg, const struct past_line *line)
-{
-	*(char **)arg = resumed_by(line);
-	return 1;
-}
-
-static const struct past_turn *find_turn(const struct past *past, const char *invocation)
-{
-	size_t n;
-	const struct past_turn *turns = past_turns(past, &n);
-	size_t end = n > TURNS_BACK ? n - TURNS_BACK : 0;
-
-	while (n-- > end) {
-		if (!turns[n].is_undone && !strcmp(turns[n].invocation, invocation))
-			return &turns[n];
-	}
-	return NULL;
-}
-
-/* The turn that the pause began with. NULL: it is not there, or err is set. */
-static const struct past_turn *first_turn(struct past *past, const char *invocation,
-					  struct err *err)
-{
-	const struct past_turn *turn = find_turn(past, invocation);
-
-	while (turn) {
-		char *resumed = NULL; /* by its message */
-		const struct past_turn *before;
-
-		if (past_each(past, turn->n, turn->n, take_message, &resumed, err) < 0)
-			return NULL;
-		before = resumed ? find_turn(past, resumed) : NULL;
-		free(resumed);
-		if (!before || before->n >= turn->n)
-			break;
-		turn = before;
-	}
-	return turn;
-}
-
-static int pause_load(struct pause *p, struct invocation *in, const char *invocation,
-		      struct err *err)
-{
-	CLEANUP(past_release) struct past past = { 0 };
-	const struct past_turn *first;
-	int r = past_load(&past, in->host->store, in->live->ref, err);
-
-	if (r < 0)
-		return r;
-	past_drop_summaries(&past);
-	first = first_turn(&past, invocation, err);
-	if (!first)
-		return err->code;
-	buf_add(&p->invocations, first->invocation, strlen(first->invocation) + 1);
-	r = buf_check(&p->invocations, err);
-	if (r == 0)
-		r = past_each(&past, first->n, first->n, take_line, p, err);
-	p->is_one = p->open.len > 0;
-	if (r == 0 && first->n < in->live->n)
-		r = past_each(&past, first->n + 1, in->live->n, take_line, p, err);
-	return r < 0 && !err->code ? err_nomem(err) : r;
-}
 
 /* Who is resumed */
 
@@ -398,7 +87,7 @@ static int find_caller(struct invocation *in, const char *id, struct resumed *ou
 		return 1;
 	(void)!json_member(buf_span(&line), "invocationId", &value);
 	out->branch = strdup(branch.data);
-	out->invocation = text_of(value);
+	out->invocation = pause_text(value);
 	if (read_before(in, buf_span(&line), &out->before) < 0 || !out->branch || !out->invocation)
 		return err_nomem(err);
 	return 0;
@@ -478,7 +167,7 @@ static bool others_wait(const struct pause *p, const struct agent *parallel, con
 {
 	size_t count;
 	size_t i;
-	const struct open_call *open = open_of(p, &count);
+	const struct open_call *open = pause_open_calls(p, &count);
 
 	for (i = 0; i < count; i++) {
 		if (is_on(open[i].branch, branch, parallel->name))
@@ -495,10 +184,10 @@ static bool waits_itself(const struct pause *p)
 {
 	size_t n;
 	size_t i;
-	const struct open_call *open = open_of(p, &n);
+	const struct open_call *open = pause_open_calls(p, &n);
 
 	for (i = 0; i < n; i++) {
-		if (is_callers(p, &open[i]))
+		if (pause_is_callers(p, &open[i]))
 			return true;
 	}
 	return false;
@@ -509,7 +198,7 @@ static int go_on(struct run *run, const struct pause *p, const struct agent *don
 		 const struct resumed *rest, size_t n)
 {
 	const struct agent *agent = run->agent;
-	const struct place *place = find_place(p, agent->name);
+	const struct pause_place *place = pause_find_place(p, agent->name);
 	bool is_there = place && place->sub && !strcmp(place->sub, done->name);
 
 	if (agent->kind == AGENT_PARALLEL) {
@@ -543,7 +232,7 @@ static int climb(struct run *run, const struct pause *p, char *branch, const str
 /* An escalate before something waits again: the loop around it has to know when it goes on. */
 static int keep_escalate(struct run *run, const struct pause *p, char *branch)
 {
-	const struct place *place;
+	const struct pause_place *place;
 	const struct agent *sub = run->agent;
 	struct agent *around = sub->parent;
 
@@ -552,7 +241,7 @@ static int keep_escalate(struct run *run, const struct pause *p, char *branch)
 			(void)leave_branch(branch, around, sub);
 		sub = around;
 	}
-	place = around ? find_place(p, around->name) : NULL;
+	place = around ? pause_find_place(p, around->name) : NULL;
 	if (!place || !place->sub || place->escalated || strcmp(place->sub, sub->name) != 0)
 		return 0;
 	run->agent = around;

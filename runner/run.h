@@ -286,6 +286,10 @@ struct call {
 	struct err err; /* the turn fails; code 0: it does not */
 };
 
+/* Its response, or err: the turn fails then, and run->failure says why. */
+void call_run(struct call *call);
+void call_release(struct call *call);
+
 /* Set the response to {"error": text}. */
 MUST_CHECK int call_error(struct call *call, const char *fmt, ...) PRINTF(2, 3);
 /* The tool itself, by kind. 0, or the turn fails. */
