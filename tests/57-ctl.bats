@@ -337,6 +337,7 @@ count_compactions() {
 	sed -i s/forever/never/ "$AGENTS/compact/script.yaml"
 	echo slow $(seq 200) > input
 	echo compact > ctl
+	eventually 20 grep -q 'running 3' status
 	cd "$TMP"
 	daemon_kill
 	"$ADKFS" umount -z "$MNT"
