@@ -17,6 +17,16 @@ int span_compare(struct span a, struct span b)
 	return a.len < b.len ? -1 : a.len > b.len;
 }
 
+uint64_t span_hash(struct span s)
+{
+	uint64_t h = 14695981039346656037u;
+	size_t i;
+
+	for (i = 0; i < s.len; i++)
+		h = (h ^ (unsigned char)s.data[i]) * 1099511628211u;
+	return h ^ h >> 29;
+}
+
 char *span_dup(struct span s)
 {
 	char *copy = malloc(s.len + 1);

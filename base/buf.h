@@ -59,6 +59,9 @@ static inline struct span buf_span(const struct buf *b)
 /* Negative, zero or positive as bytes order them; a prefix is smaller. */
 int span_compare(struct span a, struct span b);
 
+/* For tables in memory: equal bytes have equal numbers. */
+uint64_t span_hash(struct span s);
+
 /* A copy that ends with NUL; NULL when out of memory. The caller frees it. */
 char *span_dup(struct span s);
 

@@ -11,6 +11,7 @@
 #include "base/mutex.h"
 #include "runner/agents.h"
 #include "runner/invocation.h"
+#include "runner/pasts.h"
 #include "runner/recent.h"
 
 #define CONVERSATION_BUCKETS 1024
@@ -46,6 +47,7 @@ struct runner {
 	_Atomic uint64_t turns_failed;
 
 	struct contexts contexts;
+	struct pasts pasts;
 
 	struct agents agents;
 

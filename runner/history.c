@@ -4,12 +4,15 @@
 #include "runner/history.h"
 
 #include "runner/pairing.h"
+#include "runner/pasts.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
 struct builder {
 	const struct history_query *q;
+	struct span agent;
+	struct span branch;  /* empty: none */
 	struct buf entries;  /* of struct entry */
 	struct buf requests; /* ids of calls whose answers are left out, each with a NUL */
 };
@@ -26,10 +29,8 @@ static void builder_release(struct builder *b)
 	struct entry *list = entries_of(b, &count);
 	size_t i;
 
-	for (i = 0; i < count; i++) {
+	for (i = 0; i < count; i++)
 		content_free(list[i].content);
-		free(list[i].long_running);
-	}
 	buf_release(&b->entries);
 	buf_release(&b->requests);
 }
@@ -53,50 +54,71 @@ static bool is_requested(const struct builder *b, const char *id)
 	return false;
 }
 
-/* Requests and their answers are not for models. */
-static int drop_requests(struct builder *b, struct content *content)
+static bool is_for_people(struct builder *b, const struct part *p)
 {
+	if (p->kind == PART_CALL && is_request(p->name)) {
+		if (p->id)
+			buf_add(&b->requests, p->id, strlen(p->id) + 1);
+		return true;
+	}
+	return p->kind == PART_RESPONSE && (is_request(p->name) || is_requested(b, p->id));
+}
+
+/* A content that others have is changed in a copy. */
+static int make_own(struct content **content)
+{
+	struct content *copy = content_copy(*content);
+
+	if (!copy)
+		return -ENOMEM;
+	content_free(*content);
+	*content = copy;
+	return 0;
+}
+
+/* Requests and their answers are not for models. */
+static int drop_requests(struct builder *b, struct content **content)
+{
+	size_t count = (*content)->count;
 	size_t kept = 0;
 	size_t i;
 
-	for (i = 0; i < content->count; i++) {
-		struct part *p = &content->parts[i];
-		bool asks = p->kind == PART_CALL && is_request(p->name);
+	for (i = 0; i < count; i++) {
+		bool dropped = is_for_people(b, &(*content)->parts[i]);
 
-		if (asks && p->id)
-			buf_add(&b->requests, p->id, strlen(p->id) + 1);
-		if (asks ||
-		    (p->kind == PART_RESPONSE && (is_request(p->name) || is_requested(b, p->id))))
-			part_release(p);
-		else
-			content->parts[kept++] = *p;
+		if (dropped && kept == i && make_own(content) < 0) /* the first one */
+			return -ENOMEM;
+		if (dropped)
+			part_release(&(*content)->parts[i]);
+		else if (kept++ < i)
+			(*content)->parts[kept - 1] = (*content)->parts[i];
 	}
-	content->count = kept;
+	if (kept < count)
+		(*content)->count = kept;
 	return buf_check(&b->requests, NULL);
 }
 
 /* What another agent did becomes a story told to this one; nothing to tell: an empty one. */
-static int retell(struct content **content, const char *author)
+static int retell(const struct content *content, const char *author, struct content **out)
 {
 	CLEANUP(content_free_p) struct content *story = pairing_story();
 	size_t i;
 	int r = story ? 0 : -ENOMEM;
 
-	for (i = 0; r == 0 && i < (*content)->count; i++)
-		r = pairing_tell(story, author, &(*content)->parts[i]);
+	for (i = 0; r == 0 && i < content->count; i++)
+		r = pairing_tell(story, author, &content->parts[i]);
 	if (r < 0)
 		return r;
 	if (story->count == 1) /* nothing but the heading */
 		part_release(&story->parts[--story->count]);
-	content_free(*content);
-	*content = STEAL(&story);
+	*out = STEAL(&story);
 	return 0;
 }
 
 /* Whether what was said on a branch is seen: `a.b` is above `a.b.c`, and not above `a.bc`. */
 static bool is_seen(const struct builder *b, struct span branch)
 {
-	struct span mine = span_of(b->q->branch);
+	struct span mine = b->branch;
 
 	if (!mine.len || !branch.len || span_equal(mine, branch))
 		return true;
@@ -104,25 +126,8 @@ static bool is_seen(const struct builder *b, struct span branch)
 	       !memcmp(mine.data, branch.data, branch.len);
 }
 
-static int check_branch(const struct builder *b, const struct past_line *line, bool *seen)
+static int add_entry(struct builder *b, struct entry *e, struct content **content)
 {
-	CLEANUP(buf_release) struct buf branch = { 0 };
-	int r = line->branch.len ? json_unquote(line->branch, &branch) : 0;
-
-	*seen = is_seen(b, buf_span(&branch));
-	return r;
-}
-
-/* A content goes into the list, and is taken, if it has something to show. */
-static int add_entry(struct builder *b, struct entry *e, struct content **content,
-		     const char *author)
-{
-	int r = drop_requests(b, *content);
-
-	if (r == 0 && !e->own && !content_is_empty(*content))
-		r = retell(content, author);
-	if (r < 0 || content_is_empty(*content))
-		return r;
 	e->content = *content;
 	buf_add(&b->entries, e, sizeof *e);
 	if (b->entries.failed)
@@ -131,30 +136,45 @@ static int add_entry(struct builder *b, struct entry *e, struct content **conten
 	return 0;
 }
 
-static int add_event(struct builder *b, const struct past_line *line)
+/* The story of a line is kept with it, unless it is told in part. */
+static int tell_line(struct kept_line *line, struct content **content)
+{
+	CLEANUP(buf_release) struct buf author = { 0 };
+	struct content *story = NULL;
+	int r;
+
+	if (*content == line->content && line->story) {
+		story = content_ref(line->story);
+	} else {
+		buf_span_add(&author, line->author);
+		r = buf_cstr(&author) ? retell(*content, author.data, &story) : -ENOMEM;
+		if (r < 0)
+			return r;
+		if (*content == line->content)
+			line->story = content_ref(story);
+	}
+	content_free(*content);
+	*content = story;
+	return 0;
+}
+
+static int add_event(struct builder *b, struct kept_line *line, uint64_t turn)
 {
 	CLEANUP(content_free_p) struct content *content = NULL;
-	CLEANUP(buf_release) struct buf author = { 0 };
-	struct entry e = { .place = { line->turn, line->at } };
-	int r = json_unquote(line->author, &author);
+	struct entry e = { .place = { turn, line->at } };
+	int r;
 
-	if (r == 0)
-		r = content_from_stored(line->content, &content);
-	if (r < 0 || !buf_cstr(&author))
-		return r < 0 ? r : -ENOMEM;
-	if (!content->role || !*content->role)
+	if (!line->content->role || !*line->content->role)
 		return 0;
-	e.by_user = span_is(buf_span(&author), "user");
-	e.own = e.by_user || span_is(buf_span(&author), b->q->agent);
-	if (e.own && line->long_running.len) {
-		e.long_running = span_dup(line->long_running);
-		if (!e.long_running)
-			return -ENOMEM;
-	}
-	r = add_entry(b, &e, &content, author.data);
-	if (content)
-		free(e.long_running);
-	return r;
+	content = content_ref(line->content);
+	e.by_user = span_is(line->author, "user");
+	e.own = e.by_user || span_equal(line->author, b->agent);
+	if (e.own)
+		e.long_running = line->long_running;
+	r = drop_requests(b, &content);
+	if (r == 0 && !e.own && !content_is_empty(content))
+		r = tell_line(line, &content);
+	return r < 0 || content_is_empty(content) ? r : add_entry(b, &e, &content);
 }
 
 static int set_role(struct content *content, const char *role)
@@ -177,7 +197,9 @@ static int add_summary(struct builder *b, const struct past_line *line)
 
 	if (r == 0)
 		r = set_role(content, "model");
-	return r < 0 ? r : add_entry(b, &e, &content, b->q->agent);
+	if (r == 0)
+		r = drop_requests(b, &content);
+	return r < 0 || content_is_empty(content) ? r : add_entry(b, &e, &content);
 }
 
 /* Answers to calls on a branch that is not seen are not seen either. */
@@ -194,48 +216,34 @@ static int hide_calls(struct builder *b, struct span ids)
 	return r < 0 ? r : buf_check(&b->requests, NULL);
 }
 
-static int take_line(void *arg, const struct past_line *line)
+static int take_event(struct builder *b, struct kept_line *line, uint64_t turn)
 {
-	struct builder *b = arg;
-	bool seen;
-	int r;
-
-	if (line->is_summary)
-		return add_summary(b, line);
-	if (!line->content.len)
+	if (!line->content)
 		return 0;
-	r = check_branch(b, line, &seen);
-	if (r == 0 && !seen && line->long_running.len)
-		return hide_calls(b, line->long_running);
-	return r < 0 || !seen ? r : add_event(b, line);
+	if (is_seen(b, line->branch))
+		return add_event(b, line, turn);
+	return line->long_running.len ? hide_calls(b, line->long_running) : 0;
 }
 
-static int read_own_lines(struct builder *b)
+static int take_line(void *arg, const struct past_line *line)
 {
-	struct span left = b->q->own_lines;
+	return line->is_summary ? add_summary(arg, line) : take_event(arg, line->kept, line->turn);
+}
+
+static int keep_own_lines(struct kept *kept, struct span left)
+{
 	const char *newline;
 	uint64_t at = 0;
 	int r = 0;
 
 	while (r == 0 && left.len && (newline = memchr(left.data, '\n', left.len))) {
 		size_t len = (size_t)(newline - left.data);
-		struct past_line line = { .at = at };
 
-		r = past_pick(span_sub(left, 0, len), &line);
-		if (r == 0)
-			r = take_line(b, &line);
+		r = kept_add(kept, at, span_sub(left, 0, len));
 		left = span_sub(left, len + 1, left.len);
 		at += len + 1;
 	}
 	return r;
-}
-
-static int read_log(struct builder *b, struct err *err)
-{
-	CLEANUP(past_release) struct past past = { 0 };
-	int r = past_load(&past, b->q->store, b->q->session, err);
-
-	return r < 0 ? r : past_each(&past, 0, b->q->n, take_line, b, err);
 }
 
 /* Somebody else speaks; who only answers calls goes on with what there was. */
@@ -320,24 +328,80 @@ static int bring_call(const struct history_query *q, struct entry *list, size_t 
 	return 0;
 }
 
+/* Lines come in the order of their turns, mostly. */
+static void sort(struct entry *list, size_t count)
+{
+	size_t i = 1;
+
+	while (i < count && past_by_place(&list[i - 1], &list[i]) <= 0)
+		i++;
+	if (i < count)
+		qsort(list, count, sizeof *list, past_by_place);
+}
+
+static int put(const struct builder *b, struct history *out)
+{
+	const struct history_query *q = b->q;
+	size_t count;
+	struct entry *list = entries_of(b, &count);
+	size_t from;
+	int r;
+
+	if (!count)
+		return 0;
+	sort(list, count);
+	r = q->own_lines.len ? 0 : bring_call(q, list, count);
+	from = q->only_present ? start_of_present(list, count) : 0;
+	return r < 0 ? r : pairing_put(list + from, count - from, q->agent, out);
+}
+
+static int build_from(struct builder *b, struct past *past, struct history *out, struct err *err)
+{
+	int r = past_update(past, err);
+
+	if (r == 0)
+		r = past_each(past, 0, b->q->n, take_line, b, err);
+	return r < 0 ? r : put(b, out);
+}
+
+static int build_of_session(struct builder *b, struct history *out, struct err *err)
+{
+	const struct history_query *q = b->q;
+	CLEANUP(past_release) struct past fresh = { .st = q->store, .session = q->session };
+	struct past *past;
+	int r;
+
+	fresh.keeps = true;
+	if (!q->pasts)
+		return build_from(b, &fresh, out, err);
+	r = pasts_take(q->pasts, q->store, q->session, &past, err);
+	if (r < 0)
+		return r;
+	r = build_from(b, past, out, err);
+	pasts_give(q->pasts, past, r == 0);
+	return r;
+}
+
+static int build_of_lines(struct builder *b, struct history *out)
+{
+	CLEANUP(kept_release) struct kept kept = { 0 };
+	struct kept_line *const *lines;
+	size_t count;
+	size_t i;
+	int r = keep_own_lines(&kept, b->q->own_lines);
+
+	lines = kept_lines(&kept, &count);
+	for (i = 0; r == 0 && i < count; i++)
+		r = take_event(b, lines[i], 0);
+	return r < 0 ? r : put(b, out);
+}
+
 int history_build(const struct history_query *q, struct history *out, struct err *err)
 {
-	CLEANUP(builder_release) struct builder b = { .q = q };
-	int r = q->own_lines.len ? read_own_lines(&b) : read_log(&b, err);
-	struct entry *list;
-	size_t count;
-	size_t from;
+	CLEANUP(builder_release)
+	struct builder b = { .q = q, .agent = span_of(q->agent), .branch = span_of(q->branch) };
+	int r = q->own_lines.len ? build_of_lines(&b, out) : build_of_session(&b, out, err);
 
-	if (r == 0) {
-		list = entries_of(&b, &count);
-		if (count)
-			qsort(list, count, sizeof *list, past_by_place);
-		if (!q->own_lines.len)
-			r = bring_call(q, list, count);
-		from = q->only_present ? start_of_present(list, count) : 0;
-		if (r == 0 && count)
-			r = pairing_put(list + from, count - from, q->agent, out);
-	}
 	if (r < 0 && err && !err->code)
 		return err_set(err, r, "the history of the session cannot be read");
 	return r;

@@ -10,6 +10,7 @@ struct invocation_host {
 	struct store *store;
 	const struct runner_options *options;
 	struct contexts *contexts;
+	struct pasts *pasts;
 	/* Append the `temp:` keys of the session as an object; nothing without any. */
 	int (*temp)(void *arg, struct ref session, struct buf *object);
 	/* Lay an object of `temp:` keys over them. */

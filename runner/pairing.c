@@ -1,9 +1,9 @@
 /*
  * Pairing: see pairing.h.
  *
- * All calls and responses are listed where they stand, and in order of their
- * ids: a response belongs to the last call before it that has its id. Then
- * responses are moved to their calls, and contents are put out as they stand.
+ * All calls and responses are listed where they stand: a response belongs to the
+ * last call before it that has its id. Contents are put out as they stand, without
+ * responses; those to its calls follow each. What is put out as it was is shared.
  */
 #include "runner/pairing.h"
 
@@ -18,7 +18,8 @@ struct link {
 	size_t entry;
 	size_t part;
 	bool is_call;
-	struct part answer; /* of a call: moved here; without a name: none yet */
+	bool is_paired;            /* a response: there is the call */
+	const struct link *answer; /* of a call; NULL: none */
 };
 
 struct content *pairing_story(void)
@@ -44,10 +45,10 @@ static int tell_text(struct content *story, const char *format, const char *auth
 	return buf_check(&p->text, NULL);
 }
 
-int pairing_tell(struct content *story, const char *author, struct part *p)
+int pairing_tell(struct content *story, const char *author, const struct part *p)
 {
 	struct span json = span_of(p->json ? p->json : "");
-	struct part *moved;
+	struct part *copy;
 
 	if (p->thought)
 		return 0;
@@ -58,21 +59,17 @@ int pairing_tell(struct content *story, const char *author, struct part *p)
 				 json);
 	if (p->kind == PART_RESPONSE)
 		return tell_text(story, "[%s] `%s` tool returned result: ", author, p->name, json);
-	moved = content_add(story, p->kind);
-	if (!moved)
-		return -ENOMEM;
-	*moved = *p;
-	*p = (struct part){ .kind = PART_OTHER };
-	return 0;
+	copy = content_add(story, p->kind);
+	return copy ? part_copy(copy, p) : -ENOMEM;
 }
 
 /* The list in the making. */
 struct pairing {
-	struct entry *list;
+	const struct entry *list;
 	size_t count;
 	const char *agent;
 	struct buf links; /* of struct link, as they stand */
-	size_t next;      /* of the links: that of the next entry */
+	size_t next;      /* of the links: the first of the next entry */
 };
 
 static struct link *links_of(const struct pairing *p, size_t *count)
@@ -83,13 +80,17 @@ static struct link *links_of(const struct pairing *p, size_t *count)
 
 static void pairing_release(struct pairing *p)
 {
-	size_t count;
-	struct link *links = links_of(p, &count);
-	size_t i;
-
-	for (i = 0; i < count; i++)
-		part_release(&links[i].answer);
 	buf_release(&p->links);
+}
+
+static const struct content *content_of(const struct pairing *p, const struct link *link)
+{
+	return p->list[link->entry].content;
+}
+
+static const struct part *part_of(const struct pairing *p, const struct link *link)
+{
+	return &content_of(p, link)->parts[link->part];
 }
 
 static int list_links(struct pairing *p)
@@ -114,91 +115,78 @@ static int list_links(struct pairing *p)
 	return buf_check(&p->links, NULL);
 }
 
-static int by_id(const void *a, const void *b)
+/* Where the last call with an id is, or would be, in a table that is never full. */
+static struct link **slot_of(struct link **slots, size_t size, const char *id)
 {
-	const struct link *x = *(const struct link *const *)a;
-	const struct link *y = *(const struct link *const *)b;
-	int order = strcmp(x->id, y->id);
+	size_t at = span_hash(span_of(id)) & (size - 1);
 
-	return order ? order : x < y ? -1 : x > y;
-}
-
-/* Those with an id, sorted by it. */
-static int sort_links(const struct pairing *p, struct buf *out)
-{
-	size_t count;
-	struct link *links = links_of(p, &count);
-	size_t i;
-
-	for (i = 0; i < count; i++) {
-		struct link *link = &links[i];
-
-		if (link->id && *link->id)
-			buf_add(out, &link, sizeof link);
-	}
-	if (out->len && !out->failed)
-		qsort(out->data, out->len / sizeof links, sizeof links, by_id);
-	return buf_check(out, NULL);
-}
-
-/* Move the answer out; what is left in its place is a response without a name. */
-static void take_answer(const struct pairing *p, struct link *call, const struct link *response)
-{
-	struct part *part = &p->list[response->entry].content->parts[response->part];
-
-	part_release(&call->answer);
-	call->answer = *part;
-	*part = (struct part){ .kind = PART_RESPONSE };
+	while (slots[at] && strcmp(slots[at]->id, id) != 0)
+		at = (at + 1) & (size - 1);
+	return &slots[at];
 }
 
 static int match(struct pairing *p)
 {
-	CLEANUP(buf_release) struct buf sorted = { 0 };
-	struct link *const *links;
-	struct link *call = NULL;
-	int r = list_links(p);
+	size_t count;
+	struct link *links = links_of(p, &count);
+	struct link **slots;
+	size_t size = 2;
 	size_t i;
 
-	if (r == 0)
-		r = sort_links(p, &sorted);
-	links = (struct link *const *)(void *)sorted.data;
-	for (i = 0; r == 0 && i < sorted.len / sizeof *links; i++) {
-		if (call && strcmp(call->id, links[i]->id) != 0)
-			call = NULL;
-		if (links[i]->is_call)
-			call = links[i];
-		else if (call)
-			take_answer(p, call, links[i]);
+	while (size < count * 2)
+		size *= 2;
+	slots = calloc(size, sizeof(struct link *));
+	if (!slots)
+		return -ENOMEM;
+	for (i = 0; i < count; i++) {
+		struct link **slot;
+
+		if (!links[i].id || !*links[i].id)
+			continue;
+		slot = slot_of(slots, size, links[i].id);
+		if (links[i].is_call) {
+			*slot = &links[i];
+		} else if (*slot) {
+			links[i].is_paired = true;
+			(*slot)->answer = &links[i];
+		}
 	}
-	return r;
+	free(slots);
+	return 0;
 }
 
 /*
- * Take the responses out of a content. Those that were moved are gone; what is left has no
- * call here, and is told. *story: NULL when there is nothing to tell.
+ * What is left of a content without its responses. Those that have no call here are told.
+ * *story, *rest: NULL when there is nothing.
  */
-static int take_out(struct content *c, const char *author, struct content **story)
+static int take_out(const struct content *c, const struct link *links, const char *author,
+		    struct content **story, struct content **rest)
 {
 	CLEANUP(content_free_p) struct content *told = NULL;
-	size_t kept = 0;
+	CLEANUP(content_free_p) struct content *left = NULL;
 	size_t i;
 	int r = 0;
 
-	for (i = 0; i < c->count; i++) {
-		struct part part = c->parts[i];
+	for (i = 0; r == 0 && i < c->count; i++) {
+		const struct part *part = &c->parts[i];
+		const struct link *link = NULL;
+		struct part *copy;
 
-		if (part.kind != PART_RESPONSE) {
-			c->parts[kept++] = part;
-			continue;
+		if (part->kind == PART_CALL || part->kind == PART_RESPONSE)
+			link = links++;
+		if (part->kind != PART_RESPONSE) {
+			if (!left)
+				left = content_new(c->role);
+			copy = left ? content_add(left, PART_TEXT) : NULL;
+			r = copy ? part_copy(copy, part) : -ENOMEM;
+		} else if (!link->is_paired && part->name) {
+			if (!told)
+				told = pairing_story();
+			r = told ? pairing_tell(told, author, part) : -ENOMEM;
 		}
-		if (r == 0 && part.name && !told)
-			r = (told = pairing_story()) ? 0 : -ENOMEM;
-		if (r == 0 && part.name)
-			r = pairing_tell(told, author, &part);
-		part_release(&part);
 	}
-	c->count = kept;
 	*story = STEAL(&told);
+	*rest = STEAL(&left);
 	return r;
 }
 
@@ -220,66 +208,104 @@ bool pairing_lists(struct span list, const char *id)
 	return false;
 }
 
-static int add_answer(struct content *answers, const struct entry *e, const struct part *call,
-		      struct part *answer)
+static int add_answer(struct content *answers, const struct pairing *p, const struct link *call)
 {
+	const struct part *asked = part_of(p, call);
+	const struct part *answer = call->answer ? part_of(p, call->answer) : NULL;
 	struct span missing = SPAN("{\"error\":\"no result was recorded\"}");
-	struct part *p;
+	struct part *copy;
 
-	if (pairing_lists(span_of(e->long_running), call->id))
-		missing = SPAN(PAIRING_PENDING);
-	if (!answer->name)
-		return content_add_function(answers, PART_RESPONSE, call->id, call->name, missing);
-	p = content_add(answers, PART_RESPONSE);
-	if (!p)
-		return -ENOMEM;
-	*p = *answer;
-	*answer = (struct part){ 0 };
-	return 0;
+	if (!answer || !answer->name) {
+		if (pairing_lists(p->list[call->entry].long_running, call->id))
+			missing = SPAN(PAIRING_PENDING);
+		return content_add_function(answers, PART_RESPONSE, asked->id, asked->name,
+					    missing);
+	}
+	copy = content_add(answers, PART_RESPONSE);
+	return copy ? part_copy(copy, answer) : -ENOMEM;
 }
 
-/* The answers to the calls of entry i, whose content is c. */
-static int put_answers(struct pairing *p, size_t i, const struct content *c, struct history *out)
+/* The content that already is the answers to these links, calls in their order; or NULL. */
+static struct content *find_answers(const struct pairing *p, const struct link *calls, size_t n)
 {
-	CLEANUP(content_free_p) struct content *answers = content_new("user");
-	size_t count;
-	struct link *links = links_of(p, &count);
-	size_t k;
+	const struct link *first = calls->answer; /* NULL in a response */
+	struct content *c = first ? p->list[first->entry].content : NULL;
+	size_t i;
+
+	if (!c || c->count != n || !c->role || strcmp(c->role, "user") != 0)
+		return NULL;
+	for (i = 0; i < n; i++) {
+		const struct link *answer = calls[i].answer;
+
+		if (!answer || answer->entry != first->entry || answer->part != i ||
+		    !c->parts[i].name)
+			return NULL;
+	}
+	return c;
+}
+
+/* Behind the calls among these links of a content. */
+static int put_answers(const struct pairing *p, const struct link *links, size_t n,
+		       struct history *out)
+{
+	struct content *found = find_answers(p, links, n);
+	CLEANUP(content_free_p)
+	struct content *answers = found ? content_ref(found) : content_new("user");
+	size_t i;
 	int r = answers ? 0 : -ENOMEM;
 
-	for (k = 0; r == 0 && k < c->count; k++) {
-		if (c->parts[k].kind != PART_CALL)
-			continue;
-		while (links[p->next].entry != i || !links[p->next].is_call)
-			p->next++;
-		r = add_answer(answers, &p->list[i], &c->parts[k], &links[p->next++].answer);
-	}
+	for (i = 0; r == 0 && !found && i < n; i++)
+		r = links[i].is_call ? add_answer(answers, p, &links[i]) : 0;
 	return r < 0 ? r : history_add(out, STEAL(&answers));
+}
+
+/* An entry with calls or responses: these n links. */
+static int put_linked(const struct pairing *p, const struct entry *e, const struct link *links,
+		      size_t n, struct history *out)
+{
+	CLEANUP(content_free_p) struct content *story = NULL;
+	CLEANUP(content_free_p) struct content *rest = NULL;
+	size_t calls = 0;
+	size_t i;
+	int r = 0;
+
+	for (i = 0; i < n; i++)
+		calls += links[i].is_call;
+	if (calls == n)
+		rest = content_ref(e->content);
+	else
+		r = take_out(e->content, links, e->by_user ? "user" : p->agent, &story, &rest);
+	if (r == 0 && story)
+		r = history_add(out, STEAL(&story));
+	if (r < 0 || !rest || content_is_empty(rest))
+		return r;
+	r = history_add(out, STEAL(&rest));
+	return r < 0 || !calls ? r : put_answers(p, links, n, out);
 }
 
 static int put_entry(struct pairing *p, size_t i, struct history *out)
 {
-	struct entry *e = &p->list[i];
-	CLEANUP(content_free_p) struct content *story = NULL;
-	struct content *c = e->content;
-	int r = take_out(c, e->by_user ? "user" : p->agent, &story);
+	const struct entry *e = &p->list[i];
+	size_t count;
+	const struct link *links = links_of(p, &count);
+	size_t first = p->next;
 
-	if (r == 0 && story)
-		r = history_add(out, STEAL(&story));
-	if (r < 0 || content_is_empty(c))
-		return r;
-	e->content = NULL;
-	r = history_add(out, c);
-	return r < 0 || !content_has(c, PART_CALL) ? r : put_answers(p, i, c, out);
+	while (p->next < count && links[p->next].entry == i)
+		p->next++;
+	if (p->next == first)
+		return history_add(out, content_ref(e->content));
+	return put_linked(p, e, links + first, p->next - first, out);
 }
 
-int pairing_put(struct entry *list, size_t count, const char *agent, struct history *out)
+int pairing_put(const struct entry *list, size_t count, const char *agent, struct history *out)
 {
 	CLEANUP(pairing_release)
 	struct pairing p = { .list = list, .count = count, .agent = agent };
 	size_t i;
-	int r = match(&p);
+	int r = list_links(&p);
 
+	if (r == 0)
+		r = match(&p);
 	for (i = 0; r == 0 && i < count; i++)
 		r = put_entry(&p, i, out);
 	return r;

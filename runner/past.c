@@ -42,13 +42,27 @@ void past_drop_summaries(struct past *p)
 	p->by_time = false;
 }
 
-void past_release(struct past *p)
+/* All but the lines. */
+static void forget(struct past *p)
 {
 	past_drop_summaries(p);
 	buf_release(&p->summaries);
 	buf_release(&p->by_name);
 	buf_release(&p->turns);
 	rewound_release(&p->rewound);
+	p->log_size = 0;
+}
+
+void past_release(struct past *p)
+{
+	forget(p);
+	kept_release(&p->kept);
+}
+
+size_t past_weigh(const struct past *p)
+{
+	return p->turns.cap + p->by_name.cap + p->summaries.cap + p->rewound.turns.cap +
+	       p->kept.lines.cap + p->kept.bytes;
 }
 
 static int note_turn(void *arg, const struct turn_info *info)
@@ -208,6 +222,34 @@ static int note_summary(void *arg, uint64_t at, struct span line)
 	return r;
 }
 
+/* What is behind the turns and the summaries that are known. */
+static int load_news(struct past *p, const struct scope_info *info, struct err *err)
+{
+	size_t count;
+	const struct past_turn *turns = turns_of(p, &count);
+	uint64_t last = count ? turns[count - 1].n : 0;
+	uint64_t from = p->log_size;
+	int r = 0;
+
+	p->log_size = info->log_size;
+	if (last < info->turns) {
+		buf_clear(&p->by_name);
+		r = turn_list(p->st, p->session, last, note_turn, p, err);
+	}
+	if (r >= 0 && from < info->log_size)
+		r = mark_lines(p->st, p->session, ACTION_COMPACTION, from, info->log_size,
+			       note_summary, p, err);
+	return MIN(r, 0);
+}
+
+static int load(struct past *p, const struct scope_info *info, struct err *err)
+{
+	int r = rewound_load(&p->rewound, p->st, p->session, info, err);
+
+	p->rewinds = info->rewinds;
+	return r < 0 ? r : load_news(p, info, err);
+}
+
 int past_load(struct past *p, struct store *st, struct ref session, struct err *err)
 {
 	struct scope_info info;
@@ -215,16 +257,34 @@ int past_load(struct past *p, struct store *st, struct ref session, struct err *
 
 	*p = (struct past){ .st = st, .session = session };
 	r = scope_stat(st, session, &info, err);
+	return r < 0 ? r : load(p, &info, err);
+}
+
+/*
+ * Whether new lines may change what older ones mean: rewinds do, and a new turn may be the one
+ * that a rewind or a summary names.
+ */
+static bool is_outdated(const struct past *p, const struct scope_info *info)
+{
+	size_t count;
+	const struct past_turn *turns = turns_of(p, &count);
+	bool has_turns = info->turns > (count ? turns[count - 1].n : 0);
+
+	return info->rewinds != p->rewinds || info->log_size < p->log_size ||
+	       (has_turns && (p->rewinds || p->by_time));
+}
+
+int past_update(struct past *p, struct err *err)
+{
+	struct scope_info info;
+	int r = scope_stat(p->st, p->session, &info, err);
+
 	if (r < 0)
 		return r;
-	p->log_size = info.log_size;
-	p->rewinds = info.rewinds;
-	r = rewound_load(&p->rewound, st, session, &info, err);
-	if (r == 0)
-		r = turn_list(st, session, 0, note_turn, p, err);
-	if (r >= 0)
-		r = mark_lines(st, session, ACTION_COMPACTION, info.log_size, note_summary, p, err);
-	return r;
+	if (!is_outdated(p, &info))
+		return load_news(p, &info, err);
+	forget(p);
+	return load(p, &info, err);
 }
 
 uint64_t past_compacted(const struct past *p)
@@ -368,20 +428,18 @@ static void note_place(struct pass *pass, uint64_t at, uint64_t turn)
 	}
 }
 
-static int pass_line(struct pass *pass, struct past_line *line)
+static int pass_line(struct pass *pass, struct past_line *line, struct span invocation)
 {
 	struct past *p = pass->p;
-	CLEANUP(buf_release) struct buf invocation = { 0 };
 	const struct past_turn *turn;
 	struct past_summary *summary = NULL;
 	int64_t time = 0;
-	int r = json_unquote(line->invocation, &invocation);
+	int r = turn_of(pass, invocation, &turn);
 
-	if (r < 0 || rewound_hides(&p->rewound, buf_span(&invocation), line->at))
-		return r;
-	r = turn_of(pass, buf_span(&invocation), &turn);
 	if (r < 0)
 		return r;
+	if (turn ? turn->is_undone : rewound_hides(&p->rewound, invocation, line->at))
+		return 0;
 	line->turn = turn ? turn->n : pass->last_turn;
 	if (line->turn <= pass->to)
 		pass->last_turn = line->turn;
@@ -398,11 +456,21 @@ static int pass_line(struct pass *pass, struct past_line *line)
 static int take_line(void *arg, struct span text)
 {
 	struct pass *pass = arg;
+	CLEANUP(buf_release) struct buf invocation = { 0 };
 	struct past_line line = { .at = pass->at };
 	int r = past_pick(text, &line);
 
 	pass->at += text.len + 1;
-	return r < 0 ? r : pass_line(pass, &line);
+	if (r == 0)
+		r = json_unquote(line.invocation, &invocation);
+	return r < 0 ? r : pass_line(pass, &line, buf_span(&invocation));
+}
+
+static int take_kept(void *arg, struct kept_line *kept)
+{
+	struct past_line line = { .at = kept->at, .timestamp = kept->timestamp, .kept = kept };
+
+	return pass_line(arg, &line, kept->invocation);
 }
 
 /* 1: the turn need not be read. */
@@ -420,11 +488,13 @@ static int pass_turn(struct pass *pass, const struct past_turn *turn, struct pas
 
 static int read_to(struct pass *pass, uint64_t to, struct err *err)
 {
+	struct past *p = pass->p;
 	int r = 0;
 
-	if (pass->at < to)
-		r = session_lines(pass->p->st, pass->p->session, pass->at, to, take_line, pass,
-				  err);
+	if (pass->at < to && p->keeps)
+		r = kept_each(&p->kept, p->st, p->session, pass->at, to, take_kept, pass, err);
+	else if (pass->at < to)
+		r = session_lines(p->st, p->session, pass->at, to, take_line, pass, err);
 	pass->at = to;
 	return r;
 }
@@ -444,6 +514,19 @@ static int tell_rest(struct pass *pass)
 	return r;
 }
 
+/* Nothing is told of them yet. */
+static void begin_summaries(struct past *p)
+{
+	size_t count;
+	struct past_summary *list = summaries_of(p, &count);
+	size_t i;
+
+	for (i = 0; i < count; i++) {
+		list[i].follows = 0;
+		list[i].has_lines = list[i].is_told = false;
+	}
+}
+
 int past_each(struct past *p, uint64_t from, uint64_t to, past_fn *fn, void *arg, struct err *err)
 {
 	struct pass pass = { .p = p, .from = from, .to = to, .fn = fn, .arg = arg };
@@ -453,6 +536,7 @@ int past_each(struct past *p, uint64_t from, uint64_t to, past_fn *fn, void *arg
 	size_t i;
 	int r = 0;
 
+	begin_summaries(p);
 	for (i = 0; r == 0 && i < count; i++) {
 		if (!pass_turn(&pass, &turns[i], &summary))
 			continue;

@@ -8,6 +8,7 @@
 #ifndef RUNNER_PAST_H
 #define RUNNER_PAST_H
 
+#include "runner/kept.h"
 #include "store/rewind.h"
 #include "store/turn.h"
 
@@ -45,6 +46,8 @@ struct past {
 	struct buf by_name;   /* of const struct past_turn *, by invocation; made when needed */
 	struct buf summaries; /* of struct past_summary, in the order of the log, none undone */
 	bool by_time;         /* one of them has no turns */
+	bool keeps;           /* its lines come from `kept` */
+	struct kept kept;
 };
 
 /* A line that counts, or a summary. Texts are canonical JSON of its members; len 0: absent. */
@@ -58,19 +61,30 @@ struct past_line {
 	struct span branch;
 	struct span timestamp;
 	struct span actions;
-	struct span metadata; /* customMetadata */
-	bool is_summary;      /* there is the content, and no more */
+	struct span metadata;   /* customMetadata */
+	bool is_summary;        /* there is the content, and no more */
+	struct kept_line *kept; /* of a past that keeps its lines: in place of the texts */
 };
 
 /* -ENOENT: the session is gone. Release it in any case. */
 MUST_CHECK int past_load(struct past *p, struct store *st, struct ref session, struct err *err);
 void past_release(struct past *p);
 
+/*
+ * A past that keeps its lines, for more than one time: all zero but store, session and `keeps`
+ * at first. Bring it up to date; what is as it was is not read again. -ENOENT: the session is
+ * gone. After an error it is of no more use.
+ */
+MUST_CHECK int past_update(struct past *p, struct err *err);
+
+/* The memory that it takes, about. */
+size_t past_weigh(const struct past *p);
+
 const struct past_turn *past_turns(const struct past *p, size_t *count);
 
 /*
  * Call fn for the lines of the turns `from` to `to`, and those of no turn that stand behind
- * them, in the order of the log; a summary comes where the first of its lines stood. Once.
+ * them, in the order of the log; a summary comes where the first of its lines stood.
  */
 typedef int past_fn(void *arg, const struct past_line *line);
 MUST_CHECK int past_each(struct past *p, uint64_t from, uint64_t to, past_fn *fn, void *arg,

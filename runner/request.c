@@ -363,6 +363,7 @@ static int load_history(struct run *run, struct request *rq)
 	CLEANUP(history_release) struct history history = { 0 };
 	struct history_query query = { .store = g->in->host->store,
 				       .session = g->in->live->ref,
+				       .pasts = g->in->host->pasts,
 				       .agent = run->agent->name,
 				       .branch = run->branch,
 				       .only_present = run->agent->no_history,

@@ -316,12 +316,14 @@ int runner_new(const struct runner_options *options, struct runner **out, struct
 	rn->host = (struct invocation_host){ .store = options->store,
 					     .options = &rn->options,
 					     .contexts = &rn->contexts,
+					     .pasts = &rn->pasts,
 					     .temp = runner_read_temp,
 					     .set_temp = runner_add_temp,
 					     .arg = rn,
 					     .model_calls = &rn->model_calls,
 					     .tool_calls = &rn->tool_calls };
 	contexts_init(&rn->contexts, options->store);
+	pasts_init(&rn->pasts, PASTS_BYTES);
 	agents_init(&rn->agents, options->agents);
 	mutex_init(&rn->lock);
 	cond_init(&rn->work);
@@ -375,5 +377,6 @@ void runner_free(struct runner *rn) NO_THREAD_ANALYSIS /* nobody else is left */
 	cond_release(&rn->quiet);
 	mutex_release(&rn->lock);
 	contexts_release(&rn->contexts);
+	pasts_release(&rn->pasts);
 	free(rn);
 }

@@ -22,16 +22,6 @@ struct write_head {
 	uint64_t value;
 };
 
-static uint64_t hash(struct span key)
-{
-	uint64_t h = 0x9e3779b97f4a7c15u;
-	size_t i;
-
-	for (i = 0; i < key.len; i++)
-		h = (h ^ (unsigned char)key.data[i]) * 0x100000001b3u;
-	return h ^ h >> 29;
-}
-
 void conflict_table_init(struct conflict_table *table) NO_THREAD_ANALYSIS /* nobody else is there */
 {
 	size_t i;
@@ -85,7 +75,7 @@ static void note_stripe(struct conflict_set *set, uint64_t h, unsigned flag)
 
 void conflict_note_read(struct conflict_set *set, struct span key)
 {
-	note_stripe(set, hash(key), WAS_READ);
+	note_stripe(set, span_hash(key), WAS_READ);
 }
 
 /* A write that begins at *at; *at moves behind it. */
@@ -138,9 +128,9 @@ static void index_write(struct conflict_set *set, size_t place)
 
 	if (take_write(set, &at, &key, &value) == WRITE_DELETE_RANGE)
 		return;
-	slot = find_slot(set, hash(key), key);
+	slot = find_slot(set, span_hash(key), key);
 	set->keys += !slot->place;
-	*slot = (struct own_slot){ hash(key), place + 1 };
+	*slot = (struct own_slot){ span_hash(key), place + 1 };
 }
 
 /* Make the index anew, for more keys. Without memory, writes are looked at one by one. */
@@ -169,7 +159,7 @@ void conflict_note_write(struct conflict_set *set, enum write_kind kind, struct 
 			 struct span value)
 {
 	struct write_head head = { kind, (uint32_t)key.len, value.len };
-	uint64_t h = hash(key);
+	uint64_t h = span_hash(key);
 	uint64_t place = set->writes.len;
 
 	buf_add(&set->writes, &head, sizeof head);
@@ -239,7 +229,7 @@ static bool is_in_range(const struct conflict_set *set, size_t behind, struct sp
 
 int conflict_own(const struct conflict_set *set, struct span key, struct span *value)
 {
-	size_t place = find_point(set, hash(key), key);
+	size_t place = find_point(set, span_hash(key), key);
 	struct span own;
 	size_t at = place;
 

@@ -157,11 +157,38 @@ void part_release(struct part *p)
 	*p = (struct part){ .kind = PART_TEXT };
 }
 
+static bool copy_text(const char *from, char **to)
+{
+	*to = from ? strdup(from) : NULL;
+	return *to || !from;
+}
+
+int part_copy(struct part *to, const struct part *from)
+{
+	bool done = true;
+
+	*to = (struct part){ .kind = from->kind, .thought = from->thought };
+	buf_span_add(&to->text, buf_span(&from->text));
+	done &= copy_text(from->id, &to->id);
+	done &= copy_text(from->name, &to->name);
+	done &= copy_text(from->mime, &to->mime);
+	done &= copy_text(from->uri, &to->uri);
+	done &= copy_text(from->signature, &to->signature);
+	done &= copy_text(from->json, &to->json);
+	return done && !to->text.failed ? 0 : -ENOMEM;
+}
+
+struct content *content_ref(struct content *content)
+{
+	atomic_fetch_add(&content->others, 1);
+	return content;
+}
+
 void content_free(struct content *content)
 {
 	size_t i;
 
-	if (!content)
+	if (!content || atomic_fetch_sub(&content->others, 1) > 0)
 		return;
 	for (i = 0; i < content->count; i++)
 		part_release(&content->parts[i]);
@@ -436,13 +463,16 @@ int content_from_stored(struct span canonical, struct content **out)
 
 struct content *content_copy(const struct content *content)
 {
-	CLEANUP(buf_release) struct buf text = { 0 };
-	struct content *copy = NULL;
+	CLEANUP(content_free_p) struct content *copy = content_new(content->role);
+	size_t i;
 
-	content_to_json(content, &text);
-	if (buf_check(&text, NULL) < 0 || content_from_json(buf_span(&text), &copy, NULL) < 0)
-		return NULL;
-	return copy;
+	for (i = 0; copy && i < content->count; i++) {
+		struct part *p = content_add(copy, PART_TEXT);
+
+		if (!p || part_copy(p, &content->parts[i]) < 0)
+			return NULL;
+	}
+	return STEAL(&copy);
 }
 
 static void put_member(struct buf *out, const char *name, const char *value)

@@ -9,6 +9,8 @@
 
 #include "store/model.h"
 
+#include <stdatomic.h>
+
 enum part_kind {
 	PART_TEXT,
 	PART_CALL,     /* functionCall */
@@ -35,6 +37,7 @@ struct content {
 	char *role; /* "user", "model"; NULL when absent */
 	struct part *parts;
 	size_t count;
+	atomic_uint others; /* owners but one */
 };
 
 /* An empty content of that role; NULL when out of memory. */
@@ -42,8 +45,17 @@ struct content *content_new(const char *role);
 void content_free(struct content *content);
 DEFINE_CLEANUP(struct content, content_free);
 
+/*
+ * Another owner, who frees it too; the last one does. From then on nobody may change it.
+ * Returns it. Any thread.
+ */
+struct content *content_ref(struct content *content);
+
 /* Free what a part holds and make it an empty text. */
 void part_release(struct part *p);
+
+/* A copy of a part in place of an empty one. -ENOMEM: *to is still to be released. */
+MUST_CHECK int part_copy(struct part *to, const struct part *from);
 
 /* A new part at the end, owned by the content; NULL when out of memory. */
 struct part *content_add(struct content *content, enum part_kind kind);

@@ -50,6 +50,7 @@ struct mark {
 /* Marks on the way. */
 struct marks {
 	struct ref session;
+	uint64_t from;
 	uint64_t to;
 	struct buf found; /* of struct mark */
 };
@@ -74,7 +75,8 @@ static int scan(struct store_tx *tx, void *arg)
 {
 	struct marks *marks = arg;
 	struct key prefix = key_1(KEY_MARK, marks->session.session);
-	int r = store_scan(tx, &prefix, &prefix, note_mark, marks);
+	struct key from = key_2(KEY_MARK, marks->session.session, marks->from);
+	int r = store_scan(tx, &from, &prefix, note_mark, marks);
 
 	return MIN(r, 0);
 }
@@ -94,10 +96,10 @@ static int pass(struct store *st, struct ref session, const struct mark *mark, m
 	return r < 0 ? r : fn(arg, mark->start, buf_span(&line));
 }
 
-int mark_lines(struct store *st, struct ref session, enum action_member action, uint64_t to,
-	       mark_fn *fn, void *arg, struct err *err)
+int mark_lines(struct store *st, struct ref session, enum action_member action, uint64_t from,
+	       uint64_t to, mark_fn *fn, void *arg, struct err *err)
 {
-	struct marks marks = { .session = session, .to = to };
+	struct marks marks = { .session = session, .from = from, .to = to };
 	const struct mark *list;
 	size_t count;
 	size_t i;

@@ -8,12 +8,12 @@
 #include "store/session.h"
 
 /*
- * Call fn for each line that begins before `to` and has this action, in the order of the
+ * Call fn for each line that begins in [from, to) and has this action, in the order of the
  * log. at: where it begins. Not 0 from fn ends it.
  */
 typedef int mark_fn(void *arg, uint64_t at, struct span line);
 MUST_CHECK int mark_lines(struct store *st, struct ref session, enum action_member action,
-			  uint64_t to, mark_fn *fn, void *arg, struct err *err);
+			  uint64_t from, uint64_t to, mark_fn *fn, void *arg, struct err *err);
 
 /* Inside a transaction: note the event whose line is [start, start + length), if it is one. */
 void mark_put(struct store_tx *tx, struct ref session, const struct event *e, uint64_t start,

@@ -11,16 +11,6 @@
 
 #define SLOTS_AT_START 64
 
-static uint64_t hash_of(struct span name)
-{
-	uint64_t h = 14695981039346656037u;
-	size_t i;
-
-	for (i = 0; i < name.len; i++)
-		h = (h ^ (unsigned char)name.data[i]) * 1099511628211u;
-	return h ^ h >> 29;
-}
-
 static struct replay_item **slot_of(const struct replay_map *map, uint64_t hash, struct span name)
 {
 	struct replay_item **at = &map->slots[hash & (map->size - 1)];
@@ -57,7 +47,7 @@ static int grow(struct replay_map *map)
 /* Find it or make it. NULL: out of memory. */
 static struct replay_item *need(struct replay_map *map, struct span name)
 {
-	uint64_t hash = hash_of(name);
+	uint64_t hash = span_hash(name);
 	struct replay_item **slot;
 
 	if (map->count >= map->size && grow(map) < 0)
@@ -77,7 +67,7 @@ static struct replay_item *need(struct replay_map *map, struct span name)
 
 struct replay_item *replay_find(const struct replay_map *map, struct span name)
 {
-	return map->size ? *slot_of(map, hash_of(name), name) : NULL;
+	return map->size ? *slot_of(map, span_hash(name), name) : NULL;
 }
 
 int replay_each(const struct replay_map *map, replay_fn *fn, void *arg)

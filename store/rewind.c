@@ -222,7 +222,7 @@ int rewound_load(struct rewound *rw, struct store *st, struct ref session,
 		return 0;
 	r = load_turns(rw, st, session, err);
 	if (r == 0)
-		r = mark_lines(st, session, ACTION_REWIND, info->log_size, take_line, &l, err);
+		r = mark_lines(st, session, ACTION_REWIND, 0, info->log_size, take_line, &l, err);
 	return r;
 }
 

@@ -357,16 +357,16 @@ static void test_marks(void **state UNUSED)
 	copy = fork_at("copy", "b");
 	OK(scope_stat(st, copy, &info, &err));
 	assert_int_equal(info.rewinds, 1);
-	OK(mark_lines(st, copy, ACTION_REWIND, info.log_size, count_mark, seen, &err));
+	OK(mark_lines(st, copy, ACTION_REWIND, 0, info.log_size, count_mark, seen, &err));
 	assert_int_equal(seen[0], 1);
-	OK(mark_lines(st, copy, ACTION_COMPACTION, info.log_size, count_mark, seen, &err));
+	OK(mark_lines(st, copy, ACTION_COMPACTION, 0, info.log_size, count_mark, seen, &err));
 	assert_int_equal(seen[0], 2);
-	OK(mark_lines(st, copy, ACTION_COMPACTION, seen[1] / 2, count_mark, seen, &err));
+	OK(mark_lines(st, copy, ACTION_COMPACTION, 0, seen[1] / 2, count_mark, seen, &err));
 	assert_int_equal(seen[0], 2);
-	OK(mark_lines(st, session, ACTION_REWIND, UINT64_MAX, count_mark, seen, &err));
+	OK(mark_lines(st, session, ACTION_REWIND, 0, UINT64_MAX, count_mark, seen, &err));
 	assert_int_equal(seen[0], 4);
 	OK(scope_remove(st, session, &err));
-	OK(mark_lines(st, session, ACTION_REWIND, UINT64_MAX, count_mark, seen, &err));
+	OK(mark_lines(st, session, ACTION_REWIND, 0, UINT64_MAX, count_mark, seen, &err));
 	assert_int_equal(seen[0], 4);
 }
 
