@@ -477,13 +477,15 @@ static int take_kept(void *arg, struct kept_line *kept)
 static int pass_turn(struct pass *pass, const struct past_turn *turn, struct past_summary **summary)
 {
 	*summary = NULL;
-	if (!turn->is_whole)
+	if (!turn->is_whole || turn->is_undone)
+		return turn->is_whole;
+	if (pass->p->by_time)
 		return 0;
-	if (turn->is_undone || turn->n < pass->from || turn->n > pass->to)
-		return 1;
-	if (!pass->p->by_time)
-		*summary = summary_of(pass->p, turn, 0, turn->first);
-	return *summary && turn->last <= (*summary)->at;
+	*summary = summary_of(pass->p, turn, 0, turn->first);
+	if (turn->n >= pass->from && turn->n <= pass->to)
+		return *summary && turn->last <= (*summary)->at;
+	*summary = NULL;
+	return 1;
 }
 
 static int read_to(struct pass *pass, uint64_t to, struct err *err)

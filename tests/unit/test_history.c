@@ -264,6 +264,22 @@ static void test_many_calls(void **state UNUSED)
 				  MODEL(TEXT("between")));
 }
 
+/* A content that has the answers in another order, or something else besides. */
+static void test_answers_elsewhere(void **state UNUSED)
+{
+	submit("e-1", "add");
+	say("e-1", "me", "model", CALL("a", "1") "," CALL("b", "2"));
+	say("e-1", "me", "user", BACK("b", "20") "," BACK("a", "10"));
+	say("e-1", "me", "model", CALL("c", "3"));
+	say("e-1", "me", "user", BACK("c", "30") "," TEXT("so"));
+	say("e-1", "me", "model", CALL("d", "4"));
+	say("e-1", "me", "model", BACK("d", "40"));
+	expect(1, USER(TEXT("add")) MODEL(CALL("a", "1") "," CALL("b", "2"))
+			  USER(BACK("a", "10") "," BACK("b", "20")) MODEL(CALL("c", "3"))
+				  USER(BACK("c", "30")) USER(TEXT("so")) MODEL(CALL("d", "4"))
+					  USER(BACK("d", "40")));
+}
+
 /* The answer to a long call comes in a later turn, and stands at its call. */
 static void test_late_response(void **state UNUSED)
 {
@@ -752,6 +768,7 @@ int main(void)
 		TEST(test_own_parts),
 		TEST(test_call_and_response),
 		TEST(test_many_calls),
+		TEST(test_answers_elsewhere),
 		TEST(test_late_response),
 		TEST(test_answered_now),
 		TEST(test_missing_responses),
