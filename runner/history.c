@@ -162,19 +162,23 @@ static int add_event(struct builder *b, struct kept_line *line, uint64_t turn)
 {
 	CLEANUP(content_free_p) struct content *content = NULL;
 	struct entry e = { .place = { turn, line->at } };
-	int r;
+	int r = 0;
 
-	if (!line->content->role || !*line->content->role)
+	if (!line->is_shown)
 		return 0;
 	content = content_ref(line->content);
 	e.by_user = span_is(line->author, "user");
 	e.own = e.by_user || span_equal(line->author, b->agent);
 	if (e.own)
 		e.long_running = line->long_running;
-	r = drop_requests(b, &content);
+	e.has_functions = e.own && line->has_functions;
+	if (line->has_functions)
+		r = drop_requests(b, &content);
 	if (r == 0 && !e.own && !content_is_empty(content))
 		r = tell_line(line, &content);
-	return r < 0 || content_is_empty(content) ? r : add_entry(b, &e, &content);
+	if (r < 0 || (content != line->content && content_is_empty(content)))
+		return r;
+	return add_entry(b, &e, &content);
 }
 
 static int set_role(struct content *content, const char *role)
@@ -192,7 +196,7 @@ static int set_role(struct content *content, const char *role)
 static int add_summary(struct builder *b, const struct past_line *line)
 {
 	CLEANUP(content_free_p) struct content *content = NULL;
-	struct entry e = { .place = { line->turn, line->at }, .own = true };
+	struct entry e = { .place = { line->turn, line->at }, .own = true, .has_functions = true };
 	int r = content_from_stored(line->content, &content);
 
 	if (r == 0)

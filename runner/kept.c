@@ -35,14 +35,14 @@ void kept_release(struct kept *kept)
 	kept->bytes = 0;
 }
 
-enum kept_text { INVOCATION, AUTHOR, BRANCH, LONG_RUNNING, TIMESTAMP, TEXTS };
+enum kept_text { AUTHOR, BRANCH, INVOCATION, LONG_RUNNING, TIMESTAMP, TEXTS };
 
 /* The texts one behind the other; where each ends. */
 static int gather(const struct past_line *picked, struct buf *texts, size_t end[TEXTS])
 {
-	const struct span quoted[] = { [INVOCATION] = picked->invocation,
-				       [AUTHOR] = picked->author,
-				       [BRANCH] = picked->branch };
+	const struct span quoted[] = { [AUTHOR] = picked->author,
+				       [BRANCH] = picked->branch,
+				       [INVOCATION] = picked->invocation };
 	size_t i;
 	int r = 0;
 
@@ -67,10 +67,10 @@ static struct kept_line *line_new(struct span texts, const size_t end[TEXTS])
 		return NULL;
 	if (texts.len)
 		memcpy(line + 1, texts.data, texts.len);
-	line->invocation = span_sub(copy, 0, end[INVOCATION]);
-	line->author = span_sub(copy, end[INVOCATION], end[AUTHOR]);
+	line->author = span_sub(copy, 0, end[AUTHOR]);
 	line->branch = span_sub(copy, end[AUTHOR], end[BRANCH]);
-	line->long_running = span_sub(copy, end[BRANCH], end[LONG_RUNNING]);
+	line->invocation = span_sub(copy, end[BRANCH], end[INVOCATION]);
+	line->long_running = span_sub(copy, end[INVOCATION], end[LONG_RUNNING]);
 	line->timestamp = span_sub(copy, end[LONG_RUNNING], end[TIMESTAMP]);
 	return line;
 }
@@ -82,6 +82,16 @@ static size_t weigh(struct span texts, const struct past_line *picked, const str
 
 	return sizeof(struct kept_line) + texts.len + picked->content.len +
 	       parts * (sizeof(struct part) + 64) + 64;
+}
+
+static void take_content(struct kept_line *line, struct content *content)
+{
+	line->content = content;
+	if (!content)
+		return;
+	line->is_shown = content->role && *content->role && !content_is_empty(content);
+	line->has_functions = content_has(content, PART_CALL) ||
+			      content_has(content, PART_RESPONSE);
 }
 
 int kept_add(struct kept *kept, uint64_t at, struct span text)
@@ -107,7 +117,7 @@ int kept_add(struct kept *kept, uint64_t at, struct span text)
 	kept->bytes += weigh(buf_span(&texts), &picked, content);
 	line->at = at;
 	line->size = text.len + 1;
-	line->content = STEAL(&content);
+	take_content(line, STEAL(&content));
 	buf_add(&kept->lines, &line, sizeof line);
 	return 0;
 }

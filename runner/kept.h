@@ -16,9 +16,12 @@ struct kept_line {
 	size_t size;             /* with its newline */
 	struct content *content; /* owned, not to be changed; NULL: none */
 	struct content *story;   /* owned; for who wants to tell it again; NULL: not told yet */
-	struct span invocation;
+	uint32_t turn;           /* for past.c: the place of its turn, from 1; 0: not known */
+	bool is_shown;           /* the content has a role, and is not empty */
+	bool has_functions;      /* calls or responses */
 	struct span author;
 	struct span branch;
+	struct span invocation;
 	struct span long_running; /* canonical JSON, as timestamp; len 0: absent */
 	struct span timestamp;
 };

@@ -14,7 +14,7 @@
 
 /* A call or a response. */
 struct link {
-	const char *id;
+	const char *id; /* NULL: none */
 	size_t entry;
 	size_t part;
 	bool is_call;
@@ -93,66 +93,113 @@ static const struct part *part_of(const struct pairing *p, const struct link *li
 	return &content_of(p, link)->parts[link->part];
 }
 
+static void list_links_of(struct pairing *p, size_t entry)
+{
+	const struct content *c = p->list[entry].content;
+	size_t i;
+
+	for (i = 0; i < c->count; i++) {
+		const struct part *part = &c->parts[i];
+		struct link link = { .id = part->id && *part->id ? part->id : NULL,
+				     .entry = entry,
+				     .part = i,
+				     .is_call = part->kind == PART_CALL };
+
+		if (link.is_call || part->kind == PART_RESPONSE)
+			buf_add(&p->links, &link, sizeof link);
+	}
+}
+
 static int list_links(struct pairing *p)
 {
 	size_t i;
-	size_t k;
 
 	for (i = 0; i < p->count; i++) {
-		const struct content *c = p->list[i].content;
-
-		for (k = 0; k < c->count; k++) {
-			const struct part *part = &c->parts[k];
-			struct link link = { .id = part->id,
-					     .entry = i,
-					     .part = k,
-					     .is_call = part->kind == PART_CALL };
-
-			if (link.is_call || part->kind == PART_RESPONSE)
-				buf_add(&p->links, &link, sizeof link);
-		}
+		if (p->list[i].has_functions)
+			list_links_of(p, i);
 	}
 	return buf_check(&p->links, NULL);
 }
 
-/* Where the last call with an id is, or would be, in a table that is never full. */
-static struct link **slot_of(struct link **slots, size_t size, const char *id)
-{
-	size_t at = span_hash(span_of(id)) & (size - 1);
+/* Calls by their ids: the last one of each. It is made when an answer does not stand nearby. */
+struct table {
+	struct link **slots;
+	size_t size;   /* a power of two, and never full; 0: there is none yet */
+	size_t listed; /* links that it knows */
+};
 
-	while (slots[at] && strcmp(slots[at]->id, id) != 0)
-		at = (at + 1) & (size - 1);
-	return &slots[at];
+static struct link **slot_of(const struct table *t, const char *id)
+{
+	size_t at = span_hash(span_of(id)) & (t->size - 1);
+
+	while (t->slots[at] && strcmp(t->slots[at]->id, id) != 0)
+		at = (at + 1) & (t->size - 1);
+	return &t->slots[at];
+}
+
+static int table_init(struct table *t, size_t links)
+{
+	t->size = 2;
+	while (t->size < links * 2)
+		t->size *= 2;
+	t->slots = calloc(t->size, sizeof(struct link *));
+	return t->slots ? 0 : -ENOMEM;
+}
+
+/* The call far behind which a response stands; *out NULL: none. */
+static int find_far(struct table *t, struct link *links, size_t count, size_t response,
+		    struct link **out)
+{
+	int r = t->size ? 0 : table_init(t, count);
+
+	for (; r == 0 && t->listed < response; t->listed++) {
+		struct link *link = &links[t->listed];
+
+		if (link->is_call && link->id)
+			*slot_of(t, link->id) = link;
+	}
+	if (r == 0)
+		*out = *slot_of(t, links[response].id);
+	return r;
+}
+
+#define NEARBY 4 /* links */
+
+static struct link *find_nearby(struct link *links, size_t response)
+{
+	size_t end = response - MIN(response, NEARBY);
+	size_t i;
+
+	for (i = response; i-- > end;) {
+		if (links[i].is_call && links[i].id && !strcmp(links[i].id, links[response].id))
+			return &links[i];
+	}
+	return NULL;
 }
 
 static int match(struct pairing *p)
 {
 	size_t count;
 	struct link *links = links_of(p, &count);
-	struct link **slots;
-	size_t size = 2;
+	struct table table = { 0 };
 	size_t i;
+	int r = 0;
 
-	while (size < count * 2)
-		size *= 2;
-	slots = calloc(size, sizeof(struct link *));
-	if (!slots)
-		return -ENOMEM;
-	for (i = 0; i < count; i++) {
-		struct link **slot;
+	for (i = 0; r == 0 && i < count; i++) {
+		struct link *call;
 
-		if (!links[i].id || !*links[i].id)
+		if (links[i].is_call || !links[i].id)
 			continue;
-		slot = slot_of(slots, size, links[i].id);
-		if (links[i].is_call) {
-			*slot = &links[i];
-		} else if (*slot) {
+		call = find_nearby(links, i);
+		if (!call)
+			r = find_far(&table, links, count, i, &call);
+		if (r == 0 && call) {
 			links[i].is_paired = true;
-			(*slot)->answer = &links[i];
+			call->answer = &links[i];
 		}
 	}
-	free(slots);
-	return 0;
+	free(table.slots);
+	return r;
 }
 
 /*

@@ -17,6 +17,7 @@ struct entry {
 	struct span long_running; /* JSON list of calls that may be answered late; borrowed */
 	bool own;                 /* of this agent or the user; else it is told, and has no calls */
 	bool by_user;
+	bool has_functions; /* calls or responses, perhaps */
 };
 
 /*

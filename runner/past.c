@@ -428,16 +428,32 @@ static void note_place(struct pass *pass, uint64_t at, uint64_t turn)
 	}
 }
 
-static int pass_line(struct pass *pass, struct past_line *line, struct span invocation)
+/* A turn keeps its place for ever; a line of none may be of one that comes later. */
+static int turn_of_kept(struct pass *pass, struct kept_line *line, const struct past_turn **out)
+{
+	size_t count;
+	const struct past_turn *turns = turns_of(pass->p, &count);
+	int r;
+
+	if (line->turn) {
+		*out = &turns[line->turn - 1];
+		return 0;
+	}
+	r = turn_of(pass, line->invocation, out);
+	if (r == 0 && *out)
+		line->turn = (uint32_t)(*out - turns) + 1;
+	return r;
+}
+
+/* turn: its own, or NULL. */
+static int pass_line(struct pass *pass, struct past_line *line, const struct past_turn *turn,
+		     struct span invocation)
 {
 	struct past *p = pass->p;
-	const struct past_turn *turn;
 	struct past_summary *summary = NULL;
 	int64_t time = 0;
-	int r = turn_of(pass, invocation, &turn);
+	int r = 0;
 
-	if (r < 0)
-		return r;
 	if (turn ? turn->is_undone : rewound_hides(&p->rewound, invocation, line->at))
 		return 0;
 	line->turn = turn ? turn->n : pass->last_turn;
@@ -458,19 +474,24 @@ static int take_line(void *arg, struct span text)
 	struct pass *pass = arg;
 	CLEANUP(buf_release) struct buf invocation = { 0 };
 	struct past_line line = { .at = pass->at };
+	const struct past_turn *turn;
 	int r = past_pick(text, &line);
 
 	pass->at += text.len + 1;
 	if (r == 0)
 		r = json_unquote(line.invocation, &invocation);
-	return r < 0 ? r : pass_line(pass, &line, buf_span(&invocation));
+	if (r == 0)
+		r = turn_of(pass, buf_span(&invocation), &turn);
+	return r < 0 ? r : pass_line(pass, &line, turn, buf_span(&invocation));
 }
 
 static int take_kept(void *arg, struct kept_line *kept)
 {
 	struct past_line line = { .at = kept->at, .timestamp = kept->timestamp, .kept = kept };
+	const struct past_turn *turn;
+	int r = turn_of_kept(arg, kept, &turn);
 
-	return pass_line(arg, &line, kept->invocation);
+	return r < 0 ? r : pass_line(arg, &line, turn, kept->invocation);
 }
 
 /* 1: the turn need not be read. */
