@@ -236,7 +236,7 @@ struct agent *offer_target(const struct offer *offer, const char *name);
 struct request {
 	char *model;
 	struct buf system;
-	struct content **contents;
+	struct content **contents; /* owned, with others perhaps: they are not to be changed */
 	size_t count;
 	json_t *config; /* owned */
 	struct model_tool *tools;
