@@ -105,6 +105,10 @@ struct past_place {
 /* For qsort(), of structs that begin with it. */
 int past_by_place(const void *a, const void *b);
 
+/* For past_lines.c: the turn that an invocation is, or NULL; the summaries. */
+MUST_CHECK int past_find_turn(struct past *p, struct span invocation, const struct past_turn **out);
+struct past_summary *past_summaries(const struct past *p, size_t *count);
+
 /* Take a stored line apart. */
 MUST_CHECK int past_pick(struct span text, struct past_line *line);
 
