@@ -76,6 +76,23 @@ static int make_own(struct content **content)
 	return 0;
 }
 
+/* A signature means something to the provider that made it, and is an error to others. */
+static int drop_signatures(const struct builder *b, const struct kept_line *line,
+			   struct content **content)
+{
+	size_t i;
+
+	if (!line->signer.len || !b->q->provider || span_is(line->signer, b->q->provider))
+		return 0;
+	if (make_own(content) < 0)
+		return -ENOMEM;
+	for (i = 0; i < (*content)->count; i++) {
+		free((*content)->parts[i].signature);
+		(*content)->parts[i].signature = NULL;
+	}
+	return 0;
+}
+
 /* Requests and their answers are not for models. */
 static int drop_requests(struct builder *b, struct content **content)
 {
@@ -162,7 +179,7 @@ static int add_event(struct builder *b, struct kept_line *line, uint64_t turn)
 {
 	CLEANUP(content_free_p) struct content *content = NULL;
 	struct entry e = { .place = { turn, line->at } };
-	int r = 0;
+	int r;
 
 	if (!line->is_shown)
 		return 0;
@@ -172,7 +189,8 @@ static int add_event(struct builder *b, struct kept_line *line, uint64_t turn)
 	if (e.own)
 		e.long_running = line->long_running;
 	e.has_functions = e.own && line->has_functions;
-	if (line->has_functions)
+	r = drop_signatures(b, line, &content);
+	if (r == 0 && line->has_functions)
 		r = drop_requests(b, &content);
 	if (r == 0 && !e.own && !content_is_empty(content))
 		r = tell_line(line, &content);

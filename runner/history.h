@@ -23,11 +23,12 @@ struct pasts;
 struct history_query {
 	struct store *store;
 	struct ref session;
-	struct pasts *pasts; /* what was read before; NULL: nothing is kept */
-	const char *agent;   /* whose model will see it */
-	const char *branch;  /* NULL or "": none */
-	bool only_present;   /* include_contents: none */
-	uint64_t n;          /* of the turn */
+	struct pasts *pasts;  /* what was read before; NULL: nothing is kept */
+	const char *agent;    /* whose model will see it */
+	const char *branch;   /* NULL or "": none */
+	const char *provider; /* of that model: signatures of others are left out. NULL: none are */
+	bool only_present;    /* include_contents: none */
+	uint64_t n;           /* of the turn */
 	/*
 	 * Lines of the log of a run that is not in the store (an agent as a tool). Not empty:
 	 * these are the history, the store is not asked. Each line ends with a newline.

@@ -35,14 +35,34 @@ void kept_release(struct kept *kept)
 	kept->bytes = 0;
 }
 
-enum kept_text { AUTHOR, BRANCH, INVOCATION, LONG_RUNNING, TIMESTAMP, TEXTS };
+enum kept_text { AUTHOR, BRANCH, INVOCATION, SIGNER, LONG_RUNNING, TIMESTAMP, TEXTS };
+
+/* Who made the signatures of a content, as the runner noted it. Empty: it has none. */
+static struct span signer_of(const struct past_line *picked, const struct content *content)
+{
+	struct span value = { 0 };
+	size_t i;
+
+	for (i = 0; content && i < content->count; i++) {
+		if (!content->parts[i].signature)
+			continue;
+		if (picked->metadata.len &&
+		    json_member(picked->metadata, "adkfs.model", &value) == 0 &&
+		    json_member(value, "provider", &value) == 0 && value.data[0] == '"')
+			return value;
+		break;
+	}
+	return (struct span){ 0 };
+}
 
 /* The texts one behind the other; where each ends. */
-static int gather(const struct past_line *picked, struct buf *texts, size_t end[TEXTS])
+static int gather(const struct past_line *picked, const struct content *content, struct buf *texts,
+		  size_t end[TEXTS])
 {
 	const struct span quoted[] = { [AUTHOR] = picked->author,
 				       [BRANCH] = picked->branch,
-				       [INVOCATION] = picked->invocation };
+				       [INVOCATION] = picked->invocation,
+				       [SIGNER] = signer_of(picked, content) };
 	size_t i;
 	int r = 0;
 
@@ -70,7 +90,8 @@ static struct kept_line *line_new(struct span texts, const size_t end[TEXTS])
 	line->author = span_sub(copy, 0, end[AUTHOR]);
 	line->branch = span_sub(copy, end[AUTHOR], end[BRANCH]);
 	line->invocation = span_sub(copy, end[BRANCH], end[INVOCATION]);
-	line->long_running = span_sub(copy, end[INVOCATION], end[LONG_RUNNING]);
+	line->signer = span_sub(copy, end[INVOCATION], end[SIGNER]);
+	line->long_running = span_sub(copy, end[SIGNER], end[LONG_RUNNING]);
 	line->timestamp = span_sub(copy, end[LONG_RUNNING], end[TIMESTAMP]);
 	return line;
 }
@@ -103,10 +124,10 @@ int kept_add(struct kept *kept, uint64_t at, struct span text)
 	size_t end[TEXTS];
 	int r = past_pick(text, &picked);
 
-	if (r == 0)
-		r = gather(&picked, &texts, end);
 	if (r == 0 && picked.content.len)
 		r = content_from_stored(picked.content, &content);
+	if (r == 0)
+		r = gather(&picked, content, &texts, end);
 	if (r < 0)
 		return r;
 	if (!buf_reserve(&kept->lines, sizeof line))

@@ -22,6 +22,7 @@ struct kept_line {
 	struct span author;
 	struct span branch;
 	struct span invocation;
+	struct span signer; /* the provider whose signatures the content has; empty: not known */
 	struct span long_running; /* canonical JSON, as timestamp; len 0: absent */
 	struct span timestamp;
 };

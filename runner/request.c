@@ -356,6 +356,17 @@ static int add_loaded(struct run *run, struct request *rq)
 	return 0;
 }
 
+/* The provider that an agent's model asks over a network by itself, or NULL. */
+static const char *provider_of(const struct agent *agent)
+{
+	const struct model_provider *provider;
+	const char *name;
+
+	return model_find(agent->model, &provider, &name, NULL) == 0 && provider->encode
+		       ? provider->name
+		       : NULL;
+}
+
 static int load_history(struct run *run, struct request *rq)
 {
 	struct ground *g = run->ground;
@@ -366,6 +377,7 @@ static int load_history(struct run *run, struct request *rq)
 				       .pasts = g->in->host->pasts,
 				       .agent = run->agent->name,
 				       .branch = run->branch,
+				       .provider = provider_of(run->agent),
 				       .only_present = run->agent->no_history,
 				       .n = g->in->live->n };
 	struct err err = { 0 };

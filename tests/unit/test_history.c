@@ -241,6 +241,28 @@ static void test_own_parts(void **state UNUSED)
 		       "{\"fileData\":{\"fileUri\":\"u\"}},{\"executableCode\":{\"code\":\"1\"}}"));
 }
 
+/* Signatures are for the provider that made them; of whom it is not known, for all. */
+static void test_signatures(void **state UNUSED)
+{
+	static const char signed_line[] =
+		"{\"author\":\"me\",\"invocationId\":\"e-1\",\"customMetadata\":{\"adkfs.model\":"
+		"{\"provider\":\"maker\"}},\"content\":{\"role\":\"model\",\"parts\":[{\"text\":"
+		"\"a\",\"thoughtSignature\":\"AA==\"}]}}";
+	CLEANUP(event_release) struct event e = { 0 };
+	struct history_query q = query_of(1);
+
+	submit("e-1", "hi");
+	OK(event_from_json(span_of(signed_line), &e, &err));
+	OK(session_append(st, session, &e, 1, &err));
+	say("e-1", "me", "model", "{\"text\":\"b\",\"thoughtSignature\":\"AQ==\"}");
+	q.provider = "maker";
+	expect_of(&q, USER(TEXT("hi")) MODEL("{\"text\":\"a\",\"thoughtSignature\":\"AA==\"}")
+			      MODEL("{\"text\":\"b\",\"thoughtSignature\":\"AQ==\"}"));
+	q.provider = "other";
+	expect_of(&q, USER(TEXT("hi")) MODEL("{\"text\":\"a\"}")
+			      MODEL("{\"text\":\"b\",\"thoughtSignature\":\"AQ==\"}"));
+}
+
 static void test_call_and_response(void **state UNUSED)
 {
 	submit("e-1", "add");
@@ -766,6 +788,7 @@ int main(void)
 		TEST(test_no_turn),
 		TEST(test_left_out),
 		TEST(test_own_parts),
+		TEST(test_signatures),
 		TEST(test_call_and_response),
 		TEST(test_many_calls),
 		TEST(test_answers_elsewhere),
