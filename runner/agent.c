@@ -136,6 +136,43 @@ void agent_tree_unref(struct agent_tree *tree)
 		tree_free(tree);
 }
 
+int agent_each_server(const struct agent_tree *tree, agent_server_fn *fn, void *arg)
+{
+	size_t i;
+	size_t k;
+	int r = 0;
+
+	for (i = 0; i < tree->count; i++) {
+		const struct agent *agent = tree->agents[i];
+
+		for (k = 0; k < agent->toolset_count && r == 0; k++) {
+			if (agent->toolsets[k].server)
+				r = fn(arg, agent->toolsets[k].server);
+		}
+	}
+	return r;
+}
+
+struct enclosure {
+	const struct sandbox *sandbox;
+	const char *agents;
+};
+
+static int enclose_server(void *arg, struct mcp_server *server)
+{
+	const struct enclosure *e = arg;
+
+	mcp_server_enclose(server, e->sandbox, e->agents);
+	return 0;
+}
+
+void agent_enclose(struct agent_tree *tree, const struct sandbox *sandbox, const char *agents)
+{
+	struct enclosure e = { sandbox, agents };
+
+	(void)agent_each_server(tree, enclose_server, &e); /* it cannot fail */
+}
+
 bool agent_is_stale(const struct agent_tree *tree)
 {
 	return folder_changed(tree->folder, tree->files);

@@ -166,6 +166,13 @@ struct agent_tree {
  */
 MUST_CHECK int agent_load(const char *folder, struct agent_tree **out, struct err *err);
 
+/* Call fn for each MCP server of the tree. Not 0 from fn ends it, and is returned. */
+typedef int agent_server_fn(void *arg, struct mcp_server *server);
+int agent_each_server(const struct agent_tree *tree, agent_server_fn *fn, void *arg);
+
+/* Before it is used: how its MCP servers start, as mcp_server_enclose() has it. */
+void agent_enclose(struct agent_tree *tree, const struct sandbox *sandbox, const char *agents);
+
 struct agent_tree *agent_tree_ref(struct agent_tree *tree);
 void agent_tree_unref(struct agent_tree *tree); /* NULL is fine */
 DEFINE_CLEANUP(struct agent_tree, agent_tree_unref);

@@ -15,9 +15,9 @@
 
 #define RETIRE_STACK (256u << 10)
 
-void agents_init(struct agents *all, const char *folder)
+void agents_init(struct agents *all, const char *folder, const struct sandbox *sandbox)
 {
-	*all = (struct agents){ .folder = folder };
+	*all = (struct agents){ .folder = folder, .sandbox = sandbox };
 	mutex_init(&all->lock);
 	cond_init(&all->quiet);
 }
@@ -58,18 +58,9 @@ static void *retire(void *arg)
 	return NULL;
 }
 
-static bool has_servers(const struct agent_tree *tree)
+static int found(void *arg UNUSED, struct mcp_server *server UNUSED)
 {
-	size_t i;
-	size_t k;
-
-	for (i = 0; i < tree->count; i++) {
-		for (k = 0; k < tree->agents[i]->toolset_count; k++) {
-			if (tree->agents[i]->toolsets[k].kind == TOOLSET_MCP)
-				return true;
-		}
-	}
-	return false;
+	return 1;
 }
 
 static bool start_retiring(struct agents *all, struct agent_tree *tree)
@@ -103,7 +94,8 @@ void agents_retire(struct agents *all, struct agent_tree *tree)
 {
 	if (!tree)
 		return;
-	if (atomic_load(&tree->refs) > 1 || !has_servers(tree) || !start_retiring(all, tree))
+	if (atomic_load(&tree->refs) > 1 || !agent_each_server(tree, found, NULL) ||
+	    !start_retiring(all, tree))
 		agent_tree_unref(tree);
 }
 
@@ -185,6 +177,7 @@ int agents_get(struct agents *all, const char *app, struct agent_tree **out, str
 		err_wrap(err, "agent %s", app);
 		return r == -ENOMEM ? r : -ENXIO;
 	}
+	agent_enclose(tree, all->sandbox, all->folder);
 	keep(all, app, tree);
 	*out = tree;
 	return 0;

@@ -12,7 +12,8 @@
 #define AGENTS_MAX 256 /* loaded trees that are kept */
 
 struct agents {
-	const char *folder; /* absolute; NULL: none. Fixed */
+	const char *folder;            /* absolute; NULL: none. Fixed */
+	const struct sandbox *sandbox; /* of MCP servers; NULL: none. Fixed */
 	struct mutex lock;
 	struct cond quiet; /* a tree has been retired */
 	struct kept_agent {
@@ -23,7 +24,7 @@ struct agents {
 	unsigned retiring GUARDED_BY(lock);
 };
 
-void agents_init(struct agents *all, const char *folder);
+void agents_init(struct agents *all, const char *folder, const struct sandbox *sandbox);
 /* Waits for servers of trees that are not used any more to end. */
 void agents_release(struct agents *all);
 

@@ -143,21 +143,6 @@ int child_open(struct child *c, const struct process *p)
 	return r;
 }
 
-int process_start(const struct process *p, int fds[FDS], pid_t *pid)
-{
-	struct child c = CHILD_NONE;
-	struct process alone = *p;
-	int r;
-
-	alone.sandbox = NULL;
-	r = child_open(&c, &alone);
-	if (r < 0)
-		return r;
-	memcpy(fds, c.fds, sizeof c.fds);
-	*pid = c.pid;
-	return 0;
-}
-
 /* Ending */
 
 /* All that bwrap has said by now: a few lines. */

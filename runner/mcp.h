@@ -9,7 +9,8 @@
  *
  * A program is started when it is first needed, serves all turns at once, and
  * is started again by the first call after it has ended. It gets PATH, HOME,
- * LANG, TMPDIR and what the entry's `env` has, and nothing else.
+ * LANG, TMPDIR and what the entry's `env` has, and nothing else. In a sandbox it
+ * cannot read the `.env` files of the agents.
  */
 #ifndef RUNNER_MCP_H
 #define RUNNER_MCP_H
@@ -34,6 +35,7 @@
 #define MCP_HTTP_SILENCE_MS 300000
 
 struct mcp_params; /* one connection, as the args of an MCPToolset entry give it */
+struct sandbox;
 struct mcp_server; /* the connection: made when first asked, and again when it is lost */
 
 /*
@@ -57,6 +59,14 @@ json_t *mcp_params_show(const struct mcp_params *params);
  * @folder	the agent's, absolute; where a program runs. Borrowed as params are
  */
 struct mcp_server *mcp_server_new(const struct mcp_params *params, const char *folder);
+
+/*
+ * Before it is used: start its program in a sandbox (NULL, or off: in none),
+ * where no `.env` of the folders in `agents` (NULL: of its own) can be read. Both
+ * are borrowed for the server's life.
+ */
+void mcp_server_enclose(struct mcp_server *server, const struct sandbox *sandbox,
+			const char *agents);
 
 /*
  * End the connection. A program's standard input is closed, then TERM and KILL

@@ -439,7 +439,7 @@ static void http_free(struct mcp_link *link)
 	free(s);
 }
 
-static int http_open(const struct mcp_params *params, const char *folder UNUSED,
+static int http_open(const struct mcp_params *params, const struct mcp_home *home UNUSED,
 		     struct mcp_link **out, struct err *err)
 {
 	struct mcp_service *s = calloc(1, sizeof *s);

@@ -61,8 +61,8 @@ struct mcp_link {
 
 struct mcp_transport {
 	/* Programs, services. 0; -errno with err. Does not say a word yet. */
-	int (*open)(const struct mcp_params *params, const char *folder, struct mcp_link **out,
-		    struct err *err);
+	int (*open)(const struct mcp_params *params, const struct mcp_home *home,
+		    struct mcp_link **out, struct err *err);
 
 	/*
 	 * Ask and wait. 0: rq->result; -EREMOTEIO: rq->refusal, err is unset;

@@ -433,6 +433,7 @@ int mcp_params_read(const struct yaml_tree *tree, const char *path, const json_t
 	params->terminate = true;
 	params->silence_ms = MCP_HTTP_SILENCE_MS;
 	params->ttl_ms = -1;
+	params->grace_ms = MCP_CLOSE_GRACE_MS;
 	params->prefix = "";
 	params->args = args ? json_deep_copy(args) : json_object();
 	if (!params->args)

@@ -11,6 +11,13 @@
 
 struct mcp_transport;
 
+/* Where a server runs. */
+struct mcp_home {
+	const char *folder; /* the agent's, absolute */
+	const char *agents; /* of all agents; NULL: not known */
+	const struct sandbox *sandbox;
+};
+
 struct mcp_params {
 	json_t *args; /* of the entry; the texts and values below lie in it */
 	const struct mcp_transport *transport;
@@ -28,6 +35,7 @@ struct mcp_params {
 	unsigned silence_ms;   /* between two pieces of an answer */
 	bool terminate;        /* end the session when the connection is closed */
 
+	unsigned grace_ms;    /* MCP_CLOSE_GRACE_MS */
 	unsigned timeout_ms;  /* to connect and to list tools; 0: the usual one */
 	const json_t *filter; /* list of own names to offer, or NULL for all */
 	const char *prefix;

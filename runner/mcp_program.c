@@ -4,6 +4,8 @@
 #include "runner/mcp_program.h"
 
 #include "runner/childenv.h"
+#include "runner/envfiles.h"
+#include "runner/sandbox.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -30,11 +32,14 @@ static int make_env(const struct mcp_params *params, struct childenv *env)
 	return childenv_add_base(env);
 }
 
-static bool is_program(const char *path)
+/* 0; -errno: it cannot be executed. */
+static int check_program(const char *path)
 {
 	struct stat st;
 
-	return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
+	if (stat(path, &st) < 0 || (S_ISREG(st.st_mode) && access(path, X_OK) < 0))
+		return -errno;
+	return S_ISREG(st.st_mode) ? 0 : -EACCES;
 }
 
 /* DIRECTORY/NAME, a relative directory being of the agent's folder. */
@@ -56,7 +61,7 @@ static int search_path(const char *path, const char *folder, const char *name, s
 		join(out, folder, (struct span){ path, len }, name);
 		if (!buf_cstr(out))
 			return -ENOMEM;
-		if (is_program(out->data))
+		if (check_program(out->data) == 0)
 			return 0;
 		if (!path[len])
 			return -ENOENT;
@@ -74,7 +79,7 @@ static int find_program(const struct mcp_params *params, const char *folder,
 	if (params->command[0] != '/')
 		buf_printf(out, "%s/", folder);
 	buf_text(out, params->command);
-	return buf_cstr(out) ? 0 : -ENOMEM;
+	return buf_cstr(out) ? check_program(out->data) : -ENOMEM;
 }
 
 static void free_text(char **text)
@@ -107,28 +112,45 @@ static int find_directory(const struct mcp_params *params, const char *folder, c
 	return 0;
 }
 
-int mcp_program_start(const struct mcp_params *params, const char *folder, int fds[FDS], pid_t *pid,
-		      struct err *err)
+/* The program may see all that the daemon's user sees, but the keys of the agents. */
+static int enclose(const struct mcp_home *home, struct process *p, struct buf *hidden)
+{
+	int r;
+
+	if (!sandbox_is_on(home->sandbox))
+		return 0;
+	r = envfiles_find(home->folder, home->agents, hidden);
+	p->sandbox = home->sandbox;
+	p->sees_all = true;
+	p->hidden = buf_span(hidden);
+	return r;
+}
+
+int mcp_program_start(const struct mcp_params *params, const struct mcp_home *home,
+		      struct child *child, struct err *err)
 {
 	CLEANUP(childenv_release) struct childenv env = { 0 };
 	CLEANUP(buf_release) struct buf program = { 0 };
+	CLEANUP(buf_release) struct buf hidden = { 0 };
 	CLEANUP(free_text) char *directory = NULL;
 	struct process p = { .argv = (char *const *)params->argv };
 	char reason[64];
-	int r = find_directory(params, folder, &directory, err);
+	int r = find_directory(params, home->folder, &directory, err);
 
 	if (r < 0)
 		return r;
 	r = make_env(params, &env);
 	if (r == 0)
-		r = find_program(params, folder, &env, &program);
+		r = find_program(params, home->folder, &env, &program);
+	if (r == 0)
+		r = enclose(home, &p, &hidden);
 	if (r == -ENOMEM)
 		return err_nomem(err);
 	if (r == 0) {
 		p.program = program.data;
 		p.folder = directory;
 		p.env = env.list;
-		r = process_start(&p, fds, pid);
+		r = child_open(child, &p);
 	}
 	if (r < 0)
 		return mcp_fail(params, err, r, "%s cannot be started: %s", params->command,
@@ -150,12 +172,14 @@ static struct span last_line(struct span text)
 	return text;
 }
 
-void mcp_program_say(struct buf *out, int status, struct span stderr_text)
+void mcp_program_say(struct buf *out, int r, int status, struct span stderr_text)
 {
 	struct span line = last_line(stderr_text);
 	const char *name = WIFSIGNALED(status) ? sigabbrev_np(WTERMSIG(status)) : NULL;
 
-	if (WIFSIGNALED(status))
+	if (r < 0)
+		buf_printf(out, "cannot be started");
+	else if (WIFSIGNALED(status))
 		buf_printf(out, "was killed by SIG%s", name ? name : "?");
 	else
 		buf_printf(out, "ended with exit status %d", WEXITSTATUS(status));

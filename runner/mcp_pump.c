@@ -19,18 +19,16 @@
 #define UNSENT_MAX  (4 * MCP_MESSAGE_MAX) /* bytes that wait for a program to read them */
 #define OVERLONG    4096                  /* bytes kept of each end of a line that is too long */
 #define FDS_AND_OUR (FDS + 1)             /* the wake descriptor is the last */
-#define GRACE       (MCP_CLOSE_GRACE_MS * (uint64_t)NSEC_PER_MSEC)
 
 static void wake(struct mcp_pump *s)
 {
 	(void)eventfd_write(s->wake, 1); /* full means that it is awake anyway */
 }
 
-static void drop_fd(int *fd)
+/* When the program has had its time to end by itself, or by a TERM. */
+static uint64_t grace_over(const struct mcp_pump *s)
 {
-	if (*fd >= 0)
-		(void)close(*fd);
-	*fd = -1;
+	return clock_monotonic() + s->link->params->grace_ms * (uint64_t)NSEC_PER_MSEC;
 }
 
 /* Waiters */
@@ -144,8 +142,8 @@ static void end_program(struct mcp_pump *s, int failure)
 	if (s->phase != MCP_SERVING)
 		return;
 	s->phase = MCP_CLOSED;
-	s->deadline = clock_monotonic() + GRACE;
-	drop_fd(&s->fds[FD_IN]);
+	s->deadline = grace_over(s);
+	child_close(&s->child, FD_IN);
 	mutex_lock(&s->lock);
 	s->stopping = true;
 	if (failure)
@@ -255,27 +253,27 @@ static void take_lines(struct mcp_pump *s, size_t seen)
 /* The pump: pipes */
 
 /* A piece. 1: got one; 0: nothing now; -1: the pipe is closed, and never memory for more. */
-static int take_piece(int *fd, struct buf *into)
+static int take_piece(struct mcp_pump *s, int which, struct buf *into)
 {
 	ssize_t n;
 
 	if (!buf_reserve(into, PIECE_MAX))
 		return -1;
-	n = read(*fd, into->data + into->len, PIECE_MAX);
+	n = read(s->child.fds[which], into->data + into->len, PIECE_MAX);
 	if (n > 0) {
 		into->len += (size_t)n;
 		return 1;
 	}
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return 0;
-	drop_fd(fd);
+	child_close(&s->child, which);
 	return -1;
 }
 
 static int take_output(struct mcp_pump *s)
 {
 	size_t seen = s->in.len;
-	int r = take_piece(&s->fds[FD_OUT], &s->in);
+	int r = take_piece(s, FD_OUT, &s->in);
 
 	if (r > 0)
 		take_lines(s, seen);
@@ -287,7 +285,7 @@ static int take_output(struct mcp_pump *s)
 static int take_stderr(struct mcp_pump *s)
 {
 	struct buf *kept = &s->stderr_text;
-	int r = take_piece(&s->fds[FD_ERR], kept);
+	int r = take_piece(s, FD_ERR, kept);
 
 	if (kept->len > 2 * PROCESS_STDERR_MAX)
 		buf_consume(kept, kept->len - PROCESS_STDERR_MAX);
@@ -297,7 +295,7 @@ static int take_stderr(struct mcp_pump *s)
 static void feed(struct mcp_pump *s)
 {
 	struct span rest = span_sub(buf_span(&s->sending), s->sent, s->sending.len);
-	ssize_t n = write(s->fds[FD_IN], rest.data, rest.len);
+	ssize_t n = write(s->child.fds[FD_IN], rest.data, rest.len);
 
 	if (n > 0)
 		s->sent += (size_t)n;
@@ -313,9 +311,13 @@ static void feed(struct mcp_pump *s)
 
 static void late(struct mcp_pump *s)
 {
-	s->deadline = clock_monotonic() + GRACE;
-	(void)kill(-s->pid, s->phase == MCP_CLOSED ? SIGTERM : SIGKILL);
-	s->phase = s->phase == MCP_CLOSED ? MCP_ENDING : MCP_KILLED;
+	s->deadline = grace_over(s);
+	if (s->phase == MCP_CLOSED && child_term(&s->child)) {
+		s->phase = MCP_ENDING;
+		return;
+	}
+	child_kill(&s->child);
+	s->phase = MCP_KILLED;
 }
 
 /* Milliseconds until the phase is over; -1: never. */
@@ -351,7 +353,7 @@ static void wait_for_news(struct mcp_pump *s, struct pollfd *polls)
 	size_t i;
 
 	for (i = 0; i < FDS; i++)
-		polls[i] = (struct pollfd){ .fd = s->fds[i], .events = POLLIN };
+		polls[i] = (struct pollfd){ .fd = s->child.fds[i], .events = POLLIN };
 	polls[FD_IN].events = POLLOUT;
 	if (!s->sending.len)
 		polls[FD_IN].fd = -1;
@@ -385,41 +387,54 @@ static bool serve(struct mcp_pump *s)
 	return true;
 }
 
-/* What is left in the pipes when the program and its group are gone. */
+/* What is left in the pipes when the program is gone. */
 static void drain(struct mcp_pump *s)
 {
 	uint64_t end = clock_monotonic() + PROCESS_DRAIN_MS * (uint64_t)NSEC_PER_MSEC;
 
-	while (s->fds[FD_OUT] >= 0 && take_output(s) > 0 && clock_monotonic() < end)
+	while (s->child.fds[FD_OUT] >= 0 && take_output(s) > 0 && clock_monotonic() < end)
 		;
-	while (s->fds[FD_ERR] >= 0 && take_stderr(s) > 0 && clock_monotonic() < end)
+	while (s->child.fds[FD_ERR] >= 0 && take_stderr(s) > 0 && clock_monotonic() < end)
 		;
 }
 
 static void finish(struct mcp_pump *s)
 {
 	int status = 0;
-	size_t i;
+	int r;
 
-	(void)kill(-s->pid, SIGKILL);
-	while (waitpid(s->pid, &status, 0) < 0 && errno == EINTR)
-		;
+	child_kill(&s->child);
 	drain(s);
-	for (i = 0; i < FDS; i++)
-		drop_fd(&s->fds[i]);
+	r = child_reap(&s->child, buf_span(&s->stderr_text), &status);
 
 	mutex_lock(&s->lock);
-	mcp_program_say(&s->last_words, status, buf_span(&s->stderr_text));
+	mcp_program_say(&s->last_words, r, status, buf_span(&s->stderr_text));
 	s->stopping = true;
 	s->ended = true;
 	settle_all_locked(s, -EPIPE);
 	mutex_unlock(&s->lock);
 }
 
+static int start_program(struct mcp_pump *s)
+{
+	struct err reason = { 0 };
+	int r = mcp_program_start(s->link->params, s->home, &s->child, &reason);
+
+	mutex_lock(&s->lock);
+	s->is_up = true;
+	s->start_failure = r;
+	s->start_reason = reason;
+	cond_wake_all(&s->up);
+	mutex_unlock(&s->lock);
+	return r;
+}
+
 static void *pump_thread(void *arg)
 {
 	struct mcp_pump *s = arg;
 
+	if (start_program(s) < 0)
+		return NULL;
 	while (serve(s))
 		;
 	finish(s);
@@ -468,7 +483,9 @@ void mcp_pump_stop(struct mcp_pump *s)
 
 static void pump_free(struct mcp_pump *s)
 {
-	drop_fd(&s->wake);
+	if (s->wake >= 0)
+		(void)close(s->wake);
+	cond_release(&s->up);
 	mutex_release(&s->lock);
 	buf_release(&s->unsent);
 	buf_release(&s->last_words);
@@ -499,30 +516,45 @@ static int start_thread(struct mcp_pump *s)
 	return -r;
 }
 
-static int start(struct mcp_pump *s, const char *folder, struct err *err)
+/* How the thread fared with the program. */
+static int await_program(struct mcp_pump *s, struct err *err)
+{
+	int r;
+
+	mutex_lock(&s->lock);
+	while (!s->is_up)
+		cond_wait(&s->up, &s->lock);
+	r = s->start_failure;
+	if (r < 0 && err)
+		*err = s->start_reason;
+	mutex_unlock(&s->lock);
+	if (r < 0)
+		(void)pthread_join(s->thread, NULL);
+	return r;
+}
+
+static int start(struct mcp_pump *s, struct err *err)
 {
 	int r;
 
 	if (s->wake < 0)
 		return err_errno(err, -errno, "eventfd");
-	r = mcp_program_start(s->link->params, folder, s->fds, &s->pid, err);
-	if (r < 0)
-		return r;
 	r = start_thread(s);
-	if (r == 0)
-		return 0;
-	finish(s);
-	return err_errno(err, r, "a thread for an MCP server");
+	if (r < 0)
+		return err_errno(err, r, "a thread for an MCP server");
+	return await_program(s, err);
 }
 
-int mcp_pump_start(struct mcp_pump *s, struct mcp_link *link, const char *folder, struct err *err)
+int mcp_pump_start(struct mcp_pump *s, struct mcp_link *link, const struct mcp_home *home,
+		   struct err *err)
 {
 	int r;
 
-	*s = (struct mcp_pump){ .link = link, .fds = { -1, -1, -1, -1 } };
+	*s = (struct mcp_pump){ .link = link, .home = home, .child = CHILD_NONE };
 	mutex_init(&s->lock);
+	cond_init(&s->up);
 	s->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	r = start(s, folder, err);
+	r = start(s, err);
 	if (r < 0)
 		pump_free(s);
 	return r;

@@ -5,14 +5,15 @@
  * wait, takes lines from standard output and hands each answer to whoever
  * waits for its id, keeps the end of standard error, and sees the program end.
  * Nobody else reads or writes the pipes, so a slow call holds up no other, and
- * a program that does not read holds up nobody.
+ * a program that does not read holds up nobody. The thread also starts the
+ * program: a sandbox ends with the thread that made it.
  */
 #ifndef RUNNER_MCP_PUMP_H
 #define RUNNER_MCP_PUMP_H
 
 #include "base/mutex.h"
+#include "runner/child.h"
 #include "runner/mcp_link.h"
-#include "runner/process.h"
 
 /* A request that waits for its answer. */
 struct mcp_waiter {
@@ -42,7 +43,13 @@ struct mcp_pump {
 	pthread_t thread;
 	int wake; /* an eventfd: something is new for the thread */
 
+	const struct mcp_home *home;
+
 	struct mutex lock;
+	struct cond up;                     /* it is known whether the program started */
+	bool is_up GUARDED_BY(lock);        /* so it is, and: */
+	int start_failure GUARDED_BY(lock); /* 0: it did */
+	struct err start_reason GUARDED_BY(lock);
 	struct mcp_waiter *waiters GUARDED_BY(lock);
 	struct buf unsent GUARDED_BY(lock);
 	bool stopping GUARDED_BY(lock); /* nothing can be sent any more */
@@ -50,8 +57,7 @@ struct mcp_pump {
 	struct buf last_words GUARDED_BY(lock); /* how it ended, once it has */
 
 	/* of the thread */
-	int fds[FDS];
-	pid_t pid;
+	struct child child;
 	enum mcp_phase phase;
 	uint64_t deadline; /* of the phase */
 	struct buf sending;
@@ -62,8 +68,8 @@ struct mcp_pump {
 };
 
 /* Start the program and the thread. -errno with err: there is nothing to free then. */
-MUST_CHECK int mcp_pump_start(struct mcp_pump *pump, struct mcp_link *link, const char *folder,
-			      struct err *err);
+MUST_CHECK int mcp_pump_start(struct mcp_pump *pump, struct mcp_link *link,
+			      const struct mcp_home *home, struct err *err);
 
 /*
  * Queue a message, and w (or NULL), which then belongs to the pump until

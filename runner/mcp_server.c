@@ -15,7 +15,7 @@
 struct mcp_server {
 	/* fixed */
 	const struct mcp_params *params;
-	const char *folder;
+	struct mcp_home home;
 	struct mcp_gate gate;
 
 	struct mutex lock;
@@ -106,7 +106,7 @@ static int connect_by(struct mcp_server *server, agree_fn *agree, struct cancel 
 	int r;
 
 	free_ended(server);
-	r = server->params->transport->open(server->params, server->folder, &link, err);
+	r = server->params->transport->open(server->params, &server->home, &link, err);
 	if (r < 0)
 		return r;
 	r = agree(link, cancel, err);
@@ -422,13 +422,20 @@ struct mcp_server *mcp_server_new(const struct mcp_params *params, const char *f
 	if (!server)
 		return NULL;
 	server->params = params;
-	server->folder = folder;
+	server->home.folder = folder;
 	if (mcp_gate_init(&server->gate) < 0) {
 		free(server);
 		return NULL;
 	}
 	mutex_init(&server->lock);
 	return server;
+}
+
+void mcp_server_enclose(struct mcp_server *server, const struct sandbox *sandbox,
+			const char *agents)
+{
+	server->home.sandbox = sandbox;
+	server->home.agents = agents;
 }
 
 /* All are asked to end before the first is waited for. */

@@ -167,8 +167,8 @@ static void stdio_free(struct mcp_link *link)
 	free(s);
 }
 
-static int stdio_open(const struct mcp_params *params, const char *folder, struct mcp_link **out,
-		      struct err *err)
+static int stdio_open(const struct mcp_params *params, const struct mcp_home *home,
+		      struct mcp_link **out, struct err *err)
 {
 	struct stdio *s = calloc(1, sizeof *s);
 	int r;
@@ -176,7 +176,7 @@ static int stdio_open(const struct mcp_params *params, const char *folder, struc
 	if (!s)
 		return err_nomem(err);
 	mcp_link_init(&s->link, &mcp_stdio, params);
-	r = mcp_pump_start(&s->pump, &s->link, folder, err);
+	r = mcp_pump_start(&s->pump, &s->link, home, err);
 	if (r < 0) {
 		free(s);
 		return r;

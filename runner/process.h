@@ -36,9 +36,11 @@ struct process {
 	struct span input;   /* for its standard input */
 	unsigned timeout_ms; /* 0: PROCESS_TIMEOUT_MS */
 
-	const struct sandbox *sandbox; /* NULL: none; the next two are for it */
+	const struct sandbox *sandbox; /* NULL: none; the next four are for it */
 	bool network;                  /* reaches other programs and machines */
 	const char *context;           /* a directory to write to, or NULL */
+	bool sees_all;                 /* what the daemon sees, but not what is in these: */
+	struct span hidden;            /* paths, each with its NUL */
 
 	/*
 	 * Set: each line of the output is handed over as soon as it came, on
@@ -67,13 +69,6 @@ void process_release(struct process *p);
 
 /* Our ends of a program's three pipes, by its own numbers of them, and a pidfd. */
 enum { FD_IN, FD_OUT, FD_ERR, FD_PID, FDS };
-
-/*
- * Only start a program, of which what the caller sets above counts, for whoever
- * watches it alone; in no sandbox. *pid is also its group; fds, which are all -1 before,
- * become descriptors that do not block. Returns 0 or -errno: none is open then.
- */
-MUST_CHECK int process_start(const struct process *p, int fds[FDS], pid_t *pid);
 
 /*
  * Run n programs side by side and wait until all have ended.

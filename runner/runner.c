@@ -324,7 +324,7 @@ int runner_new(const struct runner_options *options, struct runner **out, struct
 					     .tool_calls = &rn->tool_calls };
 	contexts_init(&rn->contexts, options->store);
 	pasts_init(&rn->pasts, PASTS_BYTES);
-	agents_init(&rn->agents, options->agents);
+	agents_init(&rn->agents, options->agents, options->sandbox);
 	mutex_init(&rn->lock);
 	cond_init(&rn->work);
 	cond_init(&rn->quiet);

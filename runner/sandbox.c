@@ -5,25 +5,22 @@
 
 #include "base/cancel.h"
 #include "runner/process.h"
-#include "runner/spawn.h"
+#include "runner/sandbox_view.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #define PROGRAM          "bwrap"
 #define PATH_USUAL       "/usr/local/bin:/usr/bin:/bin"
 #define PROBE_TIMEOUT_MS 10000
-#define SESSION_VARIABLE "ADKFS_SESSION"
 
 struct sandbox {
-	char *bwrap;     /* absolute; NULL: off */
-	struct buf view; /* the words that are the same for all programs, each with its NUL */
+	char *bwrap;             /* absolute; NULL: off */
+	struct buf views[VIEWS]; /* the words that are the same for all programs of a view */
 	char reason[sizeof((struct err *)0)->text];
 };
 
@@ -34,35 +31,6 @@ static const struct {
 	{ "auto", SANDBOX_AUTO },
 	{ PROGRAM, SANDBOX_BWRAP },
 	{ "none", SANDBOX_NONE },
-};
-
-/* What of /etc is there, if the machine has it: each costs a mount. */
-static const struct {
-	const char *name;
-	bool is_for_network;
-} etc_names[] = {
-	{ "alternatives", false }, { "crypto-policies", false }, { "fonts", false },
-	{ "group", false },        { "hosts", false },           { "ld.so.cache", false },
-	{ "localtime", false },    { "mime.types", false },      { "nsswitch.conf", false },
-	{ "passwd", false },       { "timezone", false },        { "ca-certificates", true },
-	{ "gai.conf", true },      { "host.conf", true },        { "pki", true },
-	{ "protocols", true },     { "resolv.conf", true },      { "services", true },
-	{ "ssl", true },
-};
-
-/* Directories of programs and libraries: links into /usr today, directories in older systems. */
-static const char *const system_names[] = {
-	"/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"
-};
-
-/* What links of a session lead to: so many steps up from it, then the name. */
-static const struct {
-	unsigned up;
-	const char *name;
-} shared[] = {
-	{ 2, "state" },     /* of the user */
-	{ 2, "artifacts" }, /* of the user */
-	{ 4, "state" },     /* of the app */
 };
 
 bool sandbox_find(const char *name, enum sandbox_mode *mode, const char **names)
@@ -77,161 +45,6 @@ bool sandbox_find(const char *name, enum sandbox_mode *mode, const char **names)
 		}
 	}
 	return false;
-}
-
-/* Words of a command line */
-
-static void add(struct buf *words, const char *word)
-{
-	buf_add(words, word, strlen(word) + 1);
-}
-
-static void add_two(struct buf *words, const char *option, const char *value)
-{
-	add(words, option);
-	add(words, value);
-}
-
-/* The same path inside as outside. */
-static void add_path(struct buf *words, const char *option, const char *path)
-{
-	add_two(words, option, path);
-	add(words, path);
-}
-
-static void add_system(struct buf *words)
-{
-	char target[256];
-	size_t i;
-
-	add_path(words, "--ro-bind", "/usr");
-	for (i = 0; i < ARRAY_SIZE(system_names); i++) {
-		ssize_t n = readlink(system_names[i], target, sizeof target - 1);
-
-		target[MAX(n, 0)] = 0;
-		if (n > 0) {
-			add_two(words, "--symlink", target);
-			add(words, system_names[i]);
-		} else {
-			add_path(words, "--ro-bind-try", system_names[i]);
-		}
-	}
-}
-
-static void add_etc(struct buf *words, bool for_network)
-{
-	char path[64];
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(etc_names); i++) {
-		if (etc_names[i].is_for_network != for_network)
-			continue;
-		(void)snprintf(path, sizeof path, "/etc/%s", etc_names[i].name);
-		add_path(words, "--ro-bind-try", path);
-	}
-}
-
-/* A program of root is to open the files of others in the mount, as without a sandbox. */
-static void add_capabilities(struct buf *words)
-{
-	if (geteuid() != 0)
-		return;
-	add_two(words, "--cap-drop", "ALL");
-	add_two(words, "--cap-add", "CAP_DAC_OVERRIDE");
-}
-
-static int make_view(struct sandbox *sb)
-{
-	struct buf *words = &sb->view;
-	char number[16];
-
-	(void)snprintf(number, sizeof number, "%d", SPAWN_EXTRA);
-	add(words, sb->bwrap);
-	add_two(words, "--json-status-fd", number);
-	add(words, "--unshare-pid");
-	add(words, "--unshare-ipc");
-	add(words, "--unshare-uts");
-	add(words, "--unshare-cgroup-try");
-	add(words, "--new-session");
-	add(words, "--die-with-parent");
-	add_capabilities(words);
-	add_system(words);
-	add_etc(words, false);
-	add_two(words, "--proc", "/proc");
-	add_two(words, "--dev", "/dev");
-	add_two(words, "--tmpfs", "/tmp");
-	return buf_check(words, NULL);
-}
-
-static const char *get_variable(char *const *env, const char *name)
-{
-	size_t n = strlen(name);
-
-	for (; *env; env++) {
-		if (!strncmp(*env, name, n) && (*env)[n] == '=')
-			return *env + n + 1;
-	}
-	return NULL;
-}
-
-/* The session and what its links lead to. Paths are without links and end with no slash. */
-static void add_session(struct buf *words, const char *session)
-{
-	CLEANUP(buf_release) struct buf path = { 0 };
-	size_t i;
-
-	add_path(words, "--bind", session);
-	for (i = 0; i < ARRAY_SIZE(shared); i++) {
-		struct span at = span_of(session);
-		unsigned up = shared[i].up;
-
-		while (up && at.len)
-			up -= at.data[--at.len] == '/';
-		buf_clear(&path);
-		buf_printf(&path, "%.*s/%s", (int)at.len, at.data, shared[i].name);
-		if (buf_cstr(&path))
-			add_path(words, "--bind-try", path.data);
-		words->failed |= path.failed;
-	}
-}
-
-/* Settings hold keys, which are not for programs. */
-static void add_folder(struct buf *words, const char *folder)
-{
-	char path[PATH_MAX];
-
-	add_path(words, "--ro-bind", folder);
-	if (snprintf(path, sizeof path, "%s/.env", folder) < (int)sizeof path &&
-	    access(path, F_OK) == 0) {
-		add_two(words, "--ro-bind", "/dev/null");
-		add(words, path);
-	}
-}
-
-static void add_process(struct buf *words, const struct process *p)
-{
-	const char *session = get_variable(p->env, SESSION_VARIABLE);
-	char *none = NULL;
-	char *const *arg;
-
-	if (p->network)
-		add_etc(words, true);
-	else
-		add(words, "--unshare-net");
-	add_folder(words, p->folder);
-	if (session && !p->is_shut_out)
-		add_session(words, session);
-	if (p->context && !p->is_shut_out)
-		add_path(words, "--bind", p->context);
-	add_two(words, "--remount-ro", "/");
-	add_two(words, "--chdir", p->folder);
-	add_two(words, "--setenv", "HOME");
-	add(words, "/tmp");
-	add_two(words, "--setenv", "TMPDIR");
-	add(words, "/tmp");
-	add_two(words, "--", p->program);
-	for (arg = p->argv && *p->argv ? p->argv + 1 : &none; *arg; arg++)
-		add(words, *arg);
 }
 
 /* One block: the pointers, then the words. */
@@ -262,8 +75,8 @@ int sandbox_command(const struct process *p, struct sandbox_command *out)
 {
 	CLEANUP(buf_release) struct buf words = { 0 };
 
-	buf_span_add(&words, buf_span(&p->sandbox->view));
-	add_process(&words, p);
+	buf_span_add(&words, buf_span(&p->sandbox->views[sandbox_view_of(p)]));
+	sandbox_view_add(&words, p);
 	return words.failed ? -ENOMEM : make_argv(buf_span(&words), &out->argv);
 }
 
@@ -396,15 +209,25 @@ static int turn_on(struct sandbox *sb, struct err *err)
 	if (r == -ENOENT)
 		return err_set(err, r, PROGRAM " (bubblewrap) is not in PATH");
 	if (r == 0)
-		r = make_view(sb);
+		r = sandbox_view_start(VIEW_PROGRAM, sb->bwrap, &sb->views[VIEW_PROGRAM]);
+	if (r == 0)
+		r = sandbox_view_start(VIEW_SERVER, sb->bwrap, &sb->views[VIEW_SERVER]);
 	return r < 0 ? err_nomem(err) : probe(sb, err);
+}
+
+static void release_views(struct sandbox *sb)
+{
+	size_t i;
+
+	for (i = 0; i < VIEWS; i++)
+		buf_release(&sb->views[i]);
 }
 
 static void turn_off(struct sandbox *sb, const char *reason)
 {
 	free(sb->bwrap);
 	sb->bwrap = NULL;
-	buf_release(&sb->view);
+	release_views(sb);
 	(void)snprintf(sb->reason, sizeof sb->reason, "%s", reason);
 }
 
@@ -435,7 +258,7 @@ void sandbox_free(struct sandbox *sandbox)
 	if (!sandbox)
 		return;
 	free(sandbox->bwrap);
-	buf_release(&sandbox->view);
+	release_views(sandbox);
 	free(sandbox);
 }
 

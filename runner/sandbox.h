@@ -15,6 +15,12 @@
  * at the paths where they are outside. Nothing else is there, and nothing that
  * started in it outlives the program. The user is the same inside; root keeps
  * of its capabilities the one to open files of others.
+ *
+ * A program with process.sees_all, which is an MCP server, sees the machine as
+ * the daemon does: files, devices, network. What process.hidden names cannot be
+ * read in it, and there are no processes but its own, so that no way leads around that.
+ * They are hidden as long as they are not replaced. Root keeps capabilities
+ * over files, users and processes.
  */
 #ifndef RUNNER_SANDBOX_H
 #define RUNNER_SANDBOX_H

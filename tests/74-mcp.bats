@@ -73,12 +73,29 @@ plain() {
 	for name in hang env where ask; do
 		printf -- "- when: {user: '^%s'}\n  calls: [{name: %s}]\n" $name $name
 	done >> "$AGENTS/mcp/rules.yaml"
-	printf -- "- when: {tool: '.*'}\n  text: done\n" >> "$AGENTS/mcp/rules.yaml"
+	cat >> "$AGENTS/mcp/rules.yaml" <<-'E'
+		- when: {user: '^shell (.*)$'}
+		  calls: [{name: shell, args: {command: "$1"}}]
+		- when: {tool: '.*'}
+		  text: done
+	E
 }
 
-# Processes that run in the agent's folder: the servers.
+# Python processes that run in the agent's folder: the servers.
 servers() {
-	find /proc -maxdepth 2 -name cwd -lname "$AGENTS/mcp" -printf '%P\n' 2> /dev/null
+	find /proc -maxdepth 2 -name cwd -lname "$AGENTS/mcp" -printf '%h/comm\n' 2> /dev/null |
+		xargs -r grep -ls '^python' || :
+}
+
+# sh COMMAND: what it printed, run by the server.
+run_there() {
+	say "shell $1"
+	jq -r .structuredContent.text turns/latest/calls/*/response.json
+}
+
+needs_bwrap() {
+	[ "$(jq -r .sandbox.kind "$MNT/.adkfs/config.json")" = bwrap ] ||
+		skip "$(jq -r .sandbox.reason "$MNT/.adkfs/config.json")"
 }
 
 number_of_servers() {
@@ -103,15 +120,15 @@ response() {
 }
 
 @test "one process serves all sessions, and ends with the mount" {
-	local pid
+	local life
 
 	plain
 	number_of_servers 0
 	say where
-	pid=$(response 1 | jq .pid)
+	life=$(response 1 | jq .life)
 	session mcp bob s2
 	say where
-	same "$pid" "$(response 1 | jq .pid)"
+	same "$life" "$(response 1 | jq .life)"
 	number_of_servers 1
 	cd "$TMP"
 	daemon_stop
@@ -119,14 +136,14 @@ response() {
 }
 
 @test "a changed agent gets a server of its own, and the old one ends" {
-	local pid
+	local life
 
 	plain
 	say where
-	pid=$(response 1 | jq .pid)
+	life=$(response 1 | jq .life)
 	echo '# changed' >> "$AGENTS/mcp/root_agent.yaml"
 	say where
-	[ "$pid" != "$(response 2 | jq .pid)" ]
+	[ "$life" != "$(response 2 | jq .life)" ]
 	eventually 20 number_of_servers 1
 }
 
@@ -157,4 +174,59 @@ response() {
 	cd "$TMP"
 	daemon_stop
 	number_of_servers 0
+}
+
+@test "a server cannot read the keys of agents, nor what else the daemon was told" {
+	export MY_SECRET=of-the-daemon
+	needs_bwrap
+	daemon_restart
+	plain_with_keys
+	same '' "$(run_there 'cat .env ../*/.env ../.env 2> /dev/null; cd .. && grep -rs of-an-agent --include=.env .')"
+	same '' "$(run_there 'cat keys 2> /dev/null')" # a .env may be a link
+	same '' "$(run_there 'cat /proc/*/environ 2> /dev/null | grep -a of-the-daemon')"
+	same '' "$(run_there 'cat /proc/[0-9]*/root'"$AGENTS"'/mcp/.env 2> /dev/null')"
+	same '' "$(run_there "umount .env 2> /dev/null; unshare -rm umount .env 2> /dev/null; cat .env 2> /dev/null")"
+	grep -q of-an-agent "$AGENTS/mcp/.env"
+}
+
+# Agents with keys.
+plain_with_keys() {
+	plain
+	echo 'KEY=of-an-agent' > "$AGENTS/mcp/keys"
+	ln -s keys "$AGENTS/mcp/.env"
+	echo 'KEY=of-an-agent' > "$AGENTS/echo/.env"
+	echo 'KEY=of-an-agent' > "$AGENTS/.env"
+}
+
+@test "a server has the rest of the machine" {
+	needs_bwrap
+	plain
+	session mcp
+	same "$AGENTS/mcp" "$(run_there pwd)"
+	same 'kept' "$(run_there 'echo kept > made; cat made; echo x > /dev/null')"
+	same kept "$(cat "$AGENTS/mcp/made")"
+	same "$(id -u)" "$(run_there 'id -u')"
+	same "$HOME" "$(run_there 'echo $HOME')"
+	same "$(readlink /proc/self/ns/net)" "$(run_there 'readlink /proc/self/ns/net')"
+	same "$(ls -A /etc | wc -l)" "$(run_there 'ls -A /etc | wc -l')"
+	same mcp "$(run_there "ls $MNT/apps | grep mcp")"
+}
+
+@test "a server's exit status is told through the sandbox" {
+	agent '{stdio_server_params: {command: sh, args: [-c, "echo gone wrong >&2; exit 3"]}}'
+	say 'echo hello'
+	grep -q 'ended with exit status 3: gone wrong' turns/1/error
+	agent '{stdio_server_params: {command: sh, args: [-c, "kill -9 $$"]}}'
+	say 'echo hello'
+	grep -q 'was killed by SIGKILL' turns/2/error
+}
+
+@test "a server dies with the daemon, whatever it ignores" {
+	needs_bwrap
+	plain stubborn
+	say where
+	number_of_servers 1
+	cd "$TMP"
+	daemon_kill
+	eventually 20 number_of_servers 0
 }

@@ -7,9 +7,12 @@ what is no message, ask(method) for requests to the client, and `state`.
 
 import json
 import os
+import subprocess
 import sys
 import time
+import uuid
 
+LIFE = str(uuid.uuid4())  # pids may be those of a sandbox
 SCHEMA = {"type": "object", "properties": {"n": {"type": "integer"}}}
 LEGACY = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"]
 MODERN = "2026-07-28"
@@ -96,7 +99,14 @@ def env(conn, message, raw):
 
 
 def where(conn, message, raw):
-    return {"content": [], "structuredContent": {"cwd": os.getcwd(), "pid": os.getpid(), "argv": sys.argv[1:]}}
+    return {"content": [], "structuredContent": {"cwd": os.getcwd(), "pid": os.getpid(), "argv": sys.argv[1:],
+                                                 "life": LIFE}}
+
+
+def shell(conn, message, raw):
+    """What a command printed."""
+    done = subprocess.run(args_of(message)["command"], shell=True, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    return {"content": [], "structuredContent": {"text": (done.stdout + done.stderr).strip()}}
 
 
 def seen(conn, message, raw):
@@ -195,7 +205,7 @@ def close_out(conn, message, raw):
 
 TOOLS = {
     f.__name__: f
-    for f in (echo, raw_args, slow, hang, die, big, fail, refuse, empty, env, where, seen, count, noise, twice,
+    for f in (echo, raw_args, shell, slow, hang, die, big, fail, refuse, empty, env, where, seen, count, noise, twice,
               broken, scalar, deep, latin, change, change_quietly, ask, progress, stderr, state, wants_input,
               close_out)
 }
