@@ -24,11 +24,14 @@ static const char *plural(size_t n)
 /* One line, and one for each warning. */
 static int print_line(const char *folder, const struct agent_tree *tree)
 {
+	json_auto_t *warnings = agent_warnings(tree);
 	const struct agent *root = tree->root;
 	size_t tools = 0;
 	json_t *warning;
 	size_t i;
 
+	if (!warnings)
+		return -ENOMEM;
 	/* An entry that is a toolset counts as one: what it offers is known only when it is asked.
 	 */
 	for (i = 0; i < tree->count; i++)
@@ -36,7 +39,7 @@ static int print_line(const char *folder, const struct agent_tree *tree)
 	(void)printf("%s: ok: %s (%s), %zu agent%s, %zu tool%s\n", folder, root->name,
 		     agent_kind_name(root->kind), tree->count, plural(tree->count), tools,
 		     plural(tools));
-	json_array_foreach(tree->warnings, i, warning)
+	json_array_foreach(warnings, i, warning)
 	{
 		(void)printf("%s: warning: %s\n", folder, json_string_value(warning));
 	}

@@ -151,7 +151,7 @@ struct agent_tree {
 	unsigned tool_timeout_ms;     /* of each program; 0: the usual one */
 	unsigned compaction_interval; /* turns; 0: not by itself */
 	unsigned compaction_overlap;
-	json_t *warnings; /* list of strings, shown in agent.json */
+	json_t *warnings; /* list of strings: what the files gave rise to, see agent_warnings() */
 	uint64_t mtime;   /* ns; the newest of the files read */
 	json_t *files;    /* object: the files read, see folder.h */
 	atomic_uint refs;
@@ -182,6 +182,13 @@ bool agent_is_stale(const struct agent_tree *tree);
 
 /* The loaded tree as the object that agent.json shows. NULL: out of memory. */
 json_t *agent_show(const struct agent_tree *tree);
+
+/*
+ * What a person should know about the tree: a list of sentences. What was found
+ * when it was loaded, and what is known by now of the servers that it uses;
+ * none of them is asked for this. NULL: out of memory. Any thread.
+ */
+json_t *agent_warnings(const struct agent_tree *tree);
 
 /* By name, in the tree below (and with) `from`. NULL: there is none. */
 struct agent *agent_find(struct agent *from, const char *name);

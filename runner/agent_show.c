@@ -123,7 +123,7 @@ json_t *agent_show(const struct agent_tree *tree)
 	json_t *object = agent_fields_show(tree->root);
 
 	if (!object || json_object_set_new(object, "folder", agent_show_text(tree->folder)) ||
-	    json_object_set(object, "warnings", tree->warnings)) {
+	    json_object_set_new(object, "warnings", agent_warnings(tree))) {
 		json_decref(object);
 		return NULL;
 	}

@@ -100,7 +100,10 @@ typedef int mcp_tool_fn(void *arg, const struct mcp_tool *tool);
 MUST_CHECK int mcp_tools(struct mcp_server *server, struct cancel *cancel, mcp_tool_fn *fn,
 			 void *arg, struct err *err);
 
-/* Why tools of the latest list were left out: a list of texts. NULL: out of memory. */
+/*
+ * What was wrong with the latest list, such as tools that were left out: a list of
+ * sentences that name the server. Empty while there is none. NULL: out of memory.
+ */
 json_t *mcp_warnings(struct mcp_server *server);
 
 /*

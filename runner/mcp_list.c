@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/jsontext.h"
+#include "runner/agent_load.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -15,17 +16,28 @@
 
 #define KEPT_MS 60000 /* a list of a service that cannot tell of changes */
 
-static int warn(struct mcp_list *list, const char *fmt, ...) PRINTF(2, 3);
+struct listing {
+	struct mcp_link *link;
+	struct mcp_list *list;
+	json_t *own_names; /* object: names of the server seen */
+	json_t *cursors;   /* object: cursors seen */
+	uint64_t now;
+};
 
-static int warn(struct mcp_list *list, const char *fmt, ...)
+static int warn(struct listing *l, const char *fmt, ...) PRINTF(2, 3);
+
+static int warn(struct listing *l, const char *fmt, ...)
 {
+	struct err sentence = { 0 };
 	char text[300];
 	va_list args;
 
 	va_start(args, fmt);
 	(void)vsnprintf(text, sizeof text, fmt, args);
 	va_end(args);
-	return json_array_append_new(list->warnings, json_sprintf("%s", text)) ? -ENOMEM : 0;
+	(void)mcp_fail(l->link->params, &sentence, -ENOTSUP, "%s", text);
+	return json_array_append_new(l->list->warnings, agent_show_text(sentence.text)) ? -ENOMEM
+											: 0;
 }
 
 /* Names */
@@ -65,14 +77,6 @@ static bool is_wanted(const struct mcp_params *params, const char *own)
 
 /* Pages */
 
-struct listing {
-	struct mcp_link *link;
-	struct mcp_list *list;
-	json_t *own_names; /* object: names of the server seen */
-	json_t *cursors;   /* object: cursors seen */
-	uint64_t now;
-};
-
 static void listing_release(struct listing *l)
 {
 	json_decref(l->own_names);
@@ -91,22 +95,22 @@ static int take_tool(struct listing *l, const json_t *item)
 	char name[MCP_NAME_MAX + 1];
 
 	if (!own || !*own)
-		return warn(list, "a tool without a name is left out");
+		return warn(l, "a tool without a name is left out");
 	if (json_object_get(l->own_names, own))
-		return warn(list, "%.100s is left out: the name is there twice", own);
+		return warn(l, "%.100s is left out: the name is there twice", own);
 	if (json_object_set_new(l->own_names, own, json_true()))
 		return -ENOMEM;
 	if (!is_wanted(link->params, own))
 		return 0;
 	if (!json_is_object(schema))
-		return warn(list, "%.100s is left out: it has no inputSchema", own);
+		return warn(l, "%.100s is left out: it has no inputSchema", own);
 	if (link->transport->check)
 		reason = link->transport->check(link, schema);
 	if (reason)
-		return warn(list, "%.100s is left out: %s", own, reason);
+		return warn(l, "%.100s is left out: %s", own, reason);
 	make_name(link->params->prefix, own, name);
 	if (json_object_get(list->names, name))
-		return warn(list, "%.100s is left out: another tool is offered as %s", own, name);
+		return warn(l, "%.100s is left out: another tool is offered as %s", own, name);
 	if (json_object_set_new(list->names, name, json_string(own)))
 		return -ENOMEM;
 	list->tools[list->n++] = (struct mcp_tool){ .server_name = own,
@@ -159,7 +163,7 @@ static int take_tools(struct listing *l, const json_t *page)
 	for (i = 0; i < count && r == 0; i++)
 		r = take_tool(l, json_array_get(items, i));
 	if (r == 0 && count < json_array_size(items))
-		r = warn(l->list, "only the first %d tools are offered", MCP_TOOLS_MAX);
+		r = warn(l, "only the first %d tools are offered", MCP_TOOLS_MAX);
 	return r;
 }
 
@@ -228,9 +232,9 @@ static int next_cursor(struct listing *l, const json_t *page, size_t pages, stru
 	if (!text || l->list->n == MCP_TOOLS_MAX)
 		return 0;
 	if (json_object_get(l->cursors, text))
-		r = warn(l->list, "the list of tools repeats itself");
+		r = warn(l, "the list of tools repeats itself");
 	else if (pages == MCP_PAGES_MAX)
-		r = warn(l->list, "only the first %d pages of tools are offered", MCP_PAGES_MAX);
+		r = warn(l, "only the first %d pages of tools are offered", MCP_PAGES_MAX);
 	else
 		r = json_object_set_new(l->cursors, text, json_true()) ? -ENOMEM : 1;
 	buf_clear(cursor);
@@ -272,7 +276,7 @@ static int check_filter(struct listing *l)
 		const char *own = json_string_value(name);
 
 		if (!json_object_get(l->own_names, own))
-			r = warn(l->list, "tool_filter: the server has no %.100s", own);
+			r = warn(l, "tool_filter: the server has no %.100s", own);
 		if (r < 0)
 			break;
 	}

@@ -65,6 +65,18 @@ my_echo' "$(cat artifacts/offer)"
 	grep -q nowhere turns/1/error
 }
 
+@test "agent.json tells what is wrong with a list, and starts no server for that" {
+	plain odd
+	same '[]' "$(jq -c .warnings ../../../../agent.json)"
+	number_of_servers 0
+	say where
+	eventually 5 grep -q no_schema ../../../../agent.json
+	same 'MCP server python3 stdio_server.py: rooms_find_all is left out: another tool is offered as rooms_find_all
+MCP server python3 stdio_server.py: no_schema is left out: it has no inputSchema
+MCP server python3 stdio_server.py: a tool without a name is left out
+MCP server python3 stdio_server.py: echo is left out: the name is there twice' "$(jq -r '.warnings[]' ../../../../agent.json)"
+}
+
 # plain: the app "mcp" with the tools of the test server, and a rule for each that is called without arguments.
 plain() {
 	local name

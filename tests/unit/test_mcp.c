@@ -7,6 +7,9 @@
 /* Much less than the limits of calls, also on a machine that has other work. */
 #define AT_ONCE (20ull * NSEC_PER_SEC)
 
+/* What errors and warnings start with. */
+#define SERVER "MCP server python3 stdio_server.py: "
+
 /* The test server in some modes, "legacy" or "modern, paged"; `more` are lines of args. */
 static struct rig rig_with(const char *modes, const char *more)
 {
@@ -132,7 +135,7 @@ static void test_filter(void **state UNUSED)
 	warnings = mcp_warnings(rig.server);
 	assert_int_equal(json_array_size(warnings), 1);
 	assert_string_equal(json_string_value(json_array_get(warnings, 0)),
-			    "tool_filter: the server has no nowhere");
+			    SERVER "tool_filter: the server has no nowhere");
 	json_decref(warnings);
 	expect_text(&rig, "count", "", "1");
 }
@@ -150,10 +153,11 @@ static void test_odd_tools(void **state UNUSED)
 	warnings = mcp_warnings(rig.server);
 	text = json_dumps(warnings, JSON_COMPACT);
 	assert_string_equal(
-		text, "[\"rooms_find_all is left out: another tool is offered as rooms_find_all\","
-		      "\"no_schema is left out: it has no inputSchema\","
-		      "\"a tool without a name is left out\","
-		      "\"echo is left out: the name is there twice\"]");
+		text, "[\"" SERVER
+		      "rooms_find_all is left out: another tool is offered as rooms_find_all\","
+		      "\"" SERVER "no_schema is left out: it has no inputSchema\","
+		      "\"" SERVER "a tool without a name is left out\","
+		      "\"" SERVER "echo is left out: the name is there twice\"]");
 	free(text);
 	json_decref(warnings);
 }
@@ -173,8 +177,8 @@ static void expect_warning(const char *mode, const char *want)
 
 static void test_endless_list(void **state UNUSED)
 {
-	expect_warning("endless", "only the first 100 pages of tools are offered");
-	expect_warning("loops", "the list of tools repeats itself");
+	expect_warning("endless", SERVER "only the first 100 pages of tools are offered");
+	expect_warning("loops", SERVER "the list of tools repeats itself");
 }
 
 static void test_list_changes(void **state UNUSED)
