@@ -9,7 +9,7 @@
     old         the same, and speaks 2024-11-05 whatever it is offered
     ancient     speaks a version that nobody knows
     modern      2026-07-28, and refuses to be initialized
-    late        says nothing for two seconds, then is modern
+    late        says nothing until it has had a second message, then is modern
     refuse      modern, but only with versions that nobody knows
     paged       lists its tools one a page, the second cursor being ""
     endless     lists pages without end; `loops`: the same page again and again
@@ -21,6 +21,7 @@
     listless    does not answer tools/list
 """
 
+import itertools
 import json
 import signal
 import sys
@@ -152,12 +153,11 @@ def main():
         sys.exit(7)
     if "stubborn" in MODES:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    if "late" in MODES:
-        time.sleep(2)
     conversation = Conversation()
     if "babble" in MODES:
         conversation.write("Welcome to the test server!\n{}\n")
-    for line in sys.stdin.buffer:
+    early = [sys.stdin.buffer.readline() for _ in range(2)] if "late" in MODES else []
+    for line in itertools.chain(early, sys.stdin.buffer):
         conversation.take(line.decode())
     while "stubborn" in MODES:
         time.sleep(1)

@@ -172,7 +172,7 @@ def ask(conn, message, raw):
 def progress(conn, message, raw):
     token = message["params"]["_meta"]["progressToken"]
     for i in range(args_of(message)["n"]):
-        time.sleep(0.2)
+        time.sleep(args_of(message).get("ms", 200) / 1000)
         conn.send({"jsonrpc": "2.0", "method": "notifications/progress",
                    "params": {"progressToken": token, "progress": i}})
     return text("done")

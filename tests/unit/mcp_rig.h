@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 #include "base/jsontext.h"
-#include "runner/mcp.h"
+#include "runner/mcp_params.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -4,14 +4,18 @@
  */
 #include "mcp_rig.h"
 
+#include "runner/sandbox.h"
+
+#include <sys/stat.h>
+
 /* Much less than the limits of calls, also on a machine that has other work. */
 #define AT_ONCE (20ull * NSEC_PER_SEC)
 
 /* What errors and warnings start with. */
 #define SERVER "MCP server python3 stdio_server.py: "
 
-/* The test server in some modes, "legacy" or "modern, paged"; `more` are lines of args. */
-static struct rig rig_with(const char *modes, const char *more)
+/* The same with a time limit for what is no call. */
+static struct rig rig_within(const char *seconds, const char *modes, const char *more)
 {
 	char *yaml;
 	struct rig rig;
@@ -21,12 +25,18 @@ static struct rig rig_with(const char *modes, const char *more)
 			     "  stdio_connection_params:\n"
 			     "    server_params: {command: python3, args: [stdio_server.py, %s],"
 			     " env: {ROOMS_TOKEN: s3cret-token}}\n"
-			     "    timeout: 4\n"
+			     "    timeout: %s\n"
 			     "%s",
-			     modes, more) > 0);
+			     modes, seconds, more) > 0);
 	rig = rig_of(yaml);
 	free(yaml);
 	return rig;
+}
+
+/* The test server in some modes, "legacy" or "modern, paged"; `more` are lines of args. */
+static struct rig rig_with(const char *modes, const char *more)
+{
+	return rig_within("4", modes, more);
 }
 
 /* Parameters */
@@ -205,14 +215,14 @@ static void test_list_changes(void **state UNUSED)
 
 static void test_list_fails(void **state UNUSED)
 {
-	RIG rig = rig_with("listless", "");
+	RIG rig = rig_within("1", "listless", "");
 	CLEANUP(buf_release) struct buf names = { 0 };
 	struct err err = { 0 };
 
 	assert_int_equal(list(&rig, &names, &err), -ETIMEDOUT);
 	assert_string_equal(
 		err.text,
-		"MCP server python3 stdio_server.py: did not answer tools/list in 4 seconds");
+		"MCP server python3 stdio_server.py: did not answer tools/list in 1 seconds");
 	expect_text(&rig, "count", "", "1"); /* calls do not need it */
 }
 
@@ -345,20 +355,35 @@ static void test_cancel_connecting(void **state UNUSED)
 static void test_failing_together(void **state UNUSED)
 {
 	struct background waiting[4];
-	RIG rig = rig_of("args: {stdio_connection_params: {server_params: {command: sleep,"
-			 " args: ['60']}, timeout: 1}}");
-	uint64_t from = clock_monotonic();
+	char tries[] = "/tmp/test_mcp.XXXXXX";
+	int fd = mkstemp(tries);
+	struct stat st;
+	char *yaml;
 	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(waiting); i++)
-		background_start(&waiting[i], &rig, "count");
-	for (i = 0; i < ARRAY_SIZE(waiting); i++) {
-		background_join(&waiting[i]);
-		assert_int_equal(waiting[i].r, -ETIMEDOUT);
-		assert_string_equal(waiting[i].err.text,
-				    "MCP server sleep 60: did not answer initialize in 1 seconds");
+	assert_true(fd >= 0);
+	assert_true(asprintf(&yaml,
+			     "args: {stdio_connection_params: {server_params: {command: sh, args:"
+			     " [-c, 'echo try >> %s; exec sleep 60']}, timeout: 0.3}}",
+			     tries) > 0);
+	{
+		RIG rig = rig_of(yaml);
+
+		rig.params->grace_ms = 10;
+		for (i = 0; i < ARRAY_SIZE(waiting); i++)
+			background_start(&waiting[i], &rig, "count");
+		for (i = 0; i < ARRAY_SIZE(waiting); i++) {
+			background_join(&waiting[i]);
+			assert_int_equal(waiting[i].r, -ETIMEDOUT);
+			assert_non_null(strstr(waiting[i].err.text,
+					       "did not answer initialize in 0.3 seconds"));
+		}
 	}
-	assert_true(clock_monotonic() - from < 8ull * NSEC_PER_SEC); /* 2 for each that tries */
+	assert_int_equal(fstat(fd, &st), 0);
+	assert_int_equal(st.st_size, strlen("try\n"));
+	(void)close(fd);
+	(void)unlink(tries);
+	free(yaml);
 }
 
 static void test_time(void **state UNUSED)
@@ -373,8 +398,8 @@ static void test_time(void **state UNUSED)
 			    "MCP server python3 stdio_server.py: did not answer tools/call "
 			    "in 0.3 seconds");
 	await_seen(&rig, "notifications/cancelled", 1);
-	/* 2 seconds in all, with news every 0.2 */
-	assert_int_equal(call_for(&rig, "progress", "{\"n\":10}", 1000, &result, &err), 0);
+	/* more than the limit in all, with news all the time */
+	assert_int_equal(call_for(&rig, "progress", "{\"n\":12,\"ms\":50}", 500, &result, &err), 0);
 }
 
 /* Ends */
@@ -473,22 +498,17 @@ static void test_eras(void **state UNUSED)
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(modes); i++) {
-		RIG rig = rig_of(
-			"args: {stdio_connection_params: {server_params: {command: 'true'},"
-			" timeout: 1}}");
-		RIG real = rig_with(modes[i], "");
+		RIG rig = rig_within(strcmp(modes[i], "silent") ? "4" : "1", modes[i], "");
 
-		(void)rig;
-		expect_listed(&real, "echo", true);
-		expect_text(&real, "count", "{}", "1");
+		expect_listed(&rig, "echo", true);
+		expect_text(&rig, "count", "{}", "1");
 	}
 }
 
 /* A modern server that starts more slowly than it is probed. */
 static void test_late(void **state UNUSED)
 {
-	RIG rig = rig_of("args: {stdio_connection_params: {server_params: {command: python3,"
-			 " args: [stdio_server.py, late]}, timeout: 1.5}}");
+	RIG rig = rig_within("1", "late", "");
 
 	expect_text(&rig, "count", "{}", "1");
 }
@@ -535,12 +555,41 @@ static void test_stubborn(void **state UNUSED)
 	struct rig rig = rig_with("stubborn", "");
 	uint64_t from;
 
+	rig.params->grace_ms = 100;
 	structured(&rig, "where", "pid", &pid);
 	from = clock_monotonic();
 	rig_release(&rig);
 	assert_true(clock_monotonic() - from < 2 * AT_ONCE);
 	assert_int_equal(kill(atoi(pid.data), 0), -1);
 	assert_int_equal(errno, ESRCH);
+}
+
+/* In a sandbox: the thread that needed the server first is over, the server is not. */
+static void test_enclosed(void **state UNUSED)
+{
+	CLEANUP(buf_release) struct buf life = { 0 };
+	CLEANUP(buf_release) struct buf later = { 0 };
+	struct sandbox *sandbox = NULL;
+	struct background first;
+
+	assert_int_equal(sandbox_new(SANDBOX_AUTO, &sandbox, NULL), 0);
+	if (sandbox_is_on(sandbox)) {
+		RIG rig = rig_with("legacy", "");
+
+		mcp_server_enclose(rig.server, sandbox, NULL);
+		background_start(&first, &rig, "where");
+		background_join(&first);
+		assert_int_equal(first.r, 0);
+		structured(&rig, "where", "life", &life);
+		background_start(&first, &rig, "count");
+		background_join(&first);
+		structured(&rig, "where", "life", &later);
+		assert_string_equal(life.data, later.data);
+		expect_text(&rig, "count", "{}", "2");
+		expect_failure(&rig, "die", "{}", -EPIPE,
+			       "ended with exit status 3: boom: the server dies");
+	}
+	sandbox_free(sandbox);
 }
 
 static void test_unused(void **state UNUSED)
@@ -582,6 +631,7 @@ int main(void)
 		cmocka_unit_test(test_environment),
 		cmocka_unit_test(test_secret),
 		cmocka_unit_test(test_stubborn),
+		cmocka_unit_test(test_enclosed),
 		cmocka_unit_test(test_unused),
 	};
 	int r;
