@@ -119,20 +119,23 @@ static int judge_refusal(const struct mcp_link *link, const struct mcp_request *
 	return 0;
 }
 
-/* Have changes of the list pushed, where that has to be asked for. */
-static int subscribe(struct mcp_link *link, struct span discovered, struct cancel *cancel,
-		     struct err *err)
+/* Whether a server says that it tells when the list of tools changes. */
+static bool tells_changes(struct span result)
 {
-	static const struct mcp_request rq = {
-		.method = "subscriptions/listen",
-		.members = { "\"notifications\":{\"toolsListChanged\":true}", 41 },
-	};
-	CLEANUP(buf_release) struct buf text = { 0 };
 	struct span value;
 
-	if (!link->transport->has_pushes || json_member(discovered, "capabilities", &value) < 0 ||
-	    json_member(value, "tools", &value) < 0 ||
-	    json_member(value, "listChanged", &value) < 0 || !span_is(value, "true"))
+	return json_member(result, "capabilities", &value) == 0 &&
+	       json_member(value, "tools", &value) == 0 &&
+	       json_member(value, "listChanged", &value) == 0 && span_is(value, "true");
+}
+
+/* Have changes of the list pushed over the link, where that has to be asked for. */
+static int subscribe(struct mcp_link *link, struct cancel *cancel, struct err *err)
+{
+	static const struct mcp_request rq = MCP_LISTEN_REQUEST;
+	CLEANUP(buf_release) struct buf text = { 0 };
+
+	if (!link->transport->has_pushes || !link->tells_changes)
 		return 0;
 	mcp_write_request(&text, link, &rq, atomic_fetch_add(&link->ids, 1) + 1);
 	if (buf_check(&text, err) < 0)
@@ -150,9 +153,10 @@ static int judge_discovery(struct mcp_link *link, struct span result, struct can
 	if (json_member(result, "supportedVersions", &versions) < 0)
 		return 0;
 	r = choose(link, versions, verdict, err);
-	if (r == 0 && *verdict == VERDICT_MODERN)
-		r = subscribe(link, result, cancel, err);
-	return r;
+	if (r < 0 || *verdict != VERDICT_MODERN)
+		return r;
+	link->tells_changes = tells_changes(result);
+	return subscribe(link, cancel, err);
 }
 
 static int probe(struct mcp_link *link, struct cancel *cancel, enum verdict *verdict,
@@ -224,6 +228,7 @@ static int initialize(struct mcp_link *link, struct cancel *cancel, struct err *
 		r = take_version(link, buf_span(&rq.result), err);
 	if (r < 0)
 		return r;
+	link->tells_changes = tells_changes(buf_span(&rq.result));
 	mcp_write_initialized(&text);
 	if (buf_check(&text, err) < 0)
 		return -ENOMEM;

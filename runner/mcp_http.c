@@ -7,7 +7,7 @@
  * notifications in a stream, and end a stream early: the rest is fetched by a
  * GET that names the last event. In the modern era none of that exists.
  */
-#include "runner/mcp_service.h"
+#include "runner/mcp_listen.h"
 
 #include "base/clock.h"
 #include "runner/mcp_headers.h"
@@ -18,7 +18,6 @@
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <strings.h>
 
 #define TOLD_MS     500 /* how long a server may take to hear that a call is cancelled */
 #define GOODBYE_MS  1000
@@ -56,11 +55,6 @@ static int add_repeated(const struct exchange *x, struct http_request *http)
 	if (r == 0 && rq->name)
 		r = mcp_headers_text(http, "Mcp-Name", span_of(rq->name));
 	return r < 0 ? r : mcp_headers_add(http, rq->schema, rq->args);
-}
-
-static unsigned connect_ms(const struct mcp_params *params)
-{
-	return params->timeout_ms ? params->timeout_ms : MCP_HTTP_CONNECT_MS;
 }
 
 static int http_tell(struct mcp_link *link, struct span message, struct cancel *cancel,
@@ -103,23 +97,6 @@ static void move_deadline(struct exchange *x)
 	x->deadline = MIN(clock_monotonic() + patience, x->last);
 }
 
-/* A request of the server, which waits for our word before it goes on. */
-static void reply(struct exchange *x, const struct mcp_message *m)
-{
-	CLEANUP(buf_release) struct buf text = { 0 };
-	struct mcp_link *link = &x->service->link;
-	int status;
-
-	if (atomic_load(&link->era) == MCP_MODERN)
-		return;
-	mcp_write_reply(&text, m);
-	/* One that asks and does not listen gets no answer; it has one from us all the same. */
-	if (buf_check(&text, NULL) == 0 &&
-	    mcp_service_tell(x->service, NULL, buf_span(&text), mcp_patience(link->params),
-			     x->cancel, &status, NULL) < 0)
-		return;
-}
-
 static int take_message(struct exchange *x, const struct mcp_message *m)
 {
 	struct mcp_link *link = &x->service->link;
@@ -129,7 +106,7 @@ static int take_message(struct exchange *x, const struct mcp_message *m)
 	if (m->kind == MCP_ANSWER && (id == x->id || (!m->id.len && m->error.len)))
 		return settle(x, mcp_message_take(link, m, x->rq, x->err));
 	if (m->kind == MCP_ASKS)
-		reply(x, m);
+		mcp_service_reply(x->service, m, x->cancel); /* it waits for our word */
 	else if (mcp_message_progress(m) == x->id)
 		move_deadline(x);
 	else
@@ -163,17 +140,13 @@ static int take_event(void *arg, struct span data)
 				  "answered %s with what is not JSON", x->rq->method));
 }
 
-static bool is_event_stream(const struct http_answer *answer)
-{
-	return !strncasecmp(answer->content_type, MCP_EVENT_STREAM, sizeof MCP_EVENT_STREAM - 1);
-}
-
 static int take_piece(void *arg, struct span piece)
 {
 	struct exchange *x = arg;
 
 	if (!x->is_open)
-		stream_init(&x->stream, is_event_stream(&x->answer) ? STREAM_SSE : STREAM_WHOLE);
+		stream_init(&x->stream,
+			    mcp_service_streams(&x->answer) ? STREAM_SSE : STREAM_WHOLE);
 	x->is_open = true;
 	return stream_feed(&x->stream, piece, take_event, x);
 }
@@ -287,8 +260,9 @@ static int connection(struct exchange *x, const char *method)
 {
 	CLEANUP(http_request_release) struct http_request http = { .method = method };
 	const struct mcp_params *params = x->service->link.params;
-	struct http_limits limits = { connect_ms(params), MAX(x->rq->timeout_ms, MCP_CALL_MAX_MS),
-				      params->silence_ms, &x->deadline };
+	struct http_limits limits = { mcp_service_connect_ms(params),
+				      MAX(x->rq->timeout_ms, MCP_CALL_MAX_MS), params->silence_ms,
+				      &x->deadline };
 	struct err reason = { 0 };
 	int r;
 
@@ -422,8 +396,14 @@ static bool http_has_ended(struct mcp_link *link UNUSED)
 	return true;
 }
 
-static void http_stop(struct mcp_link *link UNUSED)
+static void http_listen(struct mcp_link *link)
 {
+	mcp_listen(CONTAINER_OF(link, struct mcp_service, link));
+}
+
+static void http_stop(struct mcp_link *link)
+{
+	mcp_listen_stop(CONTAINER_OF(link, struct mcp_service, link));
 }
 
 /* A session that is not over is ended, if the entry wants that. */
@@ -432,6 +412,7 @@ static void http_free(struct mcp_link *link)
 	struct mcp_service *s = CONTAINER_OF(link, struct mcp_service, link);
 	char session[MCP_SESSION_MAX];
 
+	mcp_listen_release(s);
 	mcp_service_session(s, session);
 	if (*session && link->params->terminate && !http_is_over(link))
 		mcp_service_tell_last(s, "DELETE", SPAN(""), GOODBYE_MS);
@@ -461,6 +442,7 @@ const struct mcp_transport mcp_http = {
 	.open = http_open,
 	.request = http_request,
 	.send = http_tell,
+	.listen = http_listen,
 	.is_over = http_is_over,
 	.has_ended = http_has_ended,
 	.stop = http_stop,

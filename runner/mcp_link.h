@@ -13,7 +13,12 @@
 #include <stdatomic.h>
 
 #define MCP_MODERN_VERSION "2026-07-28"
-#define MCP_HEADERS_MAX    32 /* of an entry */
+#define MCP_LISTEN_REQUEST                                                                         \
+	{                                                                                          \
+		.method = "subscriptions/listen",                                                  \
+		.members = SPAN("\"notifications\":{\"toolsListChanged\":true}")                   \
+	}
+#define MCP_HEADERS_MAX 32 /* of an entry */
 
 enum mcp_era {
 	MCP_LEGACY, /* initialize, then what was agreed holds */
@@ -52,6 +57,7 @@ struct mcp_link {
 	atomic_int era;   /* enum mcp_era; a reader thread looks at it while it is found out */
 	atomic_ullong ids;
 	atomic_bool tools_changed; /* the server said so since the last list */
+	bool tells_changes;        /* it said that it would; fixed as the version is */
 
 	/* for mcp_server.c, under its lock */
 	struct mcp_link *next;
@@ -75,6 +81,12 @@ struct mcp_transport {
 	/* Send a message that no answer is awaited to. */
 	int (*send)(struct mcp_link *link, struct span message, struct cancel *cancel,
 		    struct err *err);
+
+	/*
+	 * Before a list is read: hear of changes from now on. Blocks nobody; one
+	 * caller at a time. Unset: there is nothing to do for that.
+	 */
+	void (*listen)(struct mcp_link *link);
 
 	/* Whether it is lost: nothing can be asked any more. */
 	bool (*is_over)(struct mcp_link *link);

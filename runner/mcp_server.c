@@ -189,6 +189,8 @@ static int read_list(struct mcp_server *server, struct mcp_link *link, struct ca
 {
 	int r;
 
+	if (link->transport->listen)
+		link->transport->listen(link);
 	/* First: what changes from here on is not in the list. */
 	atomic_store(&link->tools_changed, false);
 	r = mcp_list_read(link, cancel, out, err);

@@ -4,6 +4,9 @@
 #include "runner/mcp_service.h"
 
 #include "base/clock.h"
+#include "runner/mcp_message.h"
+
+#include <strings.h>
 
 void mcp_service_session(struct mcp_service *s, char *out)
 {
@@ -17,6 +20,16 @@ void mcp_service_over(struct mcp_service *s)
 	mutex_lock(&s->lock);
 	s->over = true;
 	mutex_unlock(&s->lock);
+}
+
+unsigned mcp_service_connect_ms(const struct mcp_params *params)
+{
+	return params->timeout_ms ? params->timeout_ms : MCP_HTTP_CONNECT_MS;
+}
+
+bool mcp_service_streams(const struct http_answer *answer)
+{
+	return !strncasecmp(answer->content_type, MCP_EVENT_STREAM, sizeof MCP_EVENT_STREAM - 1);
 }
 
 static int add_own_headers(const struct mcp_params *params, struct http_request *http)
@@ -89,4 +102,20 @@ void mcp_service_tell_last(struct mcp_service *s, const char *method, struct spa
 	if (mcp_service_tell(s, method, message, ms, &never, &status, NULL) < 0)
 		mcp_service_over(s);
 	cancel_release(&never);
+}
+
+void mcp_service_reply(struct mcp_service *s, const struct mcp_message *request,
+		       struct cancel *cancel)
+{
+	CLEANUP(buf_release) struct buf text = { 0 };
+	int status;
+
+	if (atomic_load(&s->link.era) == MCP_MODERN)
+		return; /* there are no such requests */
+	mcp_write_reply(&text, request);
+	/* One that asks and does not listen gets no answer; it has one from us all the same. */
+	if (buf_check(&text, NULL) == 0 &&
+	    mcp_service_tell(s, NULL, buf_span(&text), mcp_patience(s->link.params), cancel,
+			     &status, NULL) < 0)
+		return;
 }

@@ -12,8 +12,15 @@
 #define MCP_EVENT_STREAM "text/event-stream"
 #define MCP_SESSION_MAX  sizeof((struct http_answer *)0)->session
 
+struct mcp_listener;
+struct mcp_message;
+
 struct mcp_service {
 	struct mcp_link link;
+
+	/* of mcp_listen.c, whose callers take turns */
+	struct mcp_listener *listener; /* NULL: none */
+	uint64_t listen_at;            /* monotonic ns: no other before */
 
 	struct mutex lock;
 	char session[MCP_SESSION_MAX] GUARDED_BY(lock); /* "": none */
@@ -22,6 +29,12 @@ struct mcp_service {
 
 /* The session's id, "" without one. out has MCP_SESSION_MAX bytes. */
 void mcp_service_session(struct mcp_service *s, char *out);
+
+/* Until a connection stands, in milliseconds. */
+unsigned mcp_service_connect_ms(const struct mcp_params *params);
+
+/* Whether an answer is a stream of events. */
+bool mcp_service_streams(const struct http_answer *answer);
 
 /* Nothing can be asked over this link any more. */
 void mcp_service_over(struct mcp_service *s);
@@ -40,5 +53,9 @@ MUST_CHECK int mcp_service_tell(struct mcp_service *s, const char *method, struc
 /* The same when the turn is over already, and nobody wants to know how it went. */
 void mcp_service_tell_last(struct mcp_service *s, const char *method, struct span message,
 			   unsigned ms);
+
+/* Answer a request of the server, as a client without capabilities does. */
+void mcp_service_reply(struct mcp_service *s, const struct mcp_message *request,
+		       struct cancel *cancel);
 
 #endif

@@ -48,13 +48,41 @@ my_echo' "$(cat artifacts/offer)"
 	same again "$(cat output)"
 }
 
-@test "a server behind a URL" {
+# Starts the server behind $port.
+service() {
 	coproc SERVER { exec "$ROOT/tests/mcp/http_server.py" 3>&-; }
 	BACKGROUND+=("$SERVER_PID")
 	read -r port <&"${SERVER[0]}"
+}
+
+@test "a server behind a URL" {
+	service
 	agent "{streamable_http_connection_params: {url: 'http://127.0.0.1:$port/sse'}, tool_filter: [echo]}"
 	say 'echo hello'
 	same hello "$(cat output)"
+}
+
+# Ask for an answer, and look whether the model was offered a tool.
+is_offered() {
+	say 'echo hello'
+	grep -qx "$1" artifacts/offer
+}
+
+@test "a server behind a URL tells that its list changed" {
+	service
+	agent "{streamable_http_connection_params: {url: 'http://127.0.0.1:$port/push'}}"
+	cat >> "$AGENTS/mcp/rules.yaml" <<-'E'
+		- when: {user: '^change_quietly'}
+		  calls: [{name: change_quietly}]
+		- when: {user: '^change'}
+		  calls: [{name: change}]
+		- when: {tool: '.*'}
+		  text: done
+	E
+	say 'change_quietly'
+	not is_offered late0
+	say 'change'
+	eventually 20 is_offered late1
 }
 
 @test "no server: the turn fails and says which" {

@@ -19,14 +19,21 @@ conversations apart.
     /moved      307
     /mute       accepts, and says nothing
     /cut        as /sse; each stream ends before the answer
+    /push       as /json, and tells of changes on the stream that a GET opens
+    /listen     as /modern, and tells of changes to who sent subscriptions/listen
+    /deaf       says that it tells of changes, and has 405 for a GET
+    /stuck      the same, and does not answer a GET
 
-Two tools more than tools.py: `headers` tells the headers of the call, `forget`
-makes the server forget all sessions.
+Tools more than those of tools.py: `headers` tells the headers of the call,
+`forget` makes the server forget all sessions, `hang_up` ends the streams that
+tell of changes.
 """
 
 import base64
 import http.server
 import json
+import queue
+import select
 import sys
 import threading
 import time
@@ -48,6 +55,7 @@ MARKED = {
 MORE = [
     {"name": "headers", "inputSchema": MARKED},
     {"name": "forget", "inputSchema": {"type": "object"}},
+    {"name": "hang_up", "inputSchema": {"type": "object"}},
     {"name": "bad_twice", "inputSchema": {"type": "object", "properties": {
         "a": {"type": "string", "x-mcp-header": "Same"}, "b": {"type": "string", "x-mcp-header": "same"}}}},
     {"name": "bad_name", "inputSchema": {"type": "object", "properties": {
@@ -68,6 +76,7 @@ class Place:
         self.answers = {}
         self.answered = threading.Condition()
         self.rest = {}  # event id -> what was not sent
+        self.listeners = []  # queues of lines; None is the end
 
 
 PLACES = {}
@@ -97,10 +106,14 @@ class Conversation:
                 self.written.append(line)
 
     def send(self, message):
-        self.write(json.dumps(message))
+        if "result" in message or "error" in message or not self.place.listeners:
+            self.write(json.dumps(message))
+            return
+        for listener in self.place.listeners:
+            listener.put(json.dumps(message).encode())
 
     def ask(self, method, number):
-        if not self.stream:
+        if not self.stream and not self.place.listeners:
             return "no stream"
         self.send({"jsonrpc": "2.0", "id": number, "method": method})
         with self.place.answered:
@@ -163,6 +176,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
         place = self.place()
         place.state.seen.append("GET")
         rest = place.rest.pop(self.headers.get("Last-Event-ID"), None)
+        if self.kind == "stuck":
+            time.sleep(3600)
+        if self.kind == "push":
+            self.tell(place)
+            return
         if rest is None:
             self.reply(405)
             return
@@ -172,6 +190,25 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.start_stream()
         for line in rest:
             self.event(line)
+
+    def tell(self, place, first=()):
+        """Send what there is to tell, until one of both has enough."""
+        lines = queue.Queue()
+        self.start_stream()
+        for line in first:
+            self.event(line)
+        place.listeners.append(lines)
+        place.state.seen.append("listener")
+        while not select.select([self.connection], [], [], 0)[0]:
+            try:
+                line = lines.get(timeout=0.02)
+            except queue.Empty:
+                continue
+            if line is None:
+                break
+            self.event(line)
+        place.listeners.remove(lines)
+        place.state.seen.append("no listener")
 
     def break_off(self, place, lines, headers=()):
         key = str(uuid.uuid4())
@@ -199,7 +236,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def take(self, message, raw):
         place = self.place()
-        modern = self.kind in ("modern", "events")
+        modern = self.kind in ("modern", "events", "listen")
         if "method" not in message:
             with place.answered:
                 place.answers[repr(message["id"])] = message.get("result", message.get("error", {}).get("code"))
@@ -213,6 +250,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
         else:
             self.legacy(place, message, raw)
 
+    def capabilities(self):
+        return {"tools": {"listChanged": True} if self.kind in ("push", "listen", "deaf", "stuck") else {}}
+
     def legacy(self, place, message, raw):
         has_sessions = self.kind != "plain"
         session = self.headers.get("Mcp-Session-Id")
@@ -221,7 +261,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             if has_sessions:
                 place.sessions.add(str(uuid.uuid4()))
                 headers = [("MCP-Session-Id", list(place.sessions)[-1])]
-            result = {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}}
+            result = {"protocolVersion": "2025-06-18", "capabilities": self.capabilities()}
             self.finish_with(place, message, result, headers)
         elif has_sessions and session is None:
             self.reply(400, b'{"error":"no session"}')
@@ -267,11 +307,15 @@ class Handler(http.server.BaseHTTPRequestHandler):
         method = message["method"]
         if method == "server/discover" and modern:
             self.finish_with(place, message, {"resultType": "complete", "supportedVersions": [tools.MODERN],
-                                              "capabilities": {"tools": {}}})
+                                              "capabilities": self.capabilities()})
+        elif method == "subscriptions/listen" and self.kind == "listen":
+            wanted = message["params"]["notifications"]
+            self.tell(place, [json.dumps({"jsonrpc": "2.0", "method": "notifications/subscriptions/acknowledged", "params": {
+                "_meta": {"io.modelcontextprotocol/subscriptionId": message["id"]}, "notifications": wanted}}).encode()])
         elif method == "tools/list":
             result = {"tools": tools.descriptions(place.state) + MORE}
             if modern:
-                result.update(resultType="complete", ttlMs=0, cacheScope="private")
+                result.update(resultType="complete", ttlMs=3600000 if self.kind == "listen" else 0, cacheScope="private")
             self.finish_with(place, message, result)
         elif method == "tools/call":
             self.call(place, message, raw, modern)
@@ -287,6 +331,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return
         if name == "forget":
             place.sessions.clear()
+            self.finish_with(place, message, {"content": []})
+            return
+        if name == "hang_up":
+            for listener in place.listeners:
+                listener.put(None)
             self.finish_with(place, message, {"content": []})
             return
         if self.kind == "cut":

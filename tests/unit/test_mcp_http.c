@@ -329,6 +329,136 @@ static void test_resume(void **state UNUSED)
 			    "\"tools/call seen\"]");
 }
 
+/* News on a stream of their own. */
+
+static const char *const telling[] = { "push", "listen" };
+
+/* Until a list has the tool: the news may be on their way. */
+static void await_listed(struct rig *rig, const char *name)
+{
+	CLEANUP(buf_release) struct buf names = { 0 };
+	uint64_t end = clock_monotonic() + 20ull * NSEC_PER_SEC;
+
+	do {
+		assert_true(clock_monotonic() < end);
+		assert_int_equal(list(rig, &names, NULL), 0);
+	} while (!strstr(names.data, name));
+}
+
+static size_t times_seen(struct rig *rig, const char *what)
+{
+	CLEANUP(buf_release) struct buf seen = { 0 };
+	const char *at;
+	size_t n = 0;
+
+	structured(rig, "seen", "seen", &seen);
+	for (at = seen.data; (at = strstr(at, what)); at++)
+		n++;
+	return n;
+}
+
+static void test_told(void **state UNUSED)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(telling); i++) {
+		RIG rig = rig_with(telling[i], "");
+
+		expect_listed(&rig, "late0", false);
+		await_seen(&rig, "\"listener\"", 1);
+		expect_text(&rig, "change_quietly", "", "changed");
+		expect_listed(&rig, "late0", false);
+		expect_text(&rig, "change", "", "changed");
+		await_listed(&rig, "late1 ");
+		assert_int_equal(times_seen(&rig, "tools/list"), 2);
+		assert_int_equal(times_seen(&rig, "\"listener\""), 1);
+	}
+}
+
+/* What changes behind the end of a stream is not told: the list is read again, once. */
+static void test_hung_up(void **state UNUSED)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(telling); i++) {
+		CLEANUP(buf_release) struct buf result = { 0 };
+		char path[32];
+		struct err err = { 0 };
+		struct rig rig;
+
+		(void)snprintf(path, sizeof path, "%s/hung", telling[i]);
+		rig = rig_with(path, "");
+		expect_listed(&rig, "late0", false);
+		await_seen(&rig, "\"listener\"", 1);
+		assert_int_equal(call_for(&rig, "hang_up", "", 0, &result, &err), 0);
+		await_seen(&rig, "\"no listener\"", 1);
+		expect_text(&rig, "change_quietly", "", "changed");
+		await_listed(&rig, "late0 ");
+		expect_listed(&rig, "late0", true);
+		assert_int_equal(times_seen(&rig, "tools/list"), 2);
+		assert_int_equal(times_seen(&rig, "\"listener\""), 1);
+		rig_release(&rig);
+	}
+}
+
+static void test_asked_while_listening(void **state UNUSED)
+{
+	RIG rig = rig_with("push/ask", "");
+
+	expect_listed(&rig, "echo", true);
+	await_seen(&rig, "\"listener\"", 1);
+	expect_result(&rig, "ask", "{}",
+		      "{\"content\":[],\"structuredContent\":{\"ping\":{},\"roots\":-32601}}");
+}
+
+static void test_stream_is_closed(void **state UNUSED)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(telling); i++) {
+		struct rig rig;
+		struct rig other;
+		char path[32];
+
+		(void)snprintf(path, sizeof path, "%s/closed", telling[i]);
+		rig = rig_with(path, "");
+		other = rig_with(path, "");
+		expect_listed(&rig, "echo", true);
+		await_seen(&rig, "\"listener\"", 1);
+		rig_release(&rig);
+		await_seen(&other, "\"no listener\"", 1);
+		rig_release(&other);
+	}
+}
+
+/* A server without such a stream is asked for it once. */
+static void test_no_stream(void **state UNUSED)
+{
+	RIG rig = rig_with("deaf", "  tool_list_cache_ttl_seconds: 0\n");
+	size_t i;
+
+	for (i = 0; i < 5; i++)
+		expect_listed(&rig, "echo", true);
+	await_seen(&rig, "\"GET\"", 1);
+	for (i = 0; i < 5; i++)
+		expect_listed(&rig, "echo", true);
+	assert_int_equal(times_seen(&rig, "\"GET\""), 1);
+	assert_int_equal(times_seen(&rig, "tools/list"), 10);
+}
+
+/* Nobody waits for it, at the end neither. */
+static void test_stuck_stream(void **state UNUSED)
+{
+	struct rig rig = rig_with("stuck", "");
+	uint64_t from = clock_monotonic();
+
+	expect_listed(&rig, "echo", true);
+	await_seen(&rig, "\"GET\"", 1);
+	expect_text(&rig, "count", "{}", "1");
+	rig_release(&rig);
+	assert_true(clock_monotonic() - from < 20ull * NSEC_PER_SEC);
+}
+
 static int start_service(void)
 {
 	int ends[2];
@@ -349,14 +479,27 @@ static int start_service(void)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_kinds),    cmocka_unit_test(test_big),
-		cmocka_unit_test(test_noise),    cmocka_unit_test(test_asked),
-		cmocka_unit_test(test_sessions), cmocka_unit_test(test_session_is_left),
-		cmocka_unit_test(test_headers),  cmocka_unit_test(test_marks),
-		cmocka_unit_test(test_lifetime), cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_let_in),   cmocka_unit_test(test_nobody_there),
-		cmocka_unit_test(test_time),     cmocka_unit_test(test_cancel),
+		cmocka_unit_test(test_kinds),
+		cmocka_unit_test(test_big),
+		cmocka_unit_test(test_noise),
+		cmocka_unit_test(test_asked),
+		cmocka_unit_test(test_sessions),
+		cmocka_unit_test(test_session_is_left),
+		cmocka_unit_test(test_headers),
+		cmocka_unit_test(test_marks),
+		cmocka_unit_test(test_lifetime),
+		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_let_in),
+		cmocka_unit_test(test_nobody_there),
+		cmocka_unit_test(test_time),
+		cmocka_unit_test(test_cancel),
 		cmocka_unit_test(test_resume),
+		cmocka_unit_test(test_told),
+		cmocka_unit_test(test_hung_up),
+		cmocka_unit_test(test_asked_while_listening),
+		cmocka_unit_test(test_stream_is_closed),
+		cmocka_unit_test(test_no_stream),
+		cmocka_unit_test(test_stuck_stream),
 	};
 	int r;
 
