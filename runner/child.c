@@ -109,6 +109,7 @@ static int start_in_sandbox(struct child *c, const struct process *p, struct spa
 	s->program = command.argv[0];
 	s->argv = command.argv;
 	s->folder = "/";
+	s->stays = true;
 	s->may_gain = true; /* bwrap may need it, and takes it from the program */
 	return spawn_start(s, &c->pid);
 }

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #define SESSION_VARIABLE "ADKFS_SESSION"
+#define LIFELINE         "status" /* of the session */
 
 /* What of /etc is there, if the machine has it: each costs a mount. */
 static const struct {
@@ -162,6 +163,21 @@ static const char *get_variable(char *const *env, const char *name)
 	return NULL;
 }
 
+/*
+ * bwrap tells its process inside late to end with it. What kills both the daemon
+ * and bwrap before would leave the program running. But that process opens a file
+ * first, and ends with all that is inside if it cannot: one of the mount, which
+ * is gone with the daemon. Root's has no capability there to open files of others.
+ */
+static void add_lifeline(struct buf *words, const char *session)
+{
+	char path[PATH_MAX];
+
+	if (geteuid() != 0 &&
+	    snprintf(path, sizeof path, "%s/" LIFELINE, session) < (int)sizeof path)
+		add_two(words, "--lock-file", path);
+}
+
 /* The session and what its links lead to. Paths are without links and end with no slash. */
 static void add_session(struct buf *words, const char *session)
 {
@@ -169,6 +185,7 @@ static void add_session(struct buf *words, const char *session)
 	size_t i;
 
 	add_path(words, "--bind", session);
+	add_lifeline(words, session);
 	for (i = 0; i < ARRAY_SIZE(shared); i++) {
 		struct span at = span_of(session);
 		unsigned up = shared[i].up;

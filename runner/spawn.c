@@ -45,6 +45,18 @@ static int set_limits(const struct spawn *s)
 	return s->may_gain ? 0 : prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 }
 
+/* A parent that is gone already would send nothing any more. */
+static int set_end(const struct spawn *s, pid_t parent)
+{
+	if (!s->stays)
+		return 0;
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0)
+		return -1;
+	if (getppid() != parent)
+		_exit(127);
+	return 0;
+}
+
 /* The given ones become 0 to 3; all others go with the exec, that of the report too. */
 static int set_descriptors(const struct spawn *s)
 {
@@ -59,14 +71,14 @@ static int set_descriptors(const struct spawn *s)
 	return close_range((unsigned)i, ~0u, CLOSE_RANGE_CLOEXEC);
 }
 
-static _Noreturn void become(const struct spawn *s, int report)
+static _Noreturn void become(const struct spawn *s, int report, pid_t parent)
 {
 	int failed;
 
 	/* Out of the way of 0 to 3. */
 	report = fcntl(report, F_DUPFD_CLOEXEC, SPAWN_FDS);
 	if (report >= 0 && setsid() >= 0 && set_descriptors(s) == 0 && set_limits(s) == 0 &&
-	    chdir(s->folder) == 0 && set_signals() == 0)
+	    chdir(s->folder) == 0 && set_end(s, parent) == 0 && set_signals() == 0)
 		(void)execve(s->program, s->argv, s->env);
 	failed = errno;
 	/* Without a report the program has ended with status 127, as in a shell. */
@@ -97,6 +109,7 @@ int spawn_start(const struct spawn *s, pid_t *pid)
 	int report[2];
 	sigset_t all;
 	sigset_t before;
+	pid_t parent = getpid();
 	pid_t child;
 	int r;
 
@@ -106,7 +119,7 @@ int spawn_start(const struct spawn *s, pid_t *pid)
 	(void)pthread_sigmask(SIG_BLOCK, &all, &before);
 	child = vfork();
 	if (child == 0)
-		become(s, report[1]);
+		become(s, report[1], parent);
 	r = child < 0 ? -errno : 0;
 	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
 	(void)close(report[1]);

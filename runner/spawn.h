@@ -27,6 +27,7 @@ struct spawn {
 
 	int fds[SPAWN_FDS]; /* become 0 to 3 in the child; the last may be -1: none */
 	bool may_gain;      /* privileges by exec, as of set-user-ID programs */
+	bool stays;         /* not beyond the thread that starts it: it gets a KILL */
 };
 
 /*
