@@ -22,21 +22,6 @@ void agents_init(struct agents *all, const char *folder, const struct sandbox *s
 	cond_init(&all->quiet);
 }
 
-void agents_release(struct agents *all)
-{
-	size_t i;
-
-	mutex_lock(&all->lock);
-	while (all->retiring)
-		cond_wait(&all->quiet, &all->lock);
-	for (i = 0; i < all->count; i++)
-		agent_tree_unref(all->list[i].tree);
-	all->count = 0;
-	mutex_unlock(&all->lock);
-	cond_release(&all->quiet);
-	mutex_release(&all->lock);
-}
-
 /* Retiring */
 
 struct retiring {
@@ -97,6 +82,39 @@ void agents_retire(struct agents *all, struct agent_tree *tree)
 	if (atomic_load(&tree->refs) > 1 || !agent_each_server(tree, found, NULL) ||
 	    !start_retiring(all, tree))
 		agent_tree_unref(tree);
+}
+
+/* Stopping */
+
+/* One of those that are kept; NULL: there is none. */
+static struct agent_tree *take_kept(struct agents *all)
+{
+	struct agent_tree *tree = NULL;
+
+	mutex_lock(&all->lock);
+	if (all->count)
+		tree = all->list[--all->count].tree;
+	mutex_unlock(&all->lock);
+	return tree;
+}
+
+void agents_stop(struct agents *all)
+{
+	struct agent_tree *tree;
+
+	while ((tree = take_kept(all)))
+		agents_retire(all, tree); /* side by side */
+	mutex_lock(&all->lock);
+	while (all->retiring)
+		cond_wait(&all->quiet, &all->lock);
+	mutex_unlock(&all->lock);
+}
+
+void agents_release(struct agents *all)
+{
+	agents_stop(all);
+	cond_release(&all->quiet);
+	mutex_release(&all->lock);
 }
 
 /* Loading */

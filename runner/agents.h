@@ -25,7 +25,12 @@ struct agents {
 };
 
 void agents_init(struct agents *all, const char *folder, const struct sandbox *sandbox);
-/* Waits for servers of trees that are not used any more to end. */
+
+/*
+ * Drop the trees that are kept, and wait until the servers of those that nobody
+ * uses have ended. Any thread; what is asked for later is loaded again.
+ */
+void agents_stop(struct agents *all);
 void agents_release(struct agents *all);
 
 /* The agent of an app, one reference. -ENXIO with the reason. Any thread. */

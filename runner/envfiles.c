@@ -4,7 +4,6 @@
 #include "runner/envfiles.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,37 +11,40 @@
 
 #define NAME ".env"
 
-/* What cannot be found cannot be read by a program of the same user either. */
-static void add(const char *folder, const char *name, struct buf *out)
+/* 1: it is there. What cannot be found cannot be read by a program of the same user either. */
+static size_t add(const char *folder, const char *name, struct buf *out)
 {
 	char path[PATH_MAX];
 	char real[PATH_MAX];
 	struct stat st;
 
-	if (snprintf(path, sizeof path, "%s/%s/" NAME, folder, name) < (int)sizeof path &&
-	    realpath(path, real) && stat(real, &st) == 0 && S_ISREG(st.st_mode))
-		buf_add(out, real, strlen(real) + 1);
+	if (snprintf(path, sizeof path, "%s/%s/" NAME, folder, name) >= (int)sizeof path ||
+	    !realpath(path, real) || stat(real, &st) < 0 || !S_ISREG(st.st_mode))
+		return 0;
+	buf_add(out, real, strlen(real) + 1);
+	return 1;
+}
+
+static void add_all(const char *agents, size_t n, struct buf *out)
+{
+	const struct dirent *entry;
+	DIR *dir = opendir(agents);
+
+	if (!dir)
+		return;
+	n += add(agents, ".", out);
+	while (n < ENVFILES_MAX && (entry = readdir(dir))) {
+		if (entry->d_name[0] != '.')
+			n += add(agents, entry->d_name, out);
+	}
+	(void)closedir(dir);
 }
 
 int envfiles_find(const char *folder, const char *agents, struct buf *out)
 {
-	const struct dirent *entry;
-	DIR *dir = NULL;
-	size_t n;
+	size_t n = add(folder, ".", out);
 
-	add(folder, ".", out);
-	if (agents) {
-		add(agents, ".", out);
-		dir = opendir(agents);
-	}
-	for (n = 2; dir && n < ENVFILES_MAX && (entry = readdir(dir)); n++) {
-		size_t before = out->len;
-
-		if (entry->d_name[0] != '.')
-			add(agents, entry->d_name, out);
-		n -= out->len == before;
-	}
-	if (dir)
-		(void)closedir(dir);
+	if (agents)
+		add_all(agents, n, out);
 	return buf_check(out, NULL);
 }

@@ -356,6 +356,7 @@ void runner_stop(struct runner *rn)
 	while (rn->workers)
 		cond_wait(&rn->quiet, &rn->lock);
 	mutex_unlock(&rn->lock);
+	agents_stop(&rn->agents); /* their servers' sandboxes hold the mount */
 }
 
 void runner_free(struct runner *rn) NO_THREAD_ANALYSIS /* nobody else is left */

@@ -69,8 +69,8 @@ MUST_CHECK int runner_new(const struct runner_options *options, struct runner **
 MUST_CHECK int runner_recover(struct runner *rn, struct err *err);
 
 /*
- * Refuse new messages, end the running turns (they are marked as failed) and
- * wait for them. Turns that wait stay in the store and run at the next start.
+ * Refuse new messages, end the running turns (they are marked as failed), then the
+ * MCP servers, and wait for all that. Turns that wait stay in the store and run at the next start.
  */
 void runner_stop(struct runner *rn);
 

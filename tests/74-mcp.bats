@@ -270,3 +270,14 @@ plain_with_keys() {
 	daemon_kill
 	eventually 20 number_of_servers 0
 }
+
+@test "who unmounts does not matter: the servers end, and with them the daemon" {
+	plain
+	say where
+	number_of_servers 1
+	cd "$TMP"
+	fusermount3 -u "$MNT"
+	daemon_ended 0
+	rm "$TMP/daemon.pid"
+	number_of_servers 0
+}
