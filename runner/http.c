@@ -323,7 +323,7 @@ static int set_options(struct transfer *t, const char *url, const struct http_re
 	SET(CURLOPT_USERAGENT, "adkfs");
 	SET(CURLOPT_NOSIGNAL, 1L);
 	SET(CURLOPT_TCP_KEEPALIVE, 1L); /* some streams are silent for hours */
-	SET(CURLOPT_QUICK_EXIT, 1L); /* cancel does not wait for a name server */
+	SET(CURLOPT_QUICK_EXIT, 1L);    /* cancel does not wait for a name server */
 	SET(CURLOPT_CONNECTTIMEOUT_MS, (long)t->limits->connect_ms);
 	SET(CURLOPT_OPENSOCKETFUNCTION, open_socket);
 	SET(CURLOPT_PREREQFUNCTION, on_ready);
