@@ -28,7 +28,8 @@ struct step {
 	struct request request;
 	struct model_reply reply;
 	struct changes changes;
-	bool is_told; /* an event has what the model said */
+	bool is_passed; /* the callbacks behind the model have seen what it said */
+	bool is_told;   /* an event has what the model said */
 };
 
 static void llm_release(struct llm *l)
@@ -196,13 +197,20 @@ static int model_callbacks(struct step *s, enum callback_kind kind)
 
 /* Asking */
 
-/* What had been said when it broke off: texts; calls are left out, none of them ran. */
-static void keep_said(struct run *run, const struct model_reply *reply)
+/*
+ * What had been said when it broke off: texts; calls are left out, none of them
+ * ran. A callback that could not look at it may not be passed by in this way.
+ */
+static void keep_said(struct step *s)
 {
+	struct run *run = s->llm->run;
+	struct model_reply *reply = &s->reply;
 	struct content *kept = content_new("model");
 	struct failure *f = run->failure;
 	size_t i;
 
+	if (!s->is_passed && run->agent->callbacks[AFTER_MODEL].count)
+		content_free(STEAL(&reply->content));
 	for (i = 0; kept && reply->content && i < reply->content->count; i++) {
 		const struct part *p = &reply->content->parts[i];
 
@@ -485,7 +493,7 @@ static int check_output(struct step *s, struct buf *value)
 		r = ask_again(s, err.text);
 		return r < 0 ? r : 1;
 	}
-	keep_said(run, &s->reply);
+	keep_said(s);
 	return run_fail_text(run, "OUTPUT_SCHEMA", -EIO, "the answer does not fit the schema: %s",
 			     err.text);
 }
@@ -598,10 +606,11 @@ static int step_once(struct llm *l)
 		r = ask(&s);
 	if (r >= 0)
 		r = model_callbacks(&s, AFTER_MODEL);
+	s.is_passed = r >= 0;
 	if (r >= 0)
 		r = take_reply(&s);
 	if (r < 0 && !s.is_told) {
-		keep_said(run, &s.reply);
+		keep_said(&s);
 		run->asked.usage = buf_span(&run->failure->usage);
 		if (run->asked.started)
 			(void)!run_report(run, &run->asked, 1); /* it fails in any case */

@@ -335,6 +335,27 @@ signed me" "$(cat output)"
 	same 2 "$(jq .total.modelCalls usage.json)"
 }
 
+@test "what the model said is not shown or kept when the callback behind it fails" {
+	llm leak root_agent.yaml guarded "after_model_callbacks: [{name: after}]"
+	rules leak guarded <<-'E'
+		- when: {user: slowly}
+		  text: secret words
+		  delay_ms: 60000
+		- text: secret words
+	E
+	file leak after <<< $'#!/bin/sh\nexit 3'
+	session leak
+	say hi
+	same "failed 1" "$(cat status)"
+	same "after_model callback after: exit status 3" "$(cat turns/1/error)"
+	echo slowly > input
+	eventually 10 grep -q running turns/2/status
+	echo cancel > ctl
+	same "failed 2" "$(timeout 60 cat wait)"
+	same '["CALLBACK_ERROR","CANCELLED"]' "$(jq -c .errorCode events.jsonl | jq -sc 'map(select(.))')"
+	not grep -rq secret events.jsonl turns/1/ turns/2/ transcript.md
+}
+
 @test "callbacks of tools: arguments changed, the tool not run, the result replaced" {
 	llm cbt root_agent.yaml guarded "tools: [{name: tools/add}]" \
 		"before_tool_callbacks: [{name: before}]" "after_tool_callbacks: [{name: after}]"
