@@ -41,8 +41,10 @@ static int read_output(struct run *run, enum callback_kind kind, const struct pr
 	if (!text.len)
 		return 0;
 	r = json_canonical_text(text, JSON_DEPTH_FREE, json, &err);
-	if (r < 0)
-		return fail(run, kind, program, "its output is not JSON");
+	if (r < 0) {
+		(void)err_wrap(&err, "its output is not JSON");
+		return fail(run, kind, program, err.text);
+	}
 	return json->data[0] == '{' ? 0 : fail(run, kind, program, "its output is not an object");
 }
 

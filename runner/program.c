@@ -4,13 +4,17 @@
 #include "runner/run.h"
 
 #include "runner/childenv.h"
+#include "runner/sandbox.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
-#define LINE_MAX_BYTES 1000 /* of the line of standard error that a failure quotes */
+#define LINE_MAX_BYTES  1000 /* of the line of standard error that a failure quotes */
+#define INTERPRETER_MAX 255  /* bytes of a first line that the kernel looks at */
 
 /* A variable that may have no value. */
 static int add(struct childenv *env, const char *name, const char *value)
@@ -135,10 +139,44 @@ static void add_hint(const struct process *p, struct buf *reason)
 				 "programs can enter only when the daemon is root)");
 }
 
+/* What a script's first line names; empty: it is no script. line: INTERPRETER_MAX. */
+static struct span interpreter(const char *program, char *line)
+{
+	int fd = open(program, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	ssize_t n = fd < 0 ? 0 : read(fd, line, INTERPRETER_MAX);
+	size_t from = 2, to;
+
+	if (fd >= 0)
+		(void)close(fd);
+	if (n < 2 || memcmp(line, "#!", 2) != 0)
+		return SPAN("");
+	while (from < (size_t)n && (line[from] == ' ' || line[from] == '\t'))
+		from++;
+	for (to = from; to < (size_t)n && !strchr(" \t\n", line[to]); to++)
+		;
+	return (struct span){ line + from, to - from };
+}
+
+/* The kernel's word is about the interpreter, where a script has one. */
+static void why_not_started(const struct process *p, struct buf *reason)
+{
+	char line[INTERPRETER_MAX], text[64];
+	struct span name = interpreter(p->program, line);
+
+	buf_text(reason, "the program cannot be started: ");
+	if (p->failure == -ENOENT && name.len && name.data[name.len - 1] == '\r')
+		buf_text(reason, "its lines end with CR LF, as on Windows");
+	else if (p->failure == -ENOENT && name.len)
+		buf_printf(reason, "its interpreter %.*s is not there%s", (int)name.len, name.data,
+			   sandbox_is_on(p->sandbox) ? " in the sandbox" : "");
+	else
+		buf_text(reason, strerror_r(-p->failure, text, sizeof text));
+	if (p->failure == -ENOEXEC && !name.len)
+		buf_text(reason, "; a script begins with a line #!INTERPRETER");
+}
+
 bool process_reason(const struct process *p, struct buf *reason)
 {
-	char text[64];
-
 	switch (p->failure) {
 	case 0:
 		break;
@@ -150,8 +188,7 @@ bool process_reason(const struct process *p, struct buf *reason)
 		buf_printf(reason, "the output is larger than %u bytes", PROCESS_OUTPUT_MAX);
 		return true;
 	default:
-		buf_printf(reason, "the program cannot be started: %s",
-			   strerror_r(-p->failure, text, sizeof text));
+		why_not_started(p, reason);
 		return true;
 	}
 	if (WIFSIGNALED(p->status)) {

@@ -164,6 +164,10 @@ static int take_tools(struct request *rq, json_t *value, struct err *err)
 	json_t *entry;
 	size_t i;
 
+	if (value && !json_is_array(value)) {
+		json_decref(all);
+		return err_set(err, -EINVAL, "config.tools has to be a list");
+	}
 	json_array_foreach(value, i, entry)
 	{
 		if (json_array_extend(all, json_object_get(entry, "functionDeclarations"))) {
@@ -208,6 +212,8 @@ int request_from_json(struct request *rq, struct span json, struct err *err)
 	struct span value;
 	int r = 0;
 
+	if (*json.data != '{')
+		return err_set(err, -EINVAL, "llmRequest has to be an object");
 	if (json_member(json, "model", &value) == 0) {
 		r = json_unquote(value, &model);
 		if (r < 0 || !buf_cstr(&model))
@@ -217,8 +223,11 @@ int request_from_json(struct request *rq, struct span json, struct err *err)
 		if (!rq->model)
 			return err_nomem(err);
 	}
-	if (json_member(json, "contents", &value) == 0)
+	if (json_member(json, "contents", &value) == 0) {
 		r = take_contents(rq, value, err);
+		if (r < 0)
+			return err_wrap(err, "contents");
+	}
 	if (r == 0 && json_member(json, "config", &value) == 0)
 		r = take_config(rq, value, err);
 	return r;

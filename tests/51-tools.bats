@@ -51,7 +51,9 @@ gives() {
 		<<< $'#!/bin/sh\necho first >&2; echo \'no such "city" \' >&2; echo >&2; exit 1'
 	gives $'{"error":"exit status 1: a\uFFFDb"}' <<< $'#!/bin/sh\nprintf "a\\377b" >&2; exit 1'
 	gives '{"error":"killed by SIGKILL: why"}' <<< $'#!/bin/sh\necho why >&2; kill -KILL $$'
-	gives '{"error":"the program cannot be started: Exec format error"}' <<< 'no program'
+	gives '{"error":"the program cannot be started: Exec format error; a script begins with a line #!INTERPRETER"}' <<< 'no program'
+	gives '{"error":"the program cannot be started: its interpreter /no/such/sh is not there"}' <<< $'#! /no/such/sh -e\n'
+	gives '{"error":"the program cannot be started: its lines end with CR LF, as on Windows"}' <<< $'#!/bin/sh\r\necho\r'
 	gives '{"error":"the output is larger than 16777216 bytes"}' <<< $'#!/bin/sh\nexec cat /dev/zero'
 	same done "$(cat turns/latest/status)"
 }

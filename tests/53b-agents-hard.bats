@@ -697,16 +697,29 @@ last|last here" "$(said 2)"
 	same two "$(cat output)"
 	[ ! -e artifacts/three ]
 	n=1
-	for junk in 'echo junk' 'echo []' 'echo {' 'echo {}' 'echo "{\"content\":7}"' \
-		'echo "{\"llmRequest\":{\"contents\":{}}}"' 'echo "{\"llmRequest\":{\"config\":[]}}"' \
-		'printf "\377"' 'kill -9 $$' 'exit 7'; do
+	while IFS='|' read -r junk why; do
 		file ch one <<< $'#!/bin/sh\n'"$junk"
 		say hi
 		n=$((n + 1))
 		same "failed $n" "$(cat status)"
 		same CALLBACK_ERROR "$(jq -r '.errorCode // empty' turns/$n/events.jsonl)"
-		[[ $(cat turns/$n/error) == "before_model callback one: "* ]]
-	done
+		why="before_model callback one: $why"
+		got=$(cat turns/$n/error)
+		same "$why" "${got:0:${#why}}"
+	done <<-'E'
+		echo junk|its output is not JSON: expected a JSON value, found 'j' (at byte 1)
+		echo []|its output is not an object
+		echo {|its output is not JSON: 
+		echo {}|a response has content, or an errorCode
+		echo '{"content":7}'|content: 
+		echo '{"llmRequest":5}'|llmRequest has to be an object
+		echo '{"llmRequest":{"contents":{}}}'|contents: expected a list
+		echo '{"llmRequest":{"config":[]}}'|config has to be an object
+		echo '{"llmRequest":{"config":{"tools":5}}}'|config.tools has to be a list
+		printf '\377'|its output is not JSON: 
+		kill -9 $$|killed by SIGKILL
+		exit 7|exit status 7
+	E
 	echo ADKFS_TOOL_TIMEOUT_MS=300 > "$AGENTS/ch/.env"
 	file ch one <<< $'#!/bin/sh\nsleep 100'
 	say hi
