@@ -645,6 +645,15 @@ static int take_member(struct json_scan *s, const struct model *model, const str
 	return 0;
 }
 
+/* Where it is wrong, unless the object there has told its name already. */
+static void name_member(struct err *err, const char *name)
+{
+	size_t n = strlen(name);
+
+	if (err && (strncmp(err->text, name, n) != 0 || strncmp(err->text + n, ": ", 2) != 0))
+		err_wrap(err, "%s", name);
+}
+
 int model_fields(struct json_scan *s, const struct model *model, struct fieldset *set,
 		 struct buf *text)
 {
@@ -677,7 +686,7 @@ int model_fields(struct json_scan *s, const struct model *model, struct fieldset
 		}
 		if (r < 0) {
 			if (r == -EINVAL)
-				err_wrap(s->err, "%s", f->name);
+				name_member(s->err, f->name);
 			break;
 		}
 	}

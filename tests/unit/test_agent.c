@@ -151,7 +151,7 @@ static void test_fields(void **state UNUSED)
 	expect_error(HEAD "include_contents: all\n",
 		     "root_agent.yaml:4: include_contents: must be default or none");
 	expect_error(HEAD "static_instruction:\n  - a\n  - inline_data: {data: '&'}\n",
-		     "root_agent.yaml:6: static_instruction[1]: inlineData: inlineData: data: bad "
+		     "root_agent.yaml:6: static_instruction[1]: inlineData: data: bad "
 		     "base64");
 	expect_error(HEAD "static_instruction:\n  parts:\n  - 5\n",
 		     "root_agent.yaml:6: static_instruction.parts[0]: must be a text or a part");

@@ -544,7 +544,7 @@ static void test_base64(void **state UNUSED)
 		(void)snprintf(member, sizeof member,
 			       "\"content\":{\"parts\":[{\"inlineData\":{\"data\":\"%s\"}}]}",
 			       wrong[i]);
-		expect_refused(member, "base64");
+		expect_refused(member, "event: content: parts: part: inlineData: data: bad base64");
 	}
 	expect_members("\"groundingMetadata\":{\"search_entry_point\":{\"sdk_blob\":\"+/8\"}}",
 		       "\"groundingMetadata\":{\"searchEntryPoint\":{\"sdkBlob\":\"-_8=\"}}", NULL,
