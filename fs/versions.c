@@ -172,12 +172,6 @@ static int json_show(const struct place *at, struct buf *out, struct err *err)
 	return buf_check(out, err);
 }
 
-static int check_json(struct handle *h, struct span text, struct err *err)
-{
-	(void)h;
-	return state_check_text(text, err);
-}
-
 /* What was written about a version. */
 struct about {
 	struct buf mime;
@@ -223,13 +217,9 @@ static int take_member(void *arg, struct span key, struct span value)
 	return json_unquote(value, &a->mime);
 }
 
-static int set_json(struct handle *h, struct span text, struct err *err)
+static int take_about(struct span text, struct about *about, struct err *err)
 {
-	const struct place *at = &h->at;
-	CLEANUP(about_release) struct about about = { 0 };
-	struct artifact_info info;
-	uint64_t parent;
-	int r = json_each(text, take_member, &about);
+	int r = json_each(text, take_member, about);
 
 	if (r == -EDOM)
 		return err_set(err, -EINVAL,
@@ -239,9 +229,32 @@ static int set_json(struct handle *h, struct span text, struct err *err)
 			       "what can be set about a version is mimeType and customMetadata");
 	if (r < 0)
 		return err_set(err, -EINVAL, "what is known about a version is an object");
-	if (about.has_mime && (!about.mime.len || !memchr(about.mime.data, '/', about.mime.len) ||
-			       !buf_cstr(&about.mime) || strlen(about.mime.data) != about.mime.len))
+	if (about->has_mime &&
+	    (!about->mime.len || !memchr(about->mime.data, '/', about->mime.len) ||
+	     !buf_cstr(&about->mime) || strlen(about->mime.data) != about->mime.len))
 		return err_set(err, -EINVAL, "mimeType has to be a type, a slash and a subtype");
+	return 0;
+}
+
+static int check_json(struct handle *h, struct span text, struct err *err)
+{
+	CLEANUP(about_release) struct about about = { 0 };
+	int r = state_check_text(text, err);
+
+	(void)h;
+	return r < 0 ? r : take_about(text, &about, err);
+}
+
+static int set_json(struct handle *h, struct span text, struct err *err)
+{
+	const struct place *at = &h->at;
+	CLEANUP(about_release) struct about about = { 0 };
+	struct artifact_info info;
+	uint64_t parent;
+	int r = take_about(text, &about, err);
+
+	if (r < 0)
+		return r;
 	r = artifact_resolve(at->fs->store, at->ref, at->name, &parent, &info, err);
 	if (r < 0)
 		return r;
