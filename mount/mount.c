@@ -19,6 +19,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define COUNT_MAX 100000u /* of turns, of threads */
+
 struct settings_of_mount {
 	struct store_options store;
 	struct fs_options fs;
@@ -85,7 +87,7 @@ static bool parse_count(const char *text, unsigned *out)
 	char *end;
 	unsigned long value = strtoul(text, &end, 10);
 
-	if (!*text || *end || !value || value > 100000)
+	if (!*text || *end || !value || value > COUNT_MAX)
 		return false;
 	*out = (unsigned)value;
 	return true;
@@ -132,6 +134,15 @@ static int set_sandbox(struct settings_of_mount *s, const char *value, const str
 	return 0;
 }
 
+static int set_count(const char *option, const char *value, unsigned *out,
+		     const struct command *self)
+{
+	if (parse_count(value, out))
+		return 0;
+	return command_usage(self, "%s takes a number from 1 to %u, not '%s'", option, COUNT_MAX,
+			     value);
+}
+
 static int set_option(struct settings_of_mount *s, int id, char *value, const struct command *self)
 {
 	switch (id) {
@@ -155,13 +166,9 @@ static int set_option(struct settings_of_mount *s, int id, char *value, const st
 					     value);
 		return 0;
 	case OPTION_MAX_TURNS:
-		if (!parse_count(value, &s->fs.turns_max))
-			return command_usage(self, "--max-turns takes a number, not '%s'", value);
-		return 0;
+		return set_count("--max-turns", value, &s->fs.turns_max, self);
 	case OPTION_THREADS:
-		if (!parse_count(value, &s->fs.threads))
-			return command_usage(self, "--threads takes a number, not '%s'", value);
-		return 0;
+		return set_count("--threads", value, &s->fs.threads, self);
 	case OPTION_RECORD:
 		buf_clear(&s->record);
 		buf_text(&s->record, value);

@@ -30,8 +30,10 @@ static int take_text(struct reader *rd, const struct member *m, json_t *value)
 {
 	char **out = place_of(rd, m);
 
-	if (!json_is_string(value) || !json_string_length(value))
+	if (!json_is_string(value))
 		return yaml_tree_fail(rd->tree, rd->err, m->name, "must be a text");
+	if (!json_string_length(value))
+		return yaml_tree_fail(rd->tree, rd->err, m->name, "is empty");
 	*out = strdup(json_string_value(value));
 	return *out ? 0 : err_nomem(rd->err);
 }

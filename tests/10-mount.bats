@@ -55,7 +55,7 @@ fails_with() {
 	fails_with 2 "nosuchengine" mount_here --engine nosuchengine
 	fails_with 2 "forever" mount_here --durability forever
 	fails_with 2 "many" mount_here --max-turns many
-	fails_with 2 "'0'" mount_here --threads 0
+	fails_with 2 "--threads takes a number from 1 to 100000, not '0'" mount_here --threads 0
 	fails_with 2 "-x" "$ADKFS" umount -x "$MNT"
 	fails_with 2 "unmount" "$ADKFS" umount
 	fails_with 2 "" "$ADKFS" umount "$MNT" "$MNT"

@@ -254,7 +254,7 @@ static void test_declarations(void **state UNUSED)
 		{ "{\"description\":\"a\",\n\"description\":\"b\"}",
 		  "tools/t.json:2: duplicate object key near '\"description\"'" },
 		{ "{}", "tools/t.json:1: description: is missing" },
-		{ "{\"description\":\"\"}", "tools/t.json:1: description: must be a text" },
+		{ "{\"description\":\"\"}", "tools/t.json:1: description: is empty" },
 		{ "{\"description\":\"d\",\"params\":{}}",
 		  "tools/t.json:1: params: unknown member" },
 		{ "{\"description\":\"d\",\"name\":\"1x\"}",
