@@ -19,7 +19,7 @@ static int answer(struct call *call, const char *json)
 
 /* transfer_to_agent */
 
-static int refuse_target(struct call *call, const char *name)
+int call_no_target(struct call *call, const char *name)
 {
 	CLEANUP(buf_release) struct buf names = { 0 };
 	size_t i;
@@ -43,7 +43,7 @@ static int transfer(struct call *call)
 	if (r < 0 || !buf_cstr(&name))
 		return call_error(call, "agent_name: has to be the name of an agent");
 	if (!offer_target(call->offer, name.data))
-		return refuse_target(call, name.data);
+		return call_no_target(call, name.data);
 	r = call_act(call, "transferToAgent", value);
 	return r < 0 ? r : answer(call, "{\"result\":null}");
 }

@@ -292,6 +292,8 @@ void call_release(struct call *call);
 
 /* Set the response to {"error": text}. */
 MUST_CHECK int call_error(struct call *call, const char *fmt, ...) PRINTF(2, 3);
+/* The same, of an agent that cannot be transferred to. */
+MUST_CHECK int call_no_target(struct call *call, const char *name);
 /* The tool itself, by kind. 0, or the turn fails. */
 MUST_CHECK int call_program(struct call *call, struct err *err);
 MUST_CHECK int call_agent(struct call *call, struct err *err);

@@ -178,6 +178,30 @@ billing|billing here" "$(story | tail -n 3)"
 	same 1 "$(jq -r .invocationId turns/1/events.jsonl | sort -u | wc -l)"
 }
 
+@test "transfer: a tool hands over by actions.json, and to nobody else than agents that can be handed over to" {
+	transfers
+	tool trans hand '{"description":"hand over"}' <<-'E'
+		#!/bin/sh
+		echo 1 > "$ADK_CONTEXT/state/handed.json"
+		jq -c '{transferToAgent: .to}' > "$ADK_CONTEXT/actions.json"
+	E
+	echo 'tools: [{name: tools/hand}]' >> "$AGENTS/trans/root_agent.yaml"
+	rules trans desk <<-'E'
+		- when: {tool: '.'}
+		  text: ${result}
+		- when: {user: '^to (\w+)'}
+		  calls: [{name: hand, args: {to: "$1"}}]
+	E
+	say 'to nobody'
+	same done "$(cat turns/1/status)"
+	same "{\"error\":\"Agent 'nobody' not found. Available agents: billing, tech\"}" "$(cat output)"
+	same '{}' "$(cat state.json)"
+	not grep -q transferToAgent events.jsonl
+	say 'to tech'
+	same "tech here" "$(cat output)"
+	same 1 "$(cat state/handed.json)"
+}
+
 @test "transfer: what the model is told of it" {
 	transfers
 	file trans dump <<-'E'
