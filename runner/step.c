@@ -559,9 +559,11 @@ static int take_reply(struct step *s)
 	int r = name_calls(run, reply->content);
 
 	said = reply->content && reply->content->count;
-	if (r == 0 && !said && reply->error_code)
-		r = run_fail_text(run, reply->error_code, -EIO, "%s",
-				  reply->error_message ? reply->error_message : reply->error_code);
+	if (r == 0 && !said && reply->error_code && reply->error_message)
+		r = run_fail_text(run, reply->error_code, -EIO, "%s", reply->error_message);
+	else if (r == 0 && !said && reply->error_code)
+		r = run_fail_text(run, reply->error_code, -EIO, "the model said nothing: %s",
+				  reply->error_code);
 	if (r == 0 && !said) {
 		r = tell_asked(run);
 		return r < 0 ? r : 1;

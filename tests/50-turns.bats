@@ -339,6 +339,10 @@ second' "$(cat output)"
 	session cut
 	say 'refuse'
 	tail -n 1 events.jsonl | jq -e '.errorCode == "SAFETY" and .errorMessage == "not a subject for me"'
+	echo '[{error: {code: MAX_TOKENS}}]' > "$AGENTS/cut/script.yaml"
+	say 'a code alone'
+	tail -n 1 events.jsonl | jq -e '.errorCode == "MAX_TOKENS" and .finishReason == "MAX_TOKENS"'
+	same "the model said nothing: MAX_TOKENS" "$(cat turns/2/error)"
 }
 
 @test "O_NONBLOCK: EAGAIN while nothing is there, then text, then the end" {
