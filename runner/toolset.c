@@ -11,7 +11,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define OFFER_MAX 1024
+#define OFFER_MAX        1024
+#define DECLARATION_FILE "declaration" DECLARATION_SUFFIX /* which is none: it was printed */
 
 void offer_release(struct offer *offer)
 {
@@ -167,6 +168,18 @@ static int fail_set(struct making *m, const char *why)
 			     why);
 }
 
+/* One of the list, by its place; what is told of its text names a file that is none. */
+static int fail_declaration(struct making *m, size_t place, const char *why)
+{
+	static const char file[] = DECLARATION_FILE ":1: ";
+	struct err err = { 0 };
+
+	if (!strncmp(why, file, strlen(file)))
+		why += strlen(file);
+	(void)err_set(&err, -EINVAL, "declaration %zu: %s", place + 1, why);
+	return fail_set(m, err.text);
+}
+
 /* Which program answers: `program`, else tools/NAME. */
 static int find_program(struct making *m, const char *path, struct tool *tool)
 {
@@ -186,7 +199,7 @@ static int find_program(struct making *m, const char *path, struct tool *tool)
 	return 0;
 }
 
-static int add_declared(struct making *m, json_t *value)
+static int add_declared(struct making *m, size_t place, json_t *value)
 {
 	struct tool *tool = make(m->offer);
 	json_auto_t *own = json_is_object(value) ? json_copy(value) : NULL;
@@ -202,16 +215,16 @@ static int add_declared(struct making *m, json_t *value)
 	(void)json_object_del(own, "args");
 	text = own ? json_dumps(own, 0) : NULL;
 	if (!text)
-		return fail_set(m, "each declaration has to be an object");
-	r = declaration_read(span_of(text), "declaration" DECLARATION_SUFFIX, tool, &err);
+		return fail_declaration(m, place, "must be an object");
+	r = declaration_read(span_of(text), DECLARATION_FILE, tool, &err);
 	free(text);
 	if (r < 0)
-		return fail_set(m, err.text);
+		return fail_declaration(m, place, err.text);
 	tool->kind = TOOL_PROGRAM;
 	if (args)
 		tool->program.args = json_dumps(args, JSON_COMPACT);
 	if (!json_string_value(json_object_get(value, "name")))
-		return fail_set(m, "a declaration without a name");
+		return fail_declaration(m, place, "name: is missing");
 	r = find_program(m, path, tool);
 	return r < 0 ? r : add(m->run, m->offer, tool);
 }
@@ -231,7 +244,7 @@ static int read_declarations(struct making *m, const struct process *p)
 		return fail_set(m, "its output is not a JSON list of declarations");
 	json_array_foreach(list, i, value)
 	{
-		r = add_declared(m, value);
+		r = add_declared(m, i, value);
 		if (r < 0)
 			break;
 	}

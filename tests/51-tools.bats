@@ -209,3 +209,25 @@ gives() {
 		kill "$pid" || :
 	done
 }
+
+@test "a toolset that prints something else fails the turn, with the declaration that is wrong" {
+	llm set root_agent.yaml worker "tools: [{name: toolsets/s}]"
+	rules set worker <<< '[{text: not asked}]'
+	file set tools/one <<< $'#!/bin/sh\n:'
+	file set toolsets/s <<< $'#!/bin/sh\n:'
+	session set
+	while IFS='|' read -r printed why; do
+		file set toolsets/s <<< $'#!/bin/sh\necho \''"$printed'"
+		say hi
+		same "toolset toolsets/s: $why" "$(cat turns/latest/error)"
+		same AGENT_ERROR "$(tail -n 1 events.jsonl | jq -r .errorCode)"
+	done <<-'E'
+		{"name": "one"}|its output is not a JSON list of declarations
+		[{"name": "one", "description": "d"}, 5]|declaration 2: must be an object
+		[{"name": "one"}]|declaration 1: description: is missing
+		[{"description": "d"}]|declaration 1: name: is missing
+		[{"name": "one", "description": "d", "colour": 1}]|declaration 1: colour: unknown member
+		[{"name": "two", "description": "d"}]|tools/two: No such file or directory
+	E
+	same 6 "$(ls -d turns/[0-9]* | wc -l)"
+}
