@@ -193,6 +193,27 @@ int run_artifact_content(struct run *run, const char *name, struct content **out
 	return 0;
 }
 
+int run_artifact_version(struct run *run, struct ref scope, const char *name, uint64_t n,
+			 struct content *out, struct err *err)
+{
+	struct store *store = run->ground->in->host->store;
+	struct found f = { 0 };
+	int r = artifact_resolve(store, scope, name, NULL, &f.info, NULL);
+
+	if (r == 0 && f.info.is_directory)
+		r = -ENOENT;
+	if (r == 0)
+		r = artifact_version(store, f.info.history, n, &f.version, NULL);
+	if (r == 0 && f.version.is_tombstone)
+		r = -ENOENT;
+	if (r < 0)
+		return r == -ENOENT ? r : err_errno(err, r, "artifact %s", name);
+	f.info.latest = n;
+	f.size = f.version.size;
+	memcpy(f.mime, f.version.mime, sizeof f.mime);
+	return add_artifact(run, out, &f, err);
+}
+
 /* Names */
 
 struct naming {

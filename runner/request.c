@@ -449,6 +449,8 @@ int request_build(struct run *run, struct offer *offer, struct request *out)
 	if (r == 0)
 		r = add_static_parts(run, out);
 	if (r == 0)
+		r = request_follow(run, out);
+	if (r == 0)
 		r = add_loaded(run, out);
 	if (r < 0)
 		return r;

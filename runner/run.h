@@ -245,6 +245,8 @@ struct request {
 };
 MUST_CHECK int request_build(struct run *run, struct offer *offer, struct request *out);
 void request_release(struct request *rq);
+/* What parts of it name as artifact://... takes their place: reference.c */
+MUST_CHECK int request_follow(struct run *run, struct request *rq);
 /* For callbacks: {"model","contents","config"}, and what a callback made of it. */
 MUST_CHECK int request_to_json(const struct request *rq, struct buf *out);
 MUST_CHECK int request_from_json(struct request *rq, struct span json, struct err *err);
@@ -347,6 +349,9 @@ MUST_CHECK int run_artifact_text(struct run *run, struct span name, struct buf *
 				 struct err *err);
 MUST_CHECK int run_artifact_content(struct run *run, const char *name, struct content **out,
 				    struct err *err);
+/* The bytes of that version as a part: media, text, or a line about it. -ENOENT. */
+MUST_CHECK int run_artifact_version(struct run *run, struct ref scope, const char *name, uint64_t n,
+				    struct content *out, struct err *err);
 MUST_CHECK int run_artifact_names(struct run *run, struct buf *list, struct err *err);
 
 /* Structured output: output.c */

@@ -1,5 +1,6 @@
 # input.json: messages that are more than text.
 load lib/mount
+load lib/agents
 
 # send JSON: as a message, to its end.
 send() {
@@ -184,4 +185,51 @@ no_turn() {
 	timeout 30 cat wait
 	same 'you said hi' "$(cat output)"
 	same 1 "$(cat state/a.json)"
+}
+
+# referring URI [MEMBER OF fileData]...: what the model gets for a part that names it.
+referring() {
+	jq -nc --arg uri "$1" '{parts: [{text: "see"}, {fileData: {fileUri: $uri, displayName: "shown"}}]}' > input.json
+	same idle "$(timeout 60 cat wait)"
+	jq -c '.contents[-1].parts[-1]' artifacts/seen.json
+}
+
+@test "a fileData that names an artifact is for the model what the artifact is" {
+	file ref root_agent.yaml <<-'E'
+		name: ref
+		model: script/s.yaml
+		instruction: Look.
+		before_model_callbacks: [{name: see}]
+	E
+	file ref s.yaml <<< '[{text: seen}]'
+	file ref see <<< $'#!/bin/sh\ncat > "$ADKFS_SESSION/artifacts/seen.json"'
+	session ref
+	here=artifact://apps/ref/users/ann/sessions/s1/artifacts
+	mkdir "artifacts/a dir"
+	printf one > "artifacts/a dir/n.txt"
+	printf two > "artifacts/a dir/n.txt"
+	printf '\211PNG\r\n\032\n\0' > artifacts/p.png
+	printf '\0\1' > artifacts/b.bin
+	printf mine > artifacts/user:u.txt
+	mkdir ../s2 ../../../bob ../../../bob/sessions/s1
+	printf other > ../s2/artifacts/o.txt
+	printf secret > ../../../bob/sessions/s1/artifacts/o.txt
+	same '{"text":"one"}' "$(referring "$here/a%20dir/n.txt/versions/1")"
+	same '{"text":"two"}' "$(referring "$(jq -r .canonicalUri 'artifacts/.versions/a dir/n.txt/2.json')")"
+	same '{"text":"two"}' "$(referring "$here/a dir/n.txt/versions/2")"
+	same '{"inlineData":{"data":"iVBORw0KGgoA","displayName":"shown","mimeType":"image/png"}}' \
+		"$(referring "$here/p.png/versions/1")"
+	same '{"text":"[binary data, application/octet-stream, 2 bytes]"}' "$(referring "$here/b.bin/versions/1")"
+	same '{"text":"mine"}' "$(referring artifact://apps/ref/users/ann/artifacts/u.txt/versions/1)"
+	same '{"text":"other"}' "$(referring "${here/s1/s2}/o.txt/versions/1")"
+	for uri in "$here/p.png/versions/9" "$here/p.png/versions/01" "$here/p.png" "$here/no/versions/1" \
+		"$here/a dir/versions/1" "${here/s1/s3}/o.txt/versions/1" "${here/ann/bob}/o.txt/versions/1" \
+		"${here/ref/echo}/o.txt/versions/1" "$here/%zz/versions/1" artifact://x artifact://; do
+		same "{\"text\":\"There is no artifact $uri.\"}" "$(referring "$uri")"
+	done
+	uri=https://example.org/p.png
+	same "{\"fileData\":{\"displayName\":\"shown\",\"fileUri\":\"$uri\"}}" "$(referring $uri)"
+	# The log keeps the names.
+	same 19 "$(grep -c '"fileUri"' events.jsonl)"
+	not grep -q 'iVBOR' events.jsonl
 }
