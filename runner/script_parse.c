@@ -3,6 +3,8 @@
  */
 #include "runner/script.h"
 
+#include "runner/yaml.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
@@ -459,6 +461,7 @@ int script_parse(struct script *script, struct span text, struct err *err)
 	yaml_parser_t parser;
 	int r;
 
+	text = yaml_tree_text(text);
 	if (!yaml_parser_initialize(&parser))
 		return err_nomem(err);
 	yaml_parser_set_encoding(&parser, YAML_UTF8_ENCODING);

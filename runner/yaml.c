@@ -494,12 +494,21 @@ static void reader_release(struct reader *r)
 	buf_release(&r->path);
 }
 
+struct span yaml_tree_text(struct span text)
+{
+	static const char mark[] = "\xEF\xBB\xBF";
+	size_t n = strlen(mark);
+
+	return text.len >= n && !memcmp(text.data, mark, n) ? span_sub(text, n, text.len) : text;
+}
+
 static int read_tree(struct span text, struct yaml_tree *tree, struct err *err)
 {
 	CLEANUP(reader_release) struct reader r = { .tree = tree, .err = err };
 	EVENT(start);
 	int e;
 
+	text = yaml_tree_text(text);
 	r.anchors = json_object();
 	if (!r.anchors || !yaml_parser_initialize(&r.parser))
 		return err_nomem(err);

@@ -33,6 +33,9 @@ struct yaml_tree {
 	json_t *lines; /* object: path, such as "tools[1].name" -> line */
 };
 
+/* Without a byte order mark, behind which libyaml counts columns from 1. */
+struct span yaml_tree_text(struct span text);
+
 /*
  * Read a text; `file` is what errors call it. *out belongs to the caller.
  * -EINVAL: err has "FILE:LINE: reason"; -EFBIG: over YAML_TREE_TEXT_MAX;

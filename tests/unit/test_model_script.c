@@ -254,6 +254,7 @@ static const struct bad_file {
 	{ "- text: a\n  when: {user: x, ignore_case: maybe}\n",
 	  "s.yaml:2: expected true or false" },
 	{ "- text: a\n---\n- text: b\n", "s.yaml:3: a second document" },
+	{ "\xef\xbb\xbf- text: a\n- txt: b\n", "s.yaml:2: unknown key 'txt'" },
 	{ "- text: 'a\n", "s.yaml:2: " },
 };
 

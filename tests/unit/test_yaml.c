@@ -114,8 +114,8 @@ static void test_collections(void **state UNUSED)
 	expect("? a\n: b\n", "{\"a\":\"b\"}");
 	expect("!!map {a: !!seq [1]}", "{\"a\":[1]}");
 	expect("\xef\xbb\xbf"
-	       "a: 1",
-	       "{\"a\":1}");
+	       "a: 1\nb: 2\n",
+	       "{\"a\":1,\"b\":2}");
 }
 
 static void test_aliases(void **state UNUSED)
