@@ -260,7 +260,12 @@ void op_create(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode,
 	if (!dir)
 		return;
 	if (!inode_place(dir)->type->create) {
-		err_set(&err, -EPERM, "files cannot be made here");
+		if (tree_is_hidden(inode_place(dir), name))
+			err_set(&err, -EPERM,
+				"%s was removed, and comes back by itself within ten seconds",
+				name);
+		else
+			err_set(&err, -EPERM, "files cannot be made here");
 		refuse(req, dir, name, -EPERM, &err);
 		return;
 	}
