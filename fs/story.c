@@ -20,6 +20,11 @@ struct story_version {
 	uint64_t version;
 };
 
+void story_count(struct buf *out, uint64_t n, const char *one, const char *many)
+{
+	buf_printf(out, "%llu %s", (unsigned long long)n, n == 1 ? one : many);
+}
+
 void story_time(struct buf *out, int64_t usec)
 {
 	time_t seconds = (time_t)(usec / USEC_PER_SEC);

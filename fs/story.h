@@ -82,6 +82,9 @@ MUST_CHECK int story_tell(struct store *st, struct ref session, const struct sto
 /* "2026-11-21 06:19:36" of microseconds, UTC. */
 void story_time(struct buf *out, int64_t usec);
 
+/* "1 turn", "2 turns". */
+void story_count(struct buf *out, uint64_t n, const char *one, const char *many);
+
 /* "12 ms", "1.5 s", "2 min 3 s" of microseconds. */
 void story_duration(struct buf *out, int64_t usec);
 

@@ -112,11 +112,6 @@ static void put_text(struct story *s, const char *text)
 	html_text(s->out, span_of(text));
 }
 
-static void put_number(struct story *s, uint64_t n, const char *one, const char *many)
-{
-	buf_printf(s->out, "%llu %s", (unsigned long long)n, n == 1 ? one : many);
-}
-
 static void put_moment(struct story *s, int64_t usec)
 {
 	put(s, "<time>");
@@ -138,9 +133,9 @@ static void html_begin(struct story *s)
 	put(s, " with ");
 	put_text(s, s->app.id);
 	put(s, " · ");
-	put_number(s, s->session.turns, "turn", "turns");
+	story_count(s->out, s->session.turns, "turn", "turns");
 	put(s, " · ");
-	put_number(s, s->session.events, "event", "events");
+	story_count(s->out, s->session.events, "event", "events");
 	put(s, "<br>");
 	put_moment(s, s->session.created);
 	put(s, " to ");

@@ -295,8 +295,11 @@ static void md_begin(struct story *s)
 	story_time(s->out, s->session.created);
 	buf_text(s->out, " to ");
 	story_time(s->out, s->session.updated);
-	buf_printf(s->out, " UTC: %llu turns, %llu events.\n\n",
-		   (unsigned long long)s->session.turns, (unsigned long long)s->session.events);
+	buf_text(s->out, " UTC: ");
+	story_count(s->out, s->session.turns, "turn", "turns");
+	buf_text(s->out, ", ");
+	story_count(s->out, s->session.events, "event", "events");
+	buf_text(s->out, ".\n\n");
 }
 
 static void md_turn(struct story *s, const struct turn_info *turn)

@@ -26,6 +26,8 @@ int call_no_target(struct call *call, const char *name)
 
 	for (i = 0; i < call->offer->target_count; i++)
 		buf_printf(&names, "%s%s", i ? ", " : "", call->offer->targets[i]->name);
+	if (!names.len)
+		buf_text(&names, "none");
 	if (!buf_cstr(&names))
 		return -ENOMEM;
 	return call_error(call, "Agent '%.200s' not found. Available agents: %.1500s", name,

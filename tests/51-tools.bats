@@ -54,6 +54,8 @@ gives() {
 	gives '{"error":"the program cannot be started: Exec format error; a script begins with a line #!INTERPRETER"}' <<< 'no program'
 	gives '{"error":"the program cannot be started: its interpreter /no/such/sh is not there"}' <<< $'#! /no/such/sh -e\n'
 	gives '{"error":"the program cannot be started: its lines end with CR LF, as on Windows"}' <<< $'#!/bin/sh\r\necho\r'
+	gives "{\"error\":\"Agent 'x' not found. Available agents: none\"}" \
+		<<< $'#!/bin/sh\necho \'{"transferToAgent":"x"}\' > "$ADK_CONTEXT/actions.json"'
 	gives '{"error":"the output is larger than 16777216 bytes"}' <<< $'#!/bin/sh\nexec cat /dev/zero'
 	same done "$(cat turns/latest/status)"
 }

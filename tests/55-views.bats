@@ -179,6 +179,7 @@ check_page() {
 		before=$(stat -c %y "${VIEWS[@]}")
 		say "say hello number $n"
 		grep -q "^> hello number $n$" transcript.md
+		grep -q " UTC: $n turn$([ "$n" = 1 ] || echo s), $((2 * n)) events\.$" transcript.md
 		grep -q "hello number $n" transcript.html
 		same "$n" "$(jq '.turns | length' usage.json)"
 		same "$n" "$(jq '[.traceEvents[] | select(.cat == "turn")] | length' trace.json)"
