@@ -31,7 +31,7 @@ void op_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
 	CLEANUP(buf_release) struct buf text = { 0 };
 	struct fuse_entry_param e;
 	struct place child = { 0 };
-	struct err err;
+	struct err err = { 0 };
 	int r;
 
 	atomic_fetch_add(&fs->requests[REQUEST_LOOKUP], 1);
@@ -46,8 +46,10 @@ void op_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
 		reply_entry(req, &e);
 	else if (r == -ENOENT)
 		reply_missing(req, inode_place(dir), &child, name);
-	else
-		(void)fuse_reply_err(req, r == -ESTALE ? ENOENT : -r);
+	else if (r == -ESTALE)
+		(void)fuse_reply_err(req, ENOENT);
+	else /* such as a name that cannot be one: nobody gets as far as making it */
+		refuse(req, dir, name, r, &err);
 }
 
 void op_forget(fuse_req_t req, fuse_ino_t ino, uint64_t lookups)

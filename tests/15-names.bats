@@ -28,6 +28,26 @@ names() {
 	names refused "$MNT"
 }
 
+@test "why a name cannot be one is in .errors" {
+	session
+	while IFS='|' read -r name why; do
+		for file in "artifacts/$name" "state/$name.json" "attachments/$name"; do
+			refused EINVAL bash -c 'echo 1 > "$1"' - "$file"
+			same "$file: $why" "$(tail -n 1 .errors | jq -r '.name + ": " + .error')"
+		done
+	done <<-'E'
+		a%b|'%' is not followed by two upper-case hex digits (write '%25' for a percent sign)
+		100%|'%' is not followed by two upper-case hex digits (write '%25' for a percent sign)
+	E
+	refused EINVAL cat artifacts/x%41
+	same "the name has to be written 'xA'" "$(tail -n 1 .errors | jq -r .error)"
+	refused EINVAL mkdir ../50%
+	same 'sessions/50%' "$(tail -n 1 ../../.errors | jq -r .name)"
+	before=$(cat .errors)
+	refused ENOENT cat artifacts/none
+	same "$before" "$(cat .errors)" # what is not there is no refusal
+}
+
 @test "names outlive the daemon" {
 	session $'a\nb' '100%25' '%2E%2E'
 	echo '{"a/b": 1, "user:.": 2, "app:%": 3}' > state.json
