@@ -30,6 +30,20 @@ static int warn(void *arg, const char *sentence)
 	return agent_file_warn(v->file, "model", "%s", sentence);
 }
 
+/* What is said of a file is said again when it has changed. */
+static int note_file(const struct review *v)
+{
+	CLEANUP(buf_release) struct buf name = { 0 };
+
+	if (!v->rq.provider->is_file)
+		return 0;
+	buf_add(&name, v->rq.name, strcspn(v->rq.name, "?"));
+	if (!buf_cstr(&name))
+		return err_nomem(v->file->ld->err);
+	(void)!folder_note(&v->file->ld->folder, name.data, NULL); /* or it cannot be looked at */
+	return 0;
+}
+
 /* The tools that are known without asking anybody. */
 static int list_tools(struct review *v)
 {
@@ -93,15 +107,16 @@ int agent_review(struct agent_file *file)
 	int r;
 
 	if (file->agent->kind != AGENT_LLM ||
-	    model_find(file->agent->model, &v.rq.provider, &v.rq.name, NULL) < 0 ||
-	    !v.rq.provider->encode)
+	    model_find(file->agent->model, &v.rq.provider, &v.rq.name, NULL) < 0)
 		return 0;
 	v.rq.folder = tree->folder;
 	v.rq.settings = tree->settings;
-	r = list_tools(&v);
+	r = note_file(&v);
+	if (r == 0)
+		r = list_tools(&v);
 	if (r == 0)
 		r = make_config(&v);
 	if (r == 0 && v.rq.provider->review)
 		r = v.rq.provider->review(&v.rq, warn, &v);
-	return r < 0 ? r : try_encoding(&v);
+	return r < 0 || !v.rq.provider->encode ? r : try_encoding(&v);
 }

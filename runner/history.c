@@ -339,7 +339,7 @@ static int bring_call(const struct history_query *q, struct entry *list, size_t 
 	size_t at = 0;
 	size_t i;
 
-	while (at < count && (!list[at].by_user || list[at].place.turn != q->n))
+	while (at < count && (!list[at].own || list[at].place.turn != q->n))
 		at++;
 	if (at == count || is_news(&list[at]))
 		return 0;

@@ -138,6 +138,7 @@ struct model_provider {
 	const char *const *spellings; /* other prefixes, NULL at the end; NULL: none */
 	const char *const *bare;      /* how names begin that need no prefix; the same */
 	const void *dialect;          /* of the translator's own: what differs */
+	bool is_file;                 /* the name is that of a file in the agent's folder */
 
 	/* Answer without a network; those below are unset then. */
 	int (*generate)(const struct model_request *rq, struct cancel *cancel,

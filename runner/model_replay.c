@@ -9,6 +9,7 @@
 
 const struct model_provider model_replay = {
 	.name = "replay",
+	.is_file = true,
 	.replays = true,
 	.schema_with_tools = true,
 };

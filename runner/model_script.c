@@ -440,7 +440,19 @@ static int script_generate(const struct model_request *rq, struct cancel *cancel
 	return r == -ENOMEM ? err_nomem(err) : r;
 }
 
+/* Whether it can be read is worth knowing before the first turn. */
+static int script_review(const struct model_request *rq, model_review_fn *fn, void *arg)
+{
+	CLEANUP(script_unref_p) struct script *script = NULL;
+	struct err reason = { 0 };
+	int r = script_open(rq->folder, rq->name, &script, &reason);
+
+	return r < 0 && r != -ENOMEM ? fn(arg, reason.text) : r;
+}
+
 const struct model_provider model_script = {
 	.name = "script",
+	.is_file = true,
 	.generate = script_generate,
+	.review = script_review,
 };

@@ -136,13 +136,19 @@ static void add_transfers(const struct agent *agent, const struct offer *offer, 
 	add_block(out, buf_span(&text));
 }
 
-static void add_schema(const struct agent *agent, struct buf *out)
+/* How the answer has to be: by the tool that is there for it, or as JSON. */
+static void add_schema(const struct agent *agent, const struct offer *offer, struct buf *out)
 {
 	CLEANUP(buf_release) struct buf text = { 0 };
 	char *schema;
 
 	if (!agent->output_schema || output_is_native(agent))
 		return;
+	if (offer_find(offer, "set_model_response")) {
+		add_block(out, SPAN("Your final answer has to be a call of set_model_response. "
+				    "Call other tools before it as you need them."));
+		return;
+	}
 	schema = json_dumps(agent->output_schema, JSON_COMPACT);
 	if (!schema) {
 		out->failed = true;
@@ -267,7 +273,7 @@ static int build_system(struct run *run, const struct offer *offer, struct reque
 		return r;
 	add_block(&rq->system, buf_span(&text));
 	add_identity(agent, &rq->system);
-	add_schema(agent, &rq->system);
+	add_schema(agent, offer, &rq->system);
 	add_transfers(agent, offer, &rq->system);
 	r = add_of_tools(run, &rq->system, &err);
 	if (r == 0)

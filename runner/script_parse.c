@@ -278,9 +278,28 @@ static const struct key usage_keys[] = {
 	{ 0 },
 };
 
+/* What is not said in total is what was said of its parts. */
+static void add_up(long long usage[MODEL_COUNTS])
+{
+	static const enum model_count parts[] = { MODEL_COUNT_PROMPT, MODEL_COUNT_CANDIDATES,
+						  MODEL_COUNT_THOUGHTS };
+	long long sum = 0;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(parts); i++)
+		sum += MAX(usage[parts[i]], 0);
+	if (usage[MODEL_COUNT_TOTAL] < 0 && sum)
+		usage[MODEL_COUNT_TOTAL] = sum;
+}
+
 static int take_usage(struct loader *l, const yaml_node_t *value, void *into)
 {
-	return take_mapping(l, value, usage_keys, into);
+	struct script_rule *rule = into;
+	int r = take_mapping(l, value, usage_keys, into);
+
+	if (r == 0)
+		add_up(rule->usage);
+	return r;
 }
 
 /* Keep in the order of docs/models.md. */

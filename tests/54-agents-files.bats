@@ -161,6 +161,22 @@ shown() {
 	same 1 "${#lines[@]}"
 }
 
+@test "a script that is not there, or not one, is a warning until it is mended" {
+	mkdir -p "$TMP/a"
+	printf '%s\n' 'name: a' 'instruction: hi' 'model: script/a.yaml' > "$TMP/a/root_agent.yaml"
+	run "$ADKFS" check-agent "$TMP/a"
+	same 0 "$status"
+	[[ ${lines[1]} == "$TMP/a: warning: root_agent.yaml:3: model: a.yaml: No such file"* ]]
+	echo '- txt: hello' > "$TMP/a/a.yaml"
+	run "$ADKFS" check-agent "$TMP/a"
+	[[ ${lines[1]} == "$TMP/a: warning: root_agent.yaml:3: model: a.yaml:1: "*"txt"* ]]
+	cp -r "$TMP/a" "$AGENTS/a"
+	session a
+	jq -e '.warnings | length == 1' "$MNT/apps/a/agent.json"
+	echo '- text: hello' > "$AGENTS/a/a.yaml"
+	eventually 20 jq -e '.warnings == []' "$MNT/apps/a/agent.json"
+}
+
 @test "check-agent: warnings, --json, settings, and what is no folder" {
 	tree
 	sed -i 's/^model: .*/model: nobody-2.5/' "$A/root_agent.yaml"

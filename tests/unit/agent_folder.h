@@ -34,7 +34,7 @@ static UNUSED void put(const char *name, const char *text, mode_t mode)
 	assert_int_equal(close(fd), 0);
 }
 
-#define HEAD "name: a\nmodel: script/s.yaml\ninstruction: i\n"
+#define HEAD "name: a\nmodel: openai/s\ninstruction: i\n"
 
 static UNUSED void expect_error_of(int code, const char *want)
 {

@@ -8,7 +8,7 @@ static void test_least(void **state UNUSED)
 	struct agent *agent = load(HEAD);
 
 	assert_string_equal(agent->name, "a");
-	assert_string_equal(agent->model, "script/s.yaml");
+	assert_string_equal(agent->model, "openai/s");
 	assert_string_equal(agent->instruction, "i");
 	assert_null(agent->description);
 	assert_null(agent->static_instruction);
@@ -96,7 +96,7 @@ static void test_show(void **state UNUSED)
 	shown = agent_show(agent->tree);
 	assert_non_null(shown);
 	assert_string_equal(json_string_value(json_object_get(shown, "agent_class")), "LlmAgent");
-	assert_string_equal(json_string_value(json_object_get(shown, "model")), "script/s.yaml");
+	assert_string_equal(json_string_value(json_object_get(shown, "model")), "openai/s");
 	assert_null(json_object_get(shown, "description"));
 	tool = json_array_get(json_object_get(shown, "tools"), 0);
 	assert_string_equal(json_string_value(json_object_get(tool, "name")), "tee");

@@ -140,7 +140,7 @@ static void test_tree(void **state UNUSED)
 	assert_int_equal(loop->sub_count, 2);
 	assert_string_equal(loop->subs[0]->model, "script/own");
 	assert_string_equal(loop->subs[0]->file, "agents/inner.yaml");
-	assert_string_equal(loop->subs[1]->model, "script/s.yaml"); /* of the root */
+	assert_string_equal(loop->subs[1]->model, "openai/s"); /* of the root */
 	assert_string_equal(loop->subs[1]->file, "far.yaml");
 	assert_int_equal(root->tree->count, 4);
 	assert_ptr_equal(agent_find(root, "far"), loop->subs[1]);
@@ -167,9 +167,9 @@ static void test_models(void **state UNUSED)
 	    LLM("x") "tools: [{name: AgentTool, args: {agent: {config_path: y.yaml}}}]\n", 0600);
 	put("agents/y.yaml", LLM("y"), 0600);
 	root = load(HEAD "sub_agents: [{config_path: agents/seq.yaml}]\n");
-	assert_string_equal(agent_find(root, "x")->model, "script/s.yaml");
+	assert_string_equal(agent_find(root, "x")->model, "openai/s");
 	assert_null(agent_find(root, "y"));
-	assert_string_equal(agent_find(root, "x")->tools[0].agent->model, "script/s.yaml");
+	assert_string_equal(agent_find(root, "x")->tools[0].agent->model, "openai/s");
 	assert_null(root->subs[0]->model);
 	drop(root);
 
@@ -177,10 +177,10 @@ static void test_models(void **state UNUSED)
 		     "sub_agents: [{config_path: agents/y.yaml}]\n",
 		     "agents/y.yaml:1: model: is missing, and neither an agent above nor "
 		     "ADKFS_MODEL names one");
-	put(".env", "ADKFS_MODEL=script/host\n", 0600);
+	put(".env", "ADKFS_MODEL=openai/host\n", 0600);
 	root = load(
 		"agent_class: LoopAgent\nname: a\nsub_agents: [{config_path: agents/y.yaml}]\n");
-	assert_string_equal(root->subs[0]->model, "script/host");
+	assert_string_equal(root->subs[0]->model, "openai/host");
 	assert_int_equal(json_array_size(root->tree->warnings), 0);
 	drop(root);
 	put(".env", "ADKFS_MODEL=m\n", 0600);

@@ -338,6 +338,20 @@ static void test_answered_now(void **state UNUSED)
 				  MODEL(TEXT("yes?")) MODEL(TEXT("nine")) USER(TEXT("so?")));
 }
 
+/* The same when a tool ran because the message confirmed its call. */
+static void test_confirmed_now(void **state UNUSED)
+{
+	submit("e-1", "add");
+	say("e-1", "me", "model", CALL("a", "1"));
+	submit("e-2", "meanwhile");
+	say_text("e-2", "me", "yes?");
+	submit_parts("e-3", "{\"functionResponse\":{\"id\":\"r\",\"name\":"
+			    "\"adk_request_confirmation\",\"response\":{\"confirmed\":true}}}");
+	say("e-3", "me", "user", BACK("a", "9"));
+	expect(3, USER(TEXT("add")) USER(TEXT("meanwhile")) MODEL(TEXT("yes?"))
+			  MODEL(CALL("a", "1")) USER(BACK("a", "9")));
+}
+
 static void test_missing_responses(void **state UNUSED)
 {
 	submit("e-1", "add");
@@ -794,6 +808,7 @@ int main(void)
 		TEST(test_answers_elsewhere),
 		TEST(test_late_response),
 		TEST(test_answered_now),
+		TEST(test_confirmed_now),
 		TEST(test_missing_responses),
 		TEST(test_repeated_call_id),
 		TEST(test_other_agents),
