@@ -307,6 +307,17 @@ void inode_removed(struct inodes *t, uint64_t ino)
 	set_gone(t, ino, true);
 }
 
+void inode_unlinked(struct inodes *t, uint64_t ino)
+{
+	struct inode *inode;
+
+	mutex_lock(&t->lock);
+	inode = *slot_locked(t, ino);
+	if (inode)
+		atomic_store(&inode->unlinked, true);
+	mutex_unlock(&t->lock);
+}
+
 void inode_restored(struct inodes *t, uint64_t ino)
 {
 	set_gone(t, ino, false);

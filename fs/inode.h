@@ -38,6 +38,8 @@ struct inode {
 	atomic_bool asked;
 	_Atomic uint64_t changed_at; /* inodes.changes, when it changed or was entered */
 	atomic_bool gone;            /* what it stood for was removed: opens of it are ESTALE */
+	atomic_bool
+		unlinked; /* a directory whose name the kernel knows is gone: rmdir(2) took it */
 	_Atomic uint64_t generation; /* counts how often something new got its number */
 
 	uint64_t notified; /* monotonic ns; guarded by inodes.lock, as are the next ones */
@@ -108,6 +110,9 @@ MUST_CHECK bool inode_asked(struct inodes *t, uint64_t ino);
 /* What it stood for is gone; is there after all. */
 void inode_removed(struct inodes *t, uint64_t ino);
 void inode_restored(struct inodes *t, uint64_t ino);
+
+/* rmdir(2) took the directory away; who is in there finds it empty. */
+void inode_unlinked(struct inodes *t, uint64_t ino);
 
 /*
  * A directory was made that has the number of one that was removed. To the kernel, which

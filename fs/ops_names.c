@@ -134,6 +134,8 @@ static void list_directory(fuse_req_t req, fuse_ino_t ino, size_t size, off_t of
 		return;
 	l.data = malloc(size);
 	r = l.data ? tree_list(inode_place(dir), (uint64_t)offset, &l, &err) : -ENOMEM;
+	if (r == -ENOENT && tree_is_unlinked(inode_place(dir)))
+		r = 0; /* a directory that was removed is empty */
 	/*
 	 * What was entered stays counted when the listing fails half way: part
 	 * of it was described already, and a short reply is right.
@@ -259,6 +261,8 @@ static int remove_name(struct inode *dir, const char *name, bool is_dir, struct 
 	remove = is_dir ? type->remove_dir : type->remove;
 	if (remove) {
 		r = remove(inode_place(dir), name, err);
+		if (r == 0 && is_dir)
+			inode_unlinked(&inode_place(dir)->fs->inodes, inode_number(&child));
 		if (r != -EOPNOTSUPP)
 			return r;
 	}
@@ -277,6 +281,8 @@ static void op_remove(fuse_req_t req, fuse_ino_t parent, const char *name, bool 
 	if (!dir)
 		return;
 	r = remove_name(dir, name, is_dir, &err);
+	if (r == -ESTALE && tree_is_unlinked(inode_place(dir)))
+		r = -ENOENT; /* all that was in it went with it */
 	if (r < 0)
 		refuse(req, dir, name, r, &err);
 	else

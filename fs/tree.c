@@ -260,6 +260,11 @@ static void put_owner(const struct place *at, const struct node_stat *st, struct
 		out->st_gid = st->attr.gid;
 }
 
+bool tree_is_unlinked(const struct place *at)
+{
+	return at->inode && atomic_load(&at->inode->unlinked);
+}
+
 int tree_stat(const struct place *at, const struct node_stat *known, struct stat *out,
 	      struct err *err)
 {
@@ -274,6 +279,10 @@ int tree_stat(const struct place *at, const struct node_stat *known, struct stat
 		st = *known;
 	else
 		r = describe(at, &st, err);
+	if (r == -ESTALE && is_dir && tree_is_unlinked(at)) { /* somebody is still in there */
+		st = (struct node_stat){ .is_unlinked = true };
+		r = 0;
+	}
 	if (r < 0)
 		return r;
 	if (is_dir)

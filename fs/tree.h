@@ -27,6 +27,9 @@ MUST_CHECK int tree_list(const struct place *dir, uint64_t cookie, struct lister
  */
 bool tree_is_moving(const struct place *at);
 
+/* Whether it is a directory that rmdir(2) took away, and somebody is still in there. */
+bool tree_is_unlinked(const struct place *at);
+
 /* Whether a name may come or go without news, so that nobody may remember it. */
 bool tree_is_fleeting(const struct place *at);
 

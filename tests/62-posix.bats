@@ -828,3 +828,17 @@ only_adkfs() {
 		assert open("below").read() == "above"
 	PY
 }
+
+@test "a directory that is removed is an empty one for who is in it" {
+	session
+	mkdir "$S-2"
+	cd "$S-2"
+	rmdir "$S-2"
+	same '' "$(ls -A)"
+	same 0 "$(stat -c %h .)"
+	same "${S##*/}" "$(ls ..)"
+	run touch state/x.json
+	[[ $output == *'No such file or directory'* ]]
+	cd ..
+	same "${S%/*}" "$PWD"
+}
