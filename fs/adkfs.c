@@ -106,7 +106,7 @@ static json_t *show_config(const struct fs *fs)
 		show_text(fs->fuse_options), "threads", (int)fs->threads, "sandbox",
 		show_sandbox(fs), "record", show_text(record_where()), "users", "others",
 		(int)owners_shared(fs->owners), "logins", (int)owners_system(fs->owners), "mapped",
-		(json_int_t)owners_count(fs->owners), "limits", show_limits(fs), "environment",
+		(json_int_t)owners_count(fs->owners), "limits", show_limits(fs), "settings",
 		model_show_settings());
 }
 

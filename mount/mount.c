@@ -8,8 +8,10 @@
 #include "mount/daemon.h"
 #include "mount/mountpoint.h"
 #include "runner/http.h"
+#include "runner/key_command.h"
 #include "runner/record.h"
 #include "runner/sandbox.h"
+#include "runner/settings_file.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -27,6 +29,7 @@ struct settings_of_mount {
 	struct buf store_folder;
 	struct buf agents;
 	struct buf record; /* empty: nothing is recorded */
+	struct buf settings;
 	struct buf mountpoint;
 	struct buf fuse_options; /* all of -o, joined */
 	enum sandbox_mode sandbox;
@@ -44,6 +47,7 @@ enum option_id {
 	OPTION_THREADS,
 	OPTION_SANDBOX,
 	OPTION_RECORD,
+	OPTION_SETTINGS,
 	OPTION_MAP_USER,
 	OPTION_MAP_USERS,
 };
@@ -57,6 +61,7 @@ static const struct option options[] = {
 	{ "threads", required_argument, NULL, OPTION_THREADS },
 	{ "sandbox", required_argument, NULL, OPTION_SANDBOX },
 	{ "record", required_argument, NULL, OPTION_RECORD },
+	{ "settings", required_argument, NULL, OPTION_SETTINGS },
 	{ "map-user", required_argument, NULL, OPTION_MAP_USER },
 	{ "map-users", required_argument, NULL, OPTION_MAP_USERS },
 	{ "foreground", no_argument, NULL, 'f' },
@@ -66,8 +71,8 @@ static const struct option options[] = {
 };
 
 /* $XDG_..._HOME/adkfs/LAST, or below the home directory. */
-static int xdg_folder(const char *variable, const char *below_home, const char *last,
-		      struct buf *out, struct err *err)
+static int xdg_path(const char *variable, const char *below_home, const char *last, struct buf *out,
+		    struct err *err)
 {
 	const char *base = getenv(variable);
 	const char *home = getenv("HOME");
@@ -173,6 +178,10 @@ static int set_option(struct settings_of_mount *s, int id, char *value, const st
 		buf_clear(&s->record);
 		buf_text(&s->record, value);
 		return 0;
+	case OPTION_SETTINGS:
+		buf_clear(&s->settings);
+		buf_text(&s->settings, value);
+		return 0;
 	case OPTION_SANDBOX:
 		return set_sandbox(s, value, self);
 	case 'o':
@@ -261,7 +270,7 @@ static int resolve_folders(struct settings_of_mount *s, struct err *err)
 		buf_text(&s->store_folder, s->store.folder);
 		r = make_absolute(&s->store_folder, err);
 	} else {
-		r = xdg_folder("XDG_DATA_HOME", ".local/share", "store", &s->store_folder, err);
+		r = xdg_path("XDG_DATA_HOME", ".local/share", "store", &s->store_folder, err);
 	}
 	s->store.folder = s->store_folder.data;
 	return r;
@@ -276,7 +285,7 @@ static int resolve_agents(struct settings_of_mount *s, struct err *err)
 
 	if (given)
 		buf_text(&s->agents, s->fs.agents);
-	else if (xdg_folder("XDG_CONFIG_HOME", ".config", "agents", &s->agents, NULL) < 0)
+	else if (xdg_path("XDG_CONFIG_HOME", ".config", "agents", &s->agents, NULL) < 0)
 		return 0; /* a mount without agents */
 	s->fs.agents = NULL;
 	if (!buf_cstr(&s->agents))
@@ -303,6 +312,28 @@ static int start_recording(struct settings_of_mount *s, struct err *err)
 	if (r == 0)
 		r = record_open(s->record.data, err);
 	return r < 0 ? err_wrap(err, "--record") : 0;
+}
+
+/* The settings file: one that was asked for has to be right, the usual one need not be there. */
+static int open_settings(struct settings_of_mount *s, const struct command *self, struct err *err)
+{
+	bool given = s->settings.len;
+	int r;
+
+	if (given)
+		r = make_absolute(&s->settings, err);
+	else if (xdg_path("XDG_CONFIG_HOME", ".config", "models.yaml", &s->settings, NULL) < 0)
+		return 0;
+	else
+		r = buf_cstr(&s->settings) ? 0 : err_nomem(err);
+	if (r == 0)
+		r = settings_file_open(s->settings.data, err);
+	if (r < 0 && given)
+		return err_wrap(err, "--settings");
+	if (r < 0 && r != -ENOENT)
+		(void)fprintf(stderr, "adkfs %s: the settings file is not used: %s\n", self->name,
+			      err->text);
+	return 0;
 }
 
 static int check_fuse(struct err *err)
@@ -399,6 +430,8 @@ static int serve(struct settings_of_mount *s, const struct command *self, int re
 	store_close(store);
 	sandbox_free(sandbox);
 	record_close();
+	key_command_exit();
+	settings_file_close();
 	http_exit();
 	return status;
 }
@@ -422,7 +455,7 @@ static int go(struct settings_of_mount *s, const struct command *self)
 		return command_fail(self, STATUS_STORE, &err);
 	if (resolve_agents(s, &err) < 0)
 		return command_fail(self, STATUS_AGENTS, &err);
-	if (start_recording(s, &err) < 0)
+	if (start_recording(s, &err) < 0 || open_settings(s, self, &err) < 0)
 		return command_fail(self, STATUS_FAILED, &err);
 	if (s->fs.agents && owners_may_shut_out(s->fs.owners))
 		log_warning("users are mapped and the daemon is not root: programs of agents "
@@ -453,6 +486,7 @@ static int run(const struct command *self, int argc, char **argv)
 	buf_release(&s.store_folder);
 	buf_release(&s.agents);
 	buf_release(&s.record);
+	buf_release(&s.settings);
 	buf_release(&s.mountpoint);
 	buf_release(&s.fuse_options);
 	owners_free(s.fs.owners);
@@ -481,6 +515,9 @@ const struct command command_mount = {
 		"none;\n"
 		"                     auto is bubblewrap where it is installed and works\n"
 		"  --record DIR       record what models are asked and answer, for replay/ models\n"
+		"  --settings FILE    keys and other settings of models\n"
+		"                     (default: $XDG_CONFIG_HOME/adkfs/models.yaml, if it is "
+		"there)\n"
 		"  -o OPTIONS         mount options of FUSE, such as allow_other\n"
 		"  --map-user NAME=UID[:GID]\n"
 		"                     with allow_other: files of the user NAME belong to this "

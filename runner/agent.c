@@ -175,7 +175,7 @@ void agent_enclose(struct agent_tree *tree, const struct sandbox *sandbox, const
 
 bool agent_is_stale(const struct agent_tree *tree)
 {
-	return folder_changed(tree->folder, tree->files);
+	return folder_changed(tree->folder, tree->files) || settings_are_stale(tree->settings);
 }
 
 struct agent *agent_find(struct agent *from, const char *name)

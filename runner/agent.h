@@ -158,7 +158,8 @@ struct agent_tree {
 };
 
 /*
- * Load a folder. *out is one reference for the caller.
+ * Load a folder, whose name is that of the app for the settings file. *out is one
+ * reference for the caller.
  *
  * Returns 0; -ENOENT: no root_agent.yaml there; -EINVAL: it does not load,
  * err has "FILE:LINE: field: reason"; -ENOMEM; another -errno of reading.
@@ -177,7 +178,10 @@ struct agent_tree *agent_tree_ref(struct agent_tree *tree);
 void agent_tree_unref(struct agent_tree *tree); /* NULL is fine */
 DEFINE_CLEANUP(struct agent_tree, agent_tree_unref);
 
-/* Whether a file of the folder changed since it was loaded (or one of them is gone). */
+/*
+ * Whether a file of the folder changed since it was loaded (or one of them is gone), or the
+ * settings file of the daemon.
+ */
 bool agent_is_stale(const struct agent_tree *tree);
 
 /* The loaded tree as the object that agent.json shows. NULL: out of memory. */

@@ -4,6 +4,8 @@
  */
 #include "runner/agent_load.h"
 
+#include "runner/model_settings.h"
+
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -228,13 +230,22 @@ static int take_number(struct loader *ld, const struct number *n)
 	return 0;
 }
 
+static int warn_setting(void *arg, const char *sentence)
+{
+	struct loader *ld = arg;
+
+	return json_array_append_new(ld->tree->warnings, agent_show_text(sentence)) ? -ENOMEM : 0;
+}
+
 static int read_settings(struct loader *ld)
 {
 	int r = folder_note(&ld->folder, ENV_FILE, ld->err);
 	size_t i;
 
 	if (r == 0)
-		r = settings_load(ld->folder.path, &ld->tree->settings, ld->err);
+		r = settings_load(ld->folder.path, ld->app, &ld->tree->settings, ld->err);
+	if (r == 0 && model_settings_review(ld->tree->settings, warn_setting, ld) < 0)
+		r = err_nomem(ld->err);
 	for (i = 0; i < ARRAY_SIZE(numbers) && r == 0; i++)
 		r = take_number(ld, &numbers[i]);
 	return r;
@@ -267,9 +278,17 @@ static void loader_release(struct loader *ld)
 	json_decref(ld->users);
 }
 
+/* What is behind the last slash. */
+static const char *app_of(const char *folder)
+{
+	const char *slash = strrchr(folder, '/');
+
+	return slash ? slash + 1 : folder;
+}
+
 int agent_load(const char *folder, struct agent_tree **out, struct err *err)
 {
-	CLEANUP(loader_release) struct loader ld = { .err = err };
+	CLEANUP(loader_release) struct loader ld = { .app = app_of(folder), .err = err };
 	int r;
 
 	ld.tree = agent_tree_new();

@@ -17,7 +17,8 @@
 struct loader {
 	struct agent_tree *tree;
 	struct folder folder;
-	json_t *names; /* object: name of an agent -> its file */
+	const char *app; /* whose agent it is; borrowed */
+	json_t *names;   /* object: name of an agent -> its file */
 	json_t *users; /* object: absolute path of an agent's file -> the file that refers to it */
 	struct err *err;
 };

@@ -14,7 +14,6 @@
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
@@ -101,50 +100,6 @@ static void link_put(struct link *link)
 		curl_easy_reset(link->easy);
 	else
 		link_free(link);
-}
-
-void http_request_release(struct http_request *rq)
-{
-	size_t i;
-
-	for (i = 0; i < rq->header_count; i++) {
-		explicit_bzero(rq->headers[i], strlen(rq->headers[i]));
-		free(rq->headers[i]);
-	}
-	buf_release(&rq->url);
-	buf_release(&rq->body);
-	*rq = (struct http_request){ 0 };
-}
-
-static bool has_control(const char *text)
-{
-	for (; *text; text++) {
-		if ((unsigned char)*text < 0x20 || *text == 0x7f)
-			return true;
-	}
-	return false;
-}
-
-int http_request_header(struct http_request *rq, const char *fmt, ...)
-{
-	va_list args;
-	char *line;
-	int n;
-
-	if (rq->header_count == HTTP_HEADERS_MAX)
-		return -E2BIG;
-	va_start(args, fmt);
-	n = vasprintf(&line, fmt, args);
-	va_end(args);
-	if (n < 0)
-		return -ENOMEM;
-	if (has_control(line)) {
-		explicit_bzero(line, (size_t)n);
-		free(line);
-		return -EINVAL;
-	}
-	rq->headers[rq->header_count++] = line;
-	return 0;
 }
 
 void http_answer_release(struct http_answer *answer)
@@ -311,11 +266,25 @@ static CURLcode set_method(CURL *easy, const struct http_request *rq)
 	return c;
 }
 
+/* The texts were ended with a NUL when they were set. */
+static CURLcode set_way(CURL *easy, const struct http_request *rq)
+{
+	CURLcode c = CURLE_OK;
+
+	if (rq->proxy.len)
+		SET(CURLOPT_PROXY, rq->proxy.data);
+	if (rq->ca_file.len)
+		SET(CURLOPT_CAINFO, rq->ca_file.data);
+	return c;
+}
+
 static int set_options(struct transfer *t, const char *url, const struct http_request *rq)
 {
 	CURL *easy = t->easy;
 	CURLcode c = set_method(easy, rq);
 
+	if (c == CURLE_OK)
+		c = set_way(easy, rq);
 	SET(CURLOPT_URL, url);
 	SET(CURLOPT_PROTOCOLS_STR, "http,https");
 	SET(CURLOPT_FOLLOWLOCATION, 0L);
@@ -404,6 +373,14 @@ static const struct verdict {
 	{ CURLE_COULDNT_RESOLVE_HOST, -EHOSTUNREACH, "is not a known host" },
 	{ CURLE_COULDNT_RESOLVE_PROXY, -EHOSTUNREACH, "cannot be reached: the proxy is unknown" },
 	{ CURLE_COULDNT_CONNECT, -ECONNREFUSED, "cannot be reached: nothing answers there" },
+	{ CURLE_PROXY, -EHOSTUNREACH, "cannot be reached: the proxy refuses" },
+	{ CURLE_UNSUPPORTED_PROTOCOL, -EINVAL,
+	  "cannot be reached: no such kind of address or proxy" },
+	{ CURLE_URL_MALFORMAT, -EINVAL, "cannot be reached: the address or the proxy's is no URL" },
+	{ CURLE_PEER_FAILED_VERIFICATION, -EACCES,
+	  "has a certificate that is not to be trusted: see the setting CA_FILE" },
+	{ CURLE_SSL_CACERT_BADFILE, -EINVAL,
+	  "cannot be asked: the file of trusted certificates cannot be read" },
 	{ CURLE_OPERATION_TIMEDOUT, -ETIMEDOUT, "cannot be reached in time" },
 	{ CURLE_GOT_NOTHING, -ECONNRESET, "closed the connection without an answer" },
 	{ CURLE_SEND_ERROR, -ECONNRESET, "closed the connection" },
@@ -416,12 +393,17 @@ static const struct verdict {
 
 static int judge(const struct transfer *t, CURLcode code, struct err *err)
 {
+	long by_proxy = 0;
 	size_t i;
 
 	if (t->stopped)
 		return t->stopped;
 	if (code == CURLE_OK || t->enough)
 		return buf_check(&t->answer->error_body, err);
+	(void)curl_easy_getinfo(t->easy, CURLINFO_HTTP_CONNECTCODE, &by_proxy);
+	if (by_proxy >= 300)
+		return err_set(err, -EHOSTUNREACH, "%s cannot be reached: the proxy answered %ld",
+			       t->where, by_proxy);
 	for (i = 0; i < ARRAY_SIZE(verdicts); i++) {
 		if (verdicts[i].code == code)
 			return err_set(err, verdicts[i].r, "%s %s", t->where, verdicts[i].text);

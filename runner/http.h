@@ -20,12 +20,17 @@ struct http_request {
 	struct buf body;                 /* of a POST */
 	char *headers[HTTP_HEADERS_MAX]; /* "Name: value", owned */
 	size_t header_count;
+	struct buf proxy;   /* its address; empty: what the environment says */
+	struct buf ca_file; /* absolute path of certificates to trust; empty: the usual ones */
 };
 
 void http_request_release(struct http_request *rq);
 
 /* Add a header. -ENOMEM; -E2BIG; -EINVAL: a control character in it. */
 MUST_CHECK int http_request_header(struct http_request *rq, const char *fmt, ...) PRINTF(2, 3);
+
+/* The same in place of all headers of that name; NAME is a token. */
+MUST_CHECK int http_request_replace(struct http_request *rq, struct span name, struct span value);
 
 struct http_limits {
 	unsigned connect_ms;    /* until the connection stands */

@@ -8,7 +8,9 @@
 #include "base/name.h"
 #include "runner/cassette.h"
 #include "runner/http.h"
+#include "runner/key_command.h"
 #include "runner/model_retry.h"
+#include "runner/model_settings.h"
 #include "runner/record.h"
 #include "runner/stream.h"
 
@@ -26,25 +28,11 @@ static const struct model_provider *const providers[] = {
 	&model_script,
 };
 
-/* How a model is asked: defaults, and the settings that change them. */
-struct ask_options {
-	unsigned retries;
-	struct http_limits limits;
-};
-
-static const struct ask_option {
-	const char *setting;
-	size_t at;
-	unsigned value; /* unless set */
-	unsigned max;
-} ask_options[] = {
-	{ "ADKFS_MODEL_RETRIES", offsetof(struct ask_options, retries), 2, 10 },
-	{ "ADKFS_MODEL_CONNECT_MS", offsetof(struct ask_options, limits.connect_ms), 10000,
-	  600000 },
-	{ "ADKFS_MODEL_FIRST_BYTE_MS", offsetof(struct ask_options, limits.first_byte_ms), 600000,
-	  86400000 },
-	{ "ADKFS_MODEL_IDLE_MS", offsetof(struct ask_options, limits.idle_ms), 120000, 86400000 },
-};
+const struct model_provider *const *model_providers(size_t *count)
+{
+	*count = ARRAY_SIZE(providers);
+	return providers;
+}
 
 int model_wait(struct cancel *cancel, unsigned ms, struct err *err)
 {
@@ -119,122 +107,6 @@ int model_find(const char *model, const struct model_provider **provider, const 
 		return 0;
 	}
 	return unknown_provider(model, err);
-}
-
-static int read_option(const struct settings *settings, const struct ask_option *o, unsigned *out,
-		       struct err *err)
-{
-	const char *text = settings_get(settings, o->setting);
-	char *end;
-	unsigned long value;
-
-	*out = o->value;
-	if (!text)
-		return 0;
-	errno = 0;
-	value = strtoul(text, &end, 10);
-	if (!isdigit((unsigned char)*text) || *end || errno || value > o->max)
-		return err_set(err, -EINVAL, "%s is not a number from 0 to %u", o->setting, o->max);
-	*out = (unsigned)value;
-	return 0;
-}
-
-static int read_options(const struct settings *settings, struct ask_options *out, struct err *err)
-{
-	int r = 0;
-	size_t i;
-
-	for (i = 0; r == 0 && i < ARRAY_SIZE(ask_options); i++) {
-		unsigned *value = (unsigned *)(void *)((char *)out + ask_options[i].at);
-
-		r = read_option(settings, &ask_options[i], value, err);
-	}
-	return r;
-}
-
-/* Of the settings of a kind the first with a value; without one the first of all. */
-static const struct model_setting *find_key(const struct model_provider *provider,
-					    const struct settings *settings)
-{
-	const struct model_setting *first = NULL;
-	const struct model_setting *s;
-
-	for (s = provider->settings; s && s->name; s++) {
-		if (s->kind != MODEL_KEY)
-			continue;
-		if (settings_get(settings, s->name))
-			return s;
-		if (!first)
-			first = s;
-	}
-	return first;
-}
-
-const char *model_key_name(const struct model_provider *provider, const struct settings *settings)
-{
-	const struct model_setting *key = find_key(provider, settings);
-
-	return key ? key->name : NULL;
-}
-
-const char *model_key(const struct model_provider *provider, const struct settings *settings)
-{
-	const char *name = model_key_name(provider, settings);
-
-	return name ? settings_get(settings, name) : NULL;
-}
-
-void model_secrets(const struct model_provider *provider, const struct settings *settings,
-		   struct secrets *out)
-{
-	const struct model_setting *s;
-
-	for (s = provider->settings; s && s->name; s++) {
-		if (s->kind != MODEL_PLAIN)
-			secrets_add(out, settings_get(settings, s->name));
-	}
-}
-
-/* A setting as people may see it. An address may hold a password in front of an '@'. */
-static json_t *show_setting(const struct model_provider *provider, const struct model_setting *s)
-{
-	const char *value = settings_get(NULL, s->name);
-	struct secrets secrets = { 0 };
-
-	if (!value)
-		return json_null();
-	model_secrets(provider, NULL, &secrets);
-	if (s->kind != MODEL_PLAIN || strchr(value, '@') || secrets_in(&secrets, value) ||
-	    !name_is_utf8(span_of(value)))
-		value = SECRET_MASK;
-	return json_string(value);
-}
-
-static json_t *show_option(const struct ask_option *o)
-{
-	unsigned value;
-
-	return read_option(NULL, o, &value, NULL) < 0 ? json_string("not a number")
-						      : json_integer(value);
-}
-
-json_t *model_show_settings(void)
-{
-	json_t *all = json_object();
-	const struct model_setting *s;
-	size_t i;
-	int r = all ? 0 : -1;
-
-	for (i = 0; r == 0 && i < ARRAY_SIZE(ask_options); i++)
-		r = json_object_set_new(all, ask_options[i].setting, show_option(&ask_options[i]));
-	for (i = 0; i < ARRAY_SIZE(providers); i++) {
-		for (s = providers[i]->settings; r == 0 && s && s->name; s++)
-			r = json_object_set_new(all, s->name, show_setting(providers[i], s));
-	}
-	if (r == 0)
-		return all;
-	json_decref(all);
-	return NULL;
 }
 
 /* What leaves this file holds no secret and ends with a whole character. */
@@ -351,17 +223,21 @@ struct question {
 	struct model_request *rq;
 	struct cancel *cancel;
 	struct secrets secrets; /* that the answer may bring back */
-	struct ask_options options;
+	struct model_ask_options options;
 	struct http_request http;
 	struct cassette_player player; /* in place of the network; call NULL: none */
 	char call[48];                 /* its id, for recordings */
 	struct buf settings;           /* as a recording has them; empty: it is not recorded */
+	const struct settings *base;   /* without a key that a command gave */
+	struct settings *own;          /* on top of others: the key that a command gave, or NULL */
+	bool refreshed;                /* that key was asked for again */
 };
 
 static void question_release(struct question *q)
 {
 	http_request_release(&q->http);
 	buf_release(&q->settings);
+	settings_free(q->own);
 }
 
 /* Over the network, or from a cassette. */
@@ -402,6 +278,80 @@ static int attempt(struct question *q, unsigned n, struct model_reply *reply,
 	return r;
 }
 
+/* Ask with a key on top of the settings. */
+static int use_key(struct question *q, const char *name, const char *key)
+{
+	CLEANUP(settings_free_p) struct settings *own = NULL;
+	int r = settings_over(q->base, &own);
+
+	if (r == 0)
+		r = settings_put(own, span_of(name), span_of(key));
+	if (r < 0)
+		return r;
+	q->rq->settings = own;
+	q->secrets = (struct secrets){ 0 };
+	settings_free(q->own);
+	q->own = STEAL(&own);
+	return 0;
+}
+
+/* Use the key that a command gives, and not the refused one. */
+static int run_command(struct question *q, const char *refused, struct err *err)
+{
+	const char *name;
+	const char *command = model_key_command(q->rq->provider, q->base, &name);
+	char *key = NULL;
+	int r = key_command_run(command, refused, q->cancel, &key, err);
+
+	if (r == -ECANCELED)
+		return r;
+	if (r < 0)
+		return err_wrap(err, "the command for %s", name);
+	r = use_key(q, name, key);
+	explicit_bzero(key, strlen(key));
+	free(key);
+	return r < 0 ? err_nomem(err) : 0;
+}
+
+/* The request as it goes out, with all that the settings say. */
+static int prepare(struct question *q, struct err *err)
+{
+	int r;
+
+	http_request_release(&q->http);
+	q->secrets = (struct secrets){ 0 };
+	model_secrets(q->rq->provider, q->rq->settings, &q->secrets);
+	r = q->rq->provider->encode(q->rq, &q->http, err);
+	if (r == 0)
+		r = model_settings_apply(q->rq->provider, q->rq->settings, &q->http, err);
+	return r == -ENOMEM ? err_nomem(err) : r;
+}
+
+/* The request anew with another key than the one that was not accepted. */
+static bool take_fresh_key(struct question *q)
+{
+	CLEANUP(settings_wipe) struct buf refused = { 0 };
+	struct err err;
+
+	buf_text(&refused, model_key(q->rq->provider, q->own));
+	return buf_cstr(&refused) && run_command(q, refused.data, &err) == 0 &&
+	       prepare(q, &err) == 0;
+}
+
+/* Whether to ask with another key, once: a command has it, or had it when this was recorded. */
+static bool refresh_key(struct question *q, unsigned n, const struct http_answer *answer)
+{
+	struct span line;
+
+	if (answer->status != 401 || q->refreshed)
+		return false;
+	if (q->player.call)
+		q->refreshed = cassette_attempt(&q->player, n + 1, &line, NULL) == 0;
+	else
+		q->refreshed = q->own && take_fresh_key(q);
+	return q->refreshed;
+}
+
 /* Attempts until one is right, or wrong for good. *n counts those that failed before. */
 static int attempts(struct question *q, struct model_reply *reply, unsigned *n, struct err *err)
 {
@@ -411,7 +361,11 @@ static int attempts(struct question *q, struct model_reply *reply, unsigned *n, 
 		CLEANUP(http_answer_release) struct http_answer answer = { 0 };
 
 		r = attempt(q, *n, reply, &answer, err);
-		if (r == 0 || *n == q->options.retries || !model_may_retry(&answer, r))
+		if (r == 0 || r == -ECANCELED)
+			return r;
+		if (refresh_key(q, *n, &answer))
+			continue;
+		if (*n >= q->options.retries + q->refreshed || !model_may_retry(&answer, r))
 			return r;
 		r = model_wait(q->cancel,
 			       q->player.call ? 0 : model_retry_wait(q->rq->provider, &answer, *n),
@@ -421,18 +375,29 @@ static int attempts(struct question *q, struct model_reply *reply, unsigned *n, 
 	}
 }
 
+static int start_recording(struct question *q, struct err *err)
+{
+	clock_new_id(q->call, "");
+	return record_settings(q->rq->provider, q->rq->settings, &q->http, &q->settings) < 0
+		       ? err_nomem(err)
+		       : 0;
+}
+
 static int ask_http(struct question *q, struct model_reply *reply, struct err *err)
 {
+	struct model_request rq = *q->rq;
+	const char *name;
 	unsigned n = 0;
-	int r = read_options(q->rq->settings, &q->options, err);
+	int r = model_ask_options_read(rq.settings, &q->options, err);
 
+	q->rq = &rq;
+	q->base = rq.settings;
+	if (r == 0 && model_key_command(rq.provider, rq.settings, &name))
+		r = run_command(q, NULL, err);
 	if (r == 0)
-		r = q->rq->provider->encode(q->rq, &q->http, err);
-	if (r == 0 && record_where()) {
-		clock_new_id(q->call, "");
-		r = record_settings(q->rq->provider, q->rq->settings, &q->http, &q->settings);
-		r = r < 0 ? err_nomem(err) : 0;
-	}
+		r = prepare(q, err);
+	if (r == 0 && record_where())
+		r = start_recording(q, err);
 	if (r == 0)
 		r = attempts(q, reply, &n, err);
 	if (r < 0 && r != -ECANCELED && n)
@@ -471,7 +436,7 @@ static int replay(struct question *q, struct cassette *cassette, struct model_re
 	size_t count;
 	size_t i;
 	unsigned n = 0;
-	int r = read_options(rq.settings, &q->options, err);
+	int r = model_ask_options_read(rq.settings, &q->options, err);
 
 	if (r < 0)
 		return r;

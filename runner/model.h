@@ -130,6 +130,12 @@ struct model_setting {
 	} kind;
 };
 
+/* Another name of a setting in a provider's section of the settings file. */
+struct model_alias {
+	const char *member; /* NULL ends a table */
+	const char *setting;
+};
+
 /* A sentence about what a provider cannot take as it is. Not 0 ends the review. */
 typedef int model_review_fn(void *arg, const char *sentence);
 
@@ -144,7 +150,8 @@ struct model_provider {
 	int (*generate)(const struct model_request *rq, struct cancel *cancel,
 			struct model_reply *reply, struct err *err);
 
-	const struct model_setting *settings; /* all that it reads */
+	const struct model_setting *settings; /* all that it reads; see also model_settings.h */
+	const struct model_alias *aliases;    /* NULL: none */
 	enum model_framing framing;
 	bool replays;           /* what others were asked: the name is that of a cassette */
 	bool schema_with_tools; /* it takes an output schema beside tools */
@@ -187,6 +194,9 @@ extern const struct model_provider model_script;
 MUST_CHECK int model_find(const char *model, const struct model_provider **provider,
 			  const char **name, struct err *err);
 
+/* All of them. */
+const struct model_provider *const *model_providers(size_t *count);
+
 /* The setting that holds the key, or else would have to: the first of its kind. NULL: none. */
 const char *model_key_name(const struct model_provider *provider, const struct settings *settings);
 
@@ -198,15 +208,17 @@ void model_secrets(const struct model_provider *provider, const struct settings 
 		   struct secrets *out);
 
 /*
- * An object of the settings that all providers read: the value that the daemon's
- * environment gives, null without one, a mark in place of secrets. NULL: no memory.
+ * What may be seen of the settings, as config.json has it: `file`, its path or null; `reason`, why
+ * it is not used, or null; `values` by name, each with `value` and `from` ("environment", "file",
+ * "default"), null when it is not set, a mark in place of secrets; `apps`, the same for each
+ * section of an app. NULL: no memory.
  */
 json_t *model_show_settings(void);
 
 /*
  * Ask. rq->provider and rq->name are set by this from `model`. Text pieces go to reply->on_text
  * as they come. Retries happen here, before the first byte only. Settings that
- * change how (see model.c): ADKFS_MODEL_RETRIES, _CONNECT_MS, _FIRST_BYTE_MS,
+ * change how (see model_settings.c): ADKFS_MODEL_RETRIES, _CONNECT_MS, _FIRST_BYTE_MS,
  * _IDLE_MS.
  *
  * Returns 0 when the answer is complete (error_code may tell why it has no

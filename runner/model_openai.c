@@ -11,6 +11,7 @@
 #include "runner/http.h"
 #include "runner/jsonput.h"
 #include "runner/model_schema.h"
+#include "runner/model_settings.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -185,10 +186,7 @@ static int check_key(const struct encoder *e)
 {
 	if (!e->at.official || settings_get(e->rq->settings, SETTING_KEY))
 		return 0;
-	return err_set(e->err, -EACCES,
-		       "%s is not set: put it into .env of the agent's folder or into the "
-		       "daemon's environment",
-		       SETTING_KEY);
+	return model_key_missing(e->rq->provider, e->err);
 }
 
 static int openai_encode(const struct model_request *rq, struct http_request *out, struct err *err)

@@ -24,6 +24,7 @@ static const struct status_text {
 	{ 402, -EACCES, "the model service wants to be paid" },
 	{ 403, -EACCES, "the model service does not allow this" },
 	{ 404, -ENOENT, "the model service does not know this model or address" },
+	{ 407, -EACCES, "the proxy wants to know who asks" },
 	{ 413, -EFBIG, "the request is too large for the model service" },
 	{ 422, -EINVAL, "the model service did not accept the request" },
 	{ 429, -EBUSY, "the model service limits how much may be asked" },

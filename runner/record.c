@@ -106,13 +106,15 @@ int record_settings(const struct model_provider *provider, const struct settings
 	for (s = provider->settings; s && s->name; s++) {
 		CLEANUP(buf_release) struct buf clean = { 0 };
 		const char *value = settings_get(settings, s->name);
-		bool is_key = value && value == key;
+		struct span shown;
 
-		if (!value || (!is_key && (is_sent(rq, value) || secrets_in(&secrets, value))))
+		if (!value)
 			continue;
-		jsonput_text(out, s->name,
-				 is_key ? span_of(SECRET_MASK) : without_user(value, &clean));
+		shown = value == key ? span_of(SECRET_MASK) : without_user(value, &clean);
 		out->failed |= clean.failed;
+		if (value != key && (is_sent(rq, value) || secrets_in(&secrets, shown)))
+			continue;
+		jsonput_text(out, s->name, shown);
 	}
 	buf_char(out, '}');
 	return buf_check(out, NULL);

@@ -6,20 +6,26 @@
 
 #include "base/buf.h"
 
-#define SECRETS_MAX 16
+#define SECRETS_MAX 64
 #define SECRET_MASK "[key]" /* in place of a secret, where people look */
 
 /* All zero is none. Borrowed. */
 struct secrets {
-	const char *list[SECRETS_MAX];
+	struct span list[SECRETS_MAX];
 	size_t count;
 };
 
 /* Add one; NULL and what is too short to be a secret ("ollama") are passed over. */
 void secrets_add(struct secrets *secrets, const char *value);
 
+/* The same with a text that is part of another. */
+void secrets_add_span(struct secrets *secrets, struct span value);
+
+/* User and password of an address, and the password alone. NULL and an address without are fine. */
+void secrets_add_url(struct secrets *secrets, const char *url);
+
 /* Whether a text holds one. */
-bool secrets_in(const struct secrets *secrets, const char *text);
+bool secrets_in(const struct secrets *secrets, struct span text);
 
 /* Put the mask in place of each. */
 void secrets_mask(const struct secrets *secrets, struct buf *text);

@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "base/jsontext.h"
 #include "base/name.h"
+#include "runner/settings_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -24,7 +25,10 @@ struct setting {
 struct settings {
 	struct setting *list;
 	size_t count;
-	bool alone; /* the environment does not count */
+	const struct settings *below; /* NULL: nothing */
+	struct settings_file *file;   /* NULL: none */
+	char *app;
+	bool alone; /* nothing else counts */
 };
 
 /* A line while it is read. */
@@ -41,7 +45,7 @@ static void secret_free(char *value)
 	free(value);
 }
 
-static void secret_release(struct buf *b)
+void settings_wipe(struct buf *b)
 {
 	if (b->data)
 		explicit_bzero(b->data, b->cap);
@@ -59,9 +63,10 @@ void settings_free(struct settings *settings)
 		secret_free(settings->list[i].value);
 	}
 	free(settings->list);
+	free(settings->app);
+	settings_file_unref(settings->file);
 	free(settings);
 }
-DEFINE_CLEANUP(struct settings, settings_free);
 
 static struct setting *find(const struct settings *settings, const char *name)
 {
@@ -74,8 +79,7 @@ static struct setting *find(const struct settings *settings, const char *name)
 	return NULL;
 }
 
-/* The later of two lines for a name wins. */
-static int put(struct settings *settings, struct span name, struct span value)
+int settings_put(struct settings *settings, struct span name, struct span value)
 {
 	char *name_copy = span_dup(name);
 	char *value_copy = span_dup(value);
@@ -179,7 +183,7 @@ static void take_plain(struct line *l, struct buf *value)
 
 static int take_line(struct settings *settings, struct line *l, struct err *err)
 {
-	CLEANUP(secret_release) struct buf value = { 0 };
+	CLEANUP(settings_wipe) struct buf value = { 0 };
 	struct span name;
 	int r = 0;
 
@@ -205,7 +209,7 @@ static int take_line(struct settings *settings, struct line *l, struct err *err)
 		return r;
 	r = buf_check(&value, NULL);
 	if (r == 0)
-		r = put(settings, name, buf_span(&value));
+		r = settings_put(settings, name, buf_span(&value));
 	return r < 0 ? err_nomem(err) : 0;
 }
 
@@ -234,26 +238,25 @@ static int take_text(struct settings *settings, struct span text, struct err *er
 }
 
 /* A named pipe must not hold up the daemon: only regular files are read. */
-static int read_fd(int fd, struct buf *text, struct err *err)
+int settings_read(int fd, const char *name, size_t max, struct buf *text, struct err *err)
 {
 	struct stat st;
 	ssize_t n;
 
 	if (fstat(fd, &st) < 0)
-		return err_errno(err, -errno, "%s", SETTINGS_FILE);
+		return err_errno(err, -errno, "%s", name);
 	if (!S_ISREG(st.st_mode))
-		return err_set(err, -EINVAL, "%s is not a regular file", SETTINGS_FILE);
+		return err_set(err, -EINVAL, "%s is not a regular file", name);
 	do {
-		if (text->len > SETTINGS_FILE_MAX)
-			return err_set(err, -EFBIG, "%s is larger than %d bytes", SETTINGS_FILE,
-				       SETTINGS_FILE_MAX);
+		if (text->len > max)
+			return err_set(err, -EFBIG, "%s is larger than %zu bytes", name, max);
 		if (!buf_reserve(text, 4096))
 			return err_nomem(err);
 		n = read(fd, text->data + text->len, 4096);
 		if (n > 0)
 			text->len += (size_t)n;
 	} while (n > 0 || (n < 0 && errno == EINTR));
-	return n < 0 ? err_errno(err, -errno, "%s", SETTINGS_FILE) : 0;
+	return n < 0 ? err_errno(err, -errno, "%s", name) : 0;
 }
 
 static int read_file(const char *folder, struct buf *text, struct err *err)
@@ -271,18 +274,32 @@ static int read_file(const char *folder, struct buf *text, struct err *err)
 		return 0;
 	if (r < 0)
 		return err_errno(err, r, "%s", SETTINGS_FILE);
-	r = read_fd(fd, text, err);
+	r = settings_read(fd, SETTINGS_FILE, SETTINGS_FILE_MAX, text, err);
 	(void)close(fd);
 	return r;
 }
 
-int settings_load(const char *folder, struct settings **out, struct err *err)
+int settings_of_app(const char *app, struct settings **out)
 {
-	CLEANUP(secret_release) struct buf text = { 0 };
 	CLEANUP(settings_free_p) struct settings *settings = calloc(1, sizeof *settings);
-	int r;
 
 	if (!settings)
+		return -ENOMEM;
+	settings->app = app ? strdup(app) : NULL;
+	if (app && !settings->app)
+		return -ENOMEM;
+	settings->file = settings_file_now();
+	*out = STEAL(&settings);
+	return 0;
+}
+
+int settings_load(const char *folder, const char *app, struct settings **out, struct err *err)
+{
+	CLEANUP(settings_wipe) struct buf text = { 0 };
+	CLEANUP(settings_free_p) struct settings *settings = NULL;
+	int r = settings_of_app(app, &settings);
+
+	if (r < 0)
 		return err_nomem(err);
 	r = read_file(folder, &text, err);
 	if (r == 0)
@@ -293,12 +310,23 @@ int settings_load(const char *folder, struct settings **out, struct err *err)
 	return 0;
 }
 
+int settings_over(const struct settings *below, struct settings **out)
+{
+	struct settings *settings = calloc(1, sizeof *settings);
+
+	if (!settings)
+		return -ENOMEM;
+	settings->below = below;
+	*out = settings;
+	return 0;
+}
+
 static int take_member(void *arg, struct span key, struct span value)
 {
-	CLEANUP(secret_release) struct buf text = { 0 };
+	CLEANUP(settings_wipe) struct buf text = { 0 };
 	int r = value.data[0] == '"' ? json_unquote(value, &text) : -EINVAL;
 
-	return r < 0 ? r : put(arg, key, buf_span(&text));
+	return r < 0 ? r : settings_put(arg, key, buf_span(&text));
 }
 
 int settings_of(struct span object, struct settings **out)
@@ -317,13 +345,58 @@ int settings_of(struct span object, struct settings **out)
 	return 0;
 }
 
+bool settings_are_stale(const struct settings *settings)
+{
+	struct settings_file *now = settings->alone ? NULL : settings_file_now();
+	bool stale = !settings->alone && now != settings->file;
+
+	settings_file_unref(now);
+	return stale;
+}
+
+static const char *own_value(const struct settings *settings, const char *name)
+{
+	const struct setting *own = find(settings, name);
+
+	return own ? own->value : NULL;
+}
+
+const char *settings_at(const struct settings *settings, enum settings_origin origin,
+			const char *name)
+{
+	const char *value = NULL;
+
+	if (settings && origin == SETTINGS_OWN)
+		value = own_value(settings, name);
+	if (value || (settings && settings->alone))
+		return value;
+	if (settings && settings->below)
+		return settings_at(settings->below, origin, name);
+	if (origin == SETTINGS_ENVIRONMENT)
+		return getenv(name);
+	if (!settings || !settings->file || origin == SETTINGS_OWN)
+		return NULL;
+	if (origin == SETTINGS_PROVIDER)
+		return settings_file_get(settings->file, NULL, name);
+	return settings->app ? settings_file_get(settings->file, settings->app, name) : NULL;
+}
+
 const char *settings_get(const struct settings *settings, const char *name)
 {
-	const struct setting *own = settings ? find(settings, name) : NULL;
-	const char *value = own ? own->value : NULL;
+	const char *value = NULL;
+	unsigned origin;
 
-	if (!own && !(settings && settings->alone))
-		value = getenv(name);
-
+	for (origin = 0; !value && origin < SETTINGS_ORIGINS; origin++)
+		value = settings_at(settings, origin, name);
 	return value && *value ? value : NULL;
+}
+
+int settings_each(const struct settings *settings, settings_fn *fn, void *arg)
+{
+	size_t i;
+	int r = 0;
+
+	for (i = 0; r == 0 && i < settings->count; i++)
+		r = fn(arg, settings->list[i].name);
+	return r;
 }

@@ -27,13 +27,13 @@ turns_are() {
 		and .durability == "disk" and .mountOptions == "noatime" and .threads == 5
 		and .limits.turnsRunning == 7 and .limits.messageBytes == 16777216
 		and .users == {"others": false, "logins": false, "mapped": 0}
-		and .environment.ADKFS_MODEL_RETRIES == 2
-		and .environment.OPENAI_API_KEY == null' config.json
+		and .settings.values.ADKFS_MODEL_RETRIES == {"value": 2, "from": "default"}
+		and .settings.values.OPENAI_API_KEY == null' config.json
 	cd "$TMP"
 	daemon_stop
 	ADKFS_MODEL_RETRIES=4 daemon_start --engine memory -o allow_other --map-user ann=0:0 --map-users=system
 	jq -e '.engine == "memory" and .limits.turnsRunning == 1024
-		and .environment.ADKFS_MODEL_RETRIES == 4
+		and .settings.values.ADKFS_MODEL_RETRIES == {"value": 4, "from": "environment"}
 		and .users == {"others": true, "logins": true, "mapped": 1}' "$MNT/.adkfs/config.json"
 }
 
@@ -46,8 +46,8 @@ turns_are() {
 @test "of a setting that is secret, or holds a password, it is told only that it is there" {
 	OPENAI_API_KEY=sk-0123456789 OPENAI_BASE_URL=http://me:pass@127.0.0.1:9/v1 \
 		OPENAI_PROJECT=proj OPENAI_ORG_ID=x-sk-0123456789 daemon_start
-	same '["[key]","[key]","[key]","proj"]' "$(jq -c '.environment |
-		[.OPENAI_API_KEY, .OPENAI_BASE_URL, .OPENAI_ORG_ID, .OPENAI_PROJECT]' "$MNT/.adkfs/config.json")"
+	same '["[key]","[key]","[key]","proj"]' "$(jq -c '.settings.values |
+		[.OPENAI_API_KEY, .OPENAI_BASE_URL, .OPENAI_ORG_ID, .OPENAI_PROJECT] | map(.value)' "$MNT/.adkfs/config.json")"
 }
 
 @test "only the daemon's user reads what is about all users, and nobody writes" {

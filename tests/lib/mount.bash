@@ -31,6 +31,8 @@ folders_setup() {
 	export UBSAN_OPTIONS="${UBSAN_OPTIONS:+$UBSAN_OPTIONS:}print_stacktrace=1:log_path=$TMP/sanitizer"
 	# Keys of whoever runs the tests are not for them.
 	unset OPENAI_API_KEY OPENAI_BASE_URL OPENAI_ORG_ID OPENAI_PROJECT
+	unset $(compgen -e | grep -E '_(API_KEY|API_BASE|BASE_URL|TOKEN|PROXY|CA_FILE|CUSTOM_HEADERS)$')
+	export XDG_CONFIG_HOME=$TMP/config
 	BACKGROUND=()
 	PLACES=("$MNT")
 }

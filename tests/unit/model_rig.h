@@ -273,6 +273,7 @@ static void question_make(struct question *q, json_t *from)
 		q->tools[i].parameters = json_object_get(item, "parameters");
 		q->rq.tool_count++;
 	}
+	q->rq.provider = provider();
 	q->rq.name = json_string_value(json_object_get(from, "name"));
 	if (!q->rq.name)
 		q->rq.name = "m";
