@@ -23,9 +23,10 @@
 #define ANSWER_MAX (256u << 20) /* bytes of a streamed answer, framing included */
 
 static const struct model_provider *const providers[] = {
-	&model_openai,
-	&model_replay,
-	&model_script,
+	&model_azure,       &model_deepseek,      &model_fireworks_ai, &model_groq,
+	&model_hosted_vllm, &model_litellm_proxy, &model_lm_studio,    &model_mistral,
+	&model_openai,      &model_openrouter,    &model_replay,       &model_script,
+	&model_together_ai, &model_xai,
 };
 
 const struct model_provider *const *model_providers(size_t *count)
@@ -43,18 +44,6 @@ int model_wait(struct cancel *cancel, unsigned ms, struct err *err)
 	while (!cancel_fired(cancel) && ms && (now = clock_monotonic()) < until)
 		(void)poll(&p, 1, (int)((until - now) / NSEC_PER_MSEC) + 1);
 	return cancel_fired(cancel) ? err_set(err, -ECANCELED, "cancelled") : 0;
-}
-
-static int unknown_provider(const char *model, struct err *err)
-{
-	CLEANUP(buf_release) struct buf list = { 0 };
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(providers); i++)
-		buf_printf(&list, "%s%s/NAME", i ? ", " : "", providers[i]->name);
-	if (!buf_cstr(&list))
-		return err_nomem(err);
-	return err_set(err, -EINVAL, "the model '%.80s' is not of the form %s", model, list.data);
 }
 
 static int find_provider(const char *name, const struct model_provider **out)
@@ -106,7 +95,10 @@ int model_find(const char *model, const struct model_provider **provider, const 
 		*name = found;
 		return 0;
 	}
-	return unknown_provider(model, err);
+	return err_set(err, -EINVAL,
+		       "the model '%.80s' is not of the form PROVIDER/NAME, such as openai/NAME; "
+		       "docs/models.md lists the providers",
+		       model);
 }
 
 /* What leaves this file holds no secret and ends with a whole character. */

@@ -182,14 +182,28 @@ struct model_provider {
 	int (*review)(const struct model_request *rq, model_review_fn *fn, void *arg);
 };
 
-/* The providers, each in the file of its name; the table of them is in model.c. */
+/*
+ * The providers, each in the file of its name; the table of them is in model.c.
+ * Those that speak as OpenAI does are in model_openai_dialect.c.
+ */
+extern const struct model_provider model_azure;
+extern const struct model_provider model_deepseek;
+extern const struct model_provider model_fireworks_ai;
+extern const struct model_provider model_groq;
+extern const struct model_provider model_hosted_vllm;
+extern const struct model_provider model_litellm_proxy;
+extern const struct model_provider model_lm_studio;
+extern const struct model_provider model_mistral;
 extern const struct model_provider model_openai;
+extern const struct model_provider model_openrouter;
 extern const struct model_provider model_replay;
 extern const struct model_provider model_script;
+extern const struct model_provider model_together_ai;
+extern const struct model_provider model_xai;
 
 /*
  * Split "openai/gpt-5-mini" into its provider and the rest; "gemini-2.5-flash" needs no prefix.
- * -EINVAL: no provider of that name; err lists those there are.
+ * -EINVAL: no provider of that name.
  */
 MUST_CHECK int model_find(const char *model, const struct model_provider **provider,
 			  const char **name, struct err *err);

@@ -27,26 +27,43 @@ struct piece {
 	struct buf id;
 	struct buf name;
 	struct span arguments;
+	struct buf signature; /* base64 of its text */
 };
 
 static void piece_release(struct piece *p)
 {
 	buf_release(&p->id);
 	buf_release(&p->name);
+	buf_release(&p->signature);
 }
 
 struct piece_spans {
 	struct span index;
 	struct span id;
 	struct span function;
+	struct span extra;
 };
 
 static const struct jsonpick piece_members[] = {
 	{ "index", offsetof(struct piece_spans, index) },
 	{ "id", offsetof(struct piece_spans, id) },
 	{ "function", offsetof(struct piece_spans, function) },
+	{ "extra_content", offsetof(struct piece_spans, extra) },
 	{ 0 },
 };
+
+static int read_signature(struct span extra_content, struct piece *p)
+{
+	CLEANUP(buf_release) struct buf text = { 0 };
+	struct span token = { 0 };
+	int r = openai_signature_of(extra_content, &token);
+
+	if (r == 0 && token.len)
+		r = json_unquote(token, &text);
+	if (r == 0 && text.len)
+		model_base64_encode(&p->signature, buf_span(&text), BASE64_STANDARD);
+	return r < 0 ? r : buf_check(&p->signature, NULL);
+}
 
 static int read_piece(struct span item, struct piece *p)
 {
@@ -60,6 +77,8 @@ static int read_piece(struct span item, struct piece *p)
 		r = json_unquote(spans.id, &p->id);
 	if (r == 0 && jsonpick_is(function.name, '"'))
 		r = json_unquote(function.name, &p->name);
+	if (r == 0)
+		r = read_signature(spans.extra, p);
 	p->index = jsonpick_count(spans.index);
 	p->arguments = function.arguments;
 	return r;
@@ -116,7 +135,11 @@ static int take_texts(struct model_call *c, const struct piece *p)
 		buf_clear(&c->name);
 		buf_span_add(&c->name, buf_span(&p->name));
 	}
-	return c->id.failed || c->name.failed ? -ENOMEM : 0;
+	if (p->signature.len) {
+		buf_clear(&c->signature);
+		buf_span_add(&c->signature, buf_span(&p->signature));
+	}
+	return c->id.failed || c->name.failed || c->signature.failed ? -ENOMEM : 0;
 }
 
 int openai_calls_take(struct model_calls *calls, struct span item, bool marked, struct err *err)

@@ -16,15 +16,31 @@
 static int put_max_tokens(const struct model_config *w, const struct model_option *o,
 			  const json_t *value)
 {
-	const struct model_option named = { o->name, w->arg, NULL };
+	const struct openai_way *way = w->arg;
+	const struct model_option named = { o->name, way->max_tokens, NULL };
 
 	return model_option_integer(w, &named, value);
+}
+
+static int put_seed(const struct model_config *w, const struct model_option *o, const json_t *value)
+{
+	const struct openai_way *way = w->arg;
+	const struct model_option named = { o->name, "random_seed", NULL };
+
+	return model_option_integer(w, way->quirks & OPENAI_RANDOM_SEED ? &named : o, value);
+}
+
+/* Fail with what the provider takes. */
+static int takes(const struct model_config *w, const char *name, const char *what)
+{
+	return err_set(w->err, -EINVAL, "generate_content_config: %s: %s takes %s", name,
+		       w->provider, what);
 }
 
 static int put_stop(const struct model_config *w, const struct model_option *o, const json_t *value)
 {
 	if (!json_is_array(value) || json_array_size(value) > STOP_MAX)
-		return model_option_bad(w, o->name, "openai takes a list of up to 4 texts");
+		return takes(w, o->name, "a list of up to 4 texts");
 	return json_array_size(value) ? model_option_json(w, o, value) : 0;
 }
 
@@ -62,9 +78,8 @@ static int put_function_choice(const struct model_config *w, const struct model_
 	int r;
 
 	if (!choice->only)
-		return model_option_bad(w, "toolConfig",
-					"openai takes one allowedFunctionNames only");
-	r = model_name_encode(&openai_names, choice->only, &name, w->err);
+		return takes(w, "toolConfig", "one allowedFunctionNames only");
+	r = openai_name(w->rq->provider, choice->only, &name, w->err);
 	if (r < 0)
 		return r;
 	buf_text(w->out, "{\"type\":\"function\",\"function\":{");
@@ -101,7 +116,7 @@ static int put_thinking(const struct model_config *w, const struct model_option 
 	size_t i;
 
 	if (json_is_number(json_object_get(value, "thinkingBudget")))
-		return model_option_bad(w, o->name, "openai takes a thinkingLevel, not a budget");
+		return takes(w, o->name, "a thinkingLevel, not a budget");
 	if (!word || strcasecmp(word, "THINKING_LEVEL_UNSPECIFIED") == 0)
 		return 0;
 	jsonput_key(w->out, o->wire);
@@ -117,7 +132,7 @@ static const struct model_option options[] = {
 	{ "topP", "top_p", model_option_number },
 	{ "maxOutputTokens", NULL, put_max_tokens },
 	{ "stopSequences", "stop", put_stop },
-	{ "seed", "seed", model_option_integer },
+	{ "seed", "seed", put_seed },
 	{ "presencePenalty", "presence_penalty", model_option_number },
 	{ "frequencyPenalty", "frequency_penalty", model_option_number },
 	{ "candidateCount", NULL, model_option_one },
@@ -128,10 +143,10 @@ static const struct model_option options[] = {
 	{ "thinkingConfig", "reasoning_effort", put_thinking },
 };
 
-int openai_config(const struct model_request *rq, const char *max_tokens, struct buf *out,
+int openai_config(const struct model_request *rq, const struct openai_way *way, struct buf *out,
 		  struct err *err)
 {
-	const struct model_config w = { rq, "openai", out, err, max_tokens };
+	const struct model_config w = { rq, rq->provider->name, out, err, way };
 	int r = model_config_check(&w, options, ARRAY_SIZE(options));
 
 	return r < 0 ? r : model_config_put(&w, options, ARRAY_SIZE(options));

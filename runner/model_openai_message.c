@@ -3,100 +3,96 @@
  * parts, a row of a table for each type of inlineData and each kind of part.
  *
  * What the protocol has no place for is an error that names it, before
- * anything is sent. Thoughts are not sent back.
+ * anything is sent. Thoughts go back only to those who want them.
  */
 #include "runner/model_openai.h"
 
 #include "base/jsontext.h"
 #include "runner/jsonput.h"
 #include "runner/model_media.h"
-#include "runner/model_pairs.h"
+#include "runner/model_result.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <strings.h>
 
-/* The messages while they are written. */
-struct encoder {
-	const struct model_request *rq;
-	struct buf *out;
-	struct model_pairs pairs;
-	size_t message; /* index of the content at hand, for errors */
-	struct err *err;
-};
+#define SHORT_ID 9
+#define LETTERS  "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 
-static int refuse(const struct encoder *e, const char *what, const char *detail)
+int openai_refuse(const struct openai_messages *m, const char *what, const char *detail)
 {
-	return err_set(e->err, -EINVAL, "message %zu: %s%s%.100s cannot be sent to openai",
-		       e->message + 1, what, detail ? " " : "", detail ? detail : "");
+	return err_set(m->err, -EINVAL, "message %zu: %s%s%.100s cannot be sent to %s",
+		       m->message + 1, what, detail ? " " : "", detail ? detail : "",
+		       m->rq->provider->name);
 }
 
-static void open_message(struct encoder *e, const char *role)
+void openai_open_message(struct openai_messages *m, const char *role)
 {
-	jsonput_item(e->out);
-	buf_char(e->out, '{');
-	jsonput_text(e->out, "role", span_of(role));
+	jsonput_item(m->out);
+	buf_char(m->out, '{');
+	jsonput_text(m->out, "role", span_of(role));
 }
 
-static int inline_image(struct encoder *e, const struct part *p)
+static int inline_image(struct openai_messages *m, const struct part *p)
 {
-	buf_text(e->out, "{\"type\":\"image_url\",\"image_url\":{");
-	model_data_uri_put(e->out, "url", p);
-	buf_text(e->out, "}}");
+	buf_text(m->out, "{\"type\":\"image_url\",\"image_url\":{");
+	model_data_uri_put(m->out, "url", p);
+	buf_text(m->out, "}}");
 	return 0;
 }
 
-static int inline_file(struct encoder *e, const struct part *p)
+static int inline_file(struct openai_messages *m, const struct part *p)
 {
-	buf_text(e->out, "{\"type\":\"file\",\"file\":{");
-	jsonput_text(e->out, "filename", span_of(p->name && *p->name ? p->name : "document.pdf"));
-	model_data_uri_put(e->out, "file_data", p);
-	buf_text(e->out, "}}");
+	buf_text(m->out, "{\"type\":\"file\",\"file\":{");
+	jsonput_text(m->out, "filename", span_of(p->name && *p->name ? p->name : "document.pdf"));
+	model_data_uri_put(m->out, "file_data", p);
+	buf_text(m->out, "}}");
 	return 0;
 }
 
-static int put_audio(struct encoder *e, const struct part *p, const char *format)
+static int put_audio(struct openai_messages *m, const struct part *p, const char *format)
 {
-	buf_text(e->out, "{\"type\":\"input_audio\",\"input_audio\":{\"data\":\"");
-	model_base64_put(e->out, buf_span(&p->text));
-	buf_printf(e->out, "\",\"format\":\"%s\"}}", format);
+	buf_text(m->out, "{\"type\":\"input_audio\",\"input_audio\":{\"data\":\"");
+	model_base64_put(m->out, buf_span(&p->text));
+	buf_printf(m->out, "\",\"format\":\"%s\"}}", format);
 	return 0;
 }
 
-static int inline_wav(struct encoder *e, const struct part *p)
+static int inline_wav(struct openai_messages *m, const struct part *p)
 {
-	return put_audio(e, p, "wav");
+	return put_audio(m, p, "wav");
 }
 
-static int inline_mp3(struct encoder *e, const struct part *p)
+static int inline_mp3(struct openai_messages *m, const struct part *p)
 {
-	return put_audio(e, p, "mp3");
+	return put_audio(m, p, "mp3");
 }
 
-static void text_item(struct encoder *e, struct span text)
+void openai_put_text_item(struct openai_messages *m, struct span text)
 {
-	buf_text(e->out, "{\"type\":\"text\"");
-	jsonput_text(e->out, "text", text);
-	buf_char(e->out, '}');
+	buf_text(m->out, "{\"type\":\"text\"");
+	jsonput_text(m->out, "text", text);
+	buf_char(m->out, '}');
 }
 
-static int inline_text(struct encoder *e, const struct part *p)
+static int inline_text(struct openai_messages *m, const struct part *p)
 {
 	CLEANUP(buf_release) struct buf text = { 0 };
 	int r = model_inline_text(p, &text);
 
 	if (r == -EINVAL)
-		return refuse(e, "inlineData that is no base64", p->mime);
+		return openai_refuse(m, "inlineData that is no base64", p->mime);
 	if (r == -EILSEQ)
-		return refuse(e, "inlineData that is not UTF-8", p->mime);
+		return openai_refuse(m, "inlineData that is not UTF-8", p->mime);
 	if (r == 0)
-		text_item(e, buf_span(&text));
+		openai_put_text_item(m, buf_span(&text));
 	return r;
 }
 
 /* Types of inlineData; a name that ends with '/' stands for all that begin so. */
 static const struct inline_type {
 	const char *mime;
-	int (*put)(struct encoder *e, const struct part *p);
+	int (*put)(struct openai_messages *m, const struct part *p);
 } inline_types[] = {
 	{ "image/", inline_image },          { "application/pdf", inline_file },
 	{ "audio/wav", inline_wav },         { "audio/x-wav", inline_wav },
@@ -105,70 +101,70 @@ static const struct inline_type {
 	{ "application/json", inline_text },
 };
 
-static int put_inline(struct encoder *e, const struct part *p)
+static int put_inline(struct openai_messages *m, const struct part *p)
 {
 	size_t i;
 
 	if (!model_mime_is_plain(p->mime))
-		return refuse(e, "inlineData without a proper mimeType", p->mime);
+		return openai_refuse(m, "inlineData without a proper mimeType", p->mime);
 	for (i = 0; i < ARRAY_SIZE(inline_types); i++) {
 		if (model_mime_is(p->mime, inline_types[i].mime))
-			return inline_types[i].put(e, p);
+			return inline_types[i].put(m, p);
 	}
-	return refuse(e, "inlineData", p->mime);
+	return openai_refuse(m, "inlineData", p->mime);
 }
 
 /* Only images have a place for an address. */
-static int put_file(struct encoder *e, const struct part *p)
+static int put_file(struct openai_messages *m, const struct part *p)
 {
 	if (!p->uri || strncasecmp(p->uri, "https://", 8) != 0)
-		return refuse(e, "fileData that is no https address", p->uri);
+		return openai_refuse(m, "fileData that is no https address", p->uri);
 	if (p->mime && !model_mime_is(p->mime, "image/"))
-		return refuse(e, "fileData", p->mime);
-	buf_text(e->out, "{\"type\":\"image_url\",\"image_url\":{");
-	jsonput_text(e->out, "url", span_of(p->uri));
-	buf_text(e->out, "}}");
+		return openai_refuse(m, "fileData", p->mime);
+	buf_text(m->out, "{\"type\":\"image_url\",\"image_url\":{");
+	jsonput_text(m->out, "url", span_of(p->uri));
+	buf_text(m->out, "}}");
 	return 0;
 }
 
-static int put_text_item(struct encoder *e, const struct part *p)
+static int put_text_item(struct openai_messages *m, const struct part *p)
 {
-	text_item(e, buf_span(&p->text));
+	openai_put_text_item(m, buf_span(&p->text));
 	return 0;
 }
 
-static int refuse_other(struct encoder *e, const struct part *p)
+static int refuse_other(struct openai_messages *m, const struct part *p)
 {
 	CLEANUP(buf_release) struct buf kind = { 0 };
 	int r = model_part_kind(p, &kind);
 
 	if (r < 0 || !buf_cstr(&kind))
 		return r < 0 ? r : -ENOMEM;
-	return refuse(e, "a part", kind.data);
+	return openai_refuse(m, "a part", kind.data);
 }
 
-static int put_other(struct encoder *e, const struct part *p)
+static int put_other(struct openai_messages *m, const struct part *p)
 {
 	CLEANUP(buf_release) struct buf text = { 0 };
 	struct span token;
 	int r = model_part_text(p, &token);
 
 	if (r == -ENOENT)
-		return refuse_other(e, p);
+		return refuse_other(m, p);
 	if (r == 0)
 		r = json_unquote(token, &text);
 	if (r == 0)
-		text_item(e, buf_span(&text));
+		openai_put_text_item(m, buf_span(&text));
 	return r;
 }
 
-static int refuse_call(struct encoder *e, const struct part *p)
+static int refuse_call(struct openai_messages *m, const struct part *p)
 {
-	return refuse(e, "a functionCall of the user", p->name);
+	return openai_refuse(m, "a functionCall of the user", p->name);
 }
 
 /* What each part of a user's message becomes; results were sent before it. */
-static int (*const user_items[])(struct encoder *e, const struct part *p) = {
+static int (*const user_items[])(struct openai_messages *m, const struct part *p) = {
 	[PART_TEXT] = put_text_item, [PART_CALL] = refuse_call, [PART_RESPONSE] = NULL,
 	[PART_INLINE] = put_inline,  [PART_FILE] = put_file,    [PART_OTHER] = put_other,
 };
@@ -176,7 +172,7 @@ static int (*const user_items[])(struct encoder *e, const struct part *p) = {
 /* Thoughts, results and empty texts are no part of a message. */
 static bool is_said(const struct part *p)
 {
-	if (p->thought || p->kind == PART_RESPONSE)
+	if (p->thought || model_is_result(p))
 		return false;
 	return p->kind != PART_TEXT || p->text.len;
 }
@@ -195,25 +191,29 @@ static size_t count_said(const struct content *c, const struct part **last)
 	return n;
 }
 
-static int put_items(struct encoder *e, const struct content *c)
+int openai_put_item(struct openai_messages *m, const struct part *p)
+{
+	jsonput_item(m->out);
+	return user_items[p->kind](m, p);
+}
+
+static int put_items(struct openai_messages *m, const struct content *c)
 {
 	size_t i;
 	int r = 0;
 
-	jsonput_key(e->out, "content");
-	buf_char(e->out, '[');
+	jsonput_key(m->out, "content");
+	buf_char(m->out, '[');
 	for (i = 0; r == 0 && i < c->count; i++) {
-		if (!is_said(&c->parts[i]))
-			continue;
-		jsonput_item(e->out);
-		r = user_items[c->parts[i].kind](e, &c->parts[i]);
+		if (is_said(&c->parts[i]))
+			r = openai_put_item(m, &c->parts[i]);
 	}
-	buf_char(e->out, ']');
+	buf_char(m->out, ']');
 	return r;
 }
 
 /* Old servers know nothing but a string: a single text is one. */
-static int put_user(struct encoder *e, const struct content *c)
+static int put_user(struct openai_messages *m, const struct content *c)
 {
 	const struct part *last = NULL;
 	size_t n = count_said(c, &last);
@@ -221,81 +221,111 @@ static int put_user(struct encoder *e, const struct content *c)
 
 	if (!n)
 		return 0;
-	open_message(e, "user");
+	openai_put_files(m);
+	openai_open_message(m, "user");
 	if (n == 1 && last->kind == PART_TEXT)
-		jsonput_text(e->out, "content", buf_span(&last->text));
+		jsonput_text(m->out, "content", buf_span(&last->text));
 	else
-		r = put_items(e, c);
-	buf_char(e->out, '}');
+		r = put_items(m, c);
+	buf_char(m->out, '}');
 	return r;
 }
 
-static int put_result(struct encoder *e, const struct part *p)
+/* A signature is a text that only those know who gave it: nothing else can be one. */
+static bool is_signature(struct span text)
 {
-	const struct model_pair *pair = model_pairs_answer(&e->pairs, p);
+	size_t i;
 
-	if (!pair)
-		return refuse(e, "a functionResponse without its functionCall:", p->name);
-	open_message(e, "tool");
-	jsonput_key(e->out, "tool_call_id");
-	model_pair_put_id(pair, e->out);
-	jsonput_text(e->out, "content", span_of(p->json));
-	buf_char(e->out, '}');
+	for (i = 0; i < text.len; i++) {
+		if (!isalnum((unsigned char)text.data[i]) && !strchr("+/-_=", text.data[i]))
+			return false;
+	}
+	return text.len > 0;
+}
+
+/* What model_openai_reply.c took, as it came. */
+static int put_signature(struct openai_messages *m, const struct part *p)
+{
+	CLEANUP(buf_release) struct buf text = { 0 };
+	int r;
+
+	if (!p->signature || !(m->way->quirks & OPENAI_SIGNATURES))
+		return 0;
+	r = model_base64_decode(span_of(p->signature), &text);
+	if (r == -ENOMEM || !is_signature(buf_span(&text)))
+		return r == -ENOMEM ? r : 0;
+	jsonput_key(m->out, "extra_content");
+	buf_text(m->out, "{\"google\":{");
+	jsonput_text(m->out, "thought_signature", buf_span(&text));
+	buf_text(m->out, "}}");
 	return 0;
 }
 
-/* Every result is a message of its own, before anything else that was said. */
-static int put_results(struct encoder *e, const struct content *c)
+/* That of the message itself: the last one that is on no call. */
+static int put_own_signature(struct openai_messages *m, const struct content *c)
 {
 	size_t i;
-	int r = 0;
 
-	for (i = 0; r == 0 && i < c->count; i++) {
-		if (c->parts[i].kind == PART_RESPONSE)
-			r = put_result(e, &c->parts[i]);
+	for (i = c->count; i-- > 0;) {
+		if (c->parts[i].kind != PART_CALL && c->parts[i].signature)
+			return put_signature(m, &c->parts[i]);
 	}
-	return r;
+	return 0;
 }
 
-static int put_call(struct encoder *e, const struct part *p)
+void openai_put_id(const struct openai_messages *m, const struct model_pair *pair)
+{
+	const char *id = pair->id;
+
+	if (!(m->way->quirks & OPENAI_SHORT_IDS))
+		model_pair_put_id(pair, m->out);
+	else if (id && strlen(id) == SHORT_ID && strspn(id, LETTERS) == SHORT_ID)
+		model_pair_put_id(pair, m->out);
+	else
+		buf_printf(m->out, "\"call%05zu\"", pair->number % 100000);
+}
+
+static int put_call(struct openai_messages *m, const struct part *p)
 {
 	CLEANUP(buf_release) struct buf name = { 0 };
 	const struct model_pair *pair;
-	int r = model_name_encode(&openai_names, p->name, &name, e->err);
+	int r = openai_name(m->rq->provider, p->name, &name, m->err);
 
 	if (r == 0)
-		r = model_pairs_call(&e->pairs, p, &pair);
+		r = model_pairs_call(&m->pairs, p, &pair);
 	if (r < 0)
 		return r;
-	jsonput_item(e->out);
-	buf_text(e->out, "{\"id\":");
-	model_pair_put_id(pair, e->out);
-	buf_text(e->out, ",\"type\":\"function\",\"function\":{");
-	jsonput_text(e->out, "name", buf_span(&name));
-	jsonput_text(e->out, "arguments", span_of(p->json));
-	buf_text(e->out, "}}");
-	return 0;
+	jsonput_item(m->out);
+	buf_text(m->out, "{\"id\":");
+	openai_put_id(m, pair);
+	buf_text(m->out, ",\"type\":\"function\",\"function\":{");
+	jsonput_text(m->out, "name", buf_span(&name));
+	jsonput_text(m->out, "arguments", span_of(p->json));
+	buf_char(m->out, '}');
+	r = put_signature(m, p);
+	buf_char(m->out, '}');
+	return r;
 }
 
-static int put_calls(struct encoder *e, const struct content *c)
+static int put_calls(struct openai_messages *m, const struct content *c)
 {
 	size_t i;
 	int r = 0;
 
 	if (!content_has(c, PART_CALL))
 		return 0;
-	jsonput_key(e->out, "tool_calls");
-	buf_char(e->out, '[');
+	jsonput_key(m->out, "tool_calls");
+	buf_char(m->out, '[');
 	for (i = 0; r == 0 && i < c->count; i++) {
 		if (c->parts[i].kind == PART_CALL)
-			r = put_call(e, &c->parts[i]);
+			r = put_call(m, &c->parts[i]);
 	}
-	buf_char(e->out, ']');
+	buf_char(m->out, ']');
 	return r;
 }
 
 /* The words of the model; media of its own have no place in this protocol. */
-static int model_text(struct encoder *e, const struct content *c, struct buf *text)
+static int model_text(struct openai_messages *m, const struct content *c, struct buf *text)
 {
 	size_t i;
 	int r = 0;
@@ -311,58 +341,109 @@ static int model_text(struct encoder *e, const struct content *c, struct buf *te
 		else if (p->kind == PART_OTHER && model_part_text(p, &token) == 0)
 			r = json_unquote(token, text);
 		else if (p->kind == PART_OTHER)
-			r = refuse_other(e, p);
+			r = refuse_other(m, p);
 		else
-			r = refuse(e, "a part of the model that is no text:", p->mime);
+			r = openai_refuse(m, "a part of the model that is no text:", p->mime);
 	}
 	return r < 0 ? r : buf_check(text, NULL);
 }
 
-static int put_assistant(struct encoder *e, const struct content *c)
+/* A turn goes from what the user said to what the user says next. */
+static bool begins_turn(const struct content *c)
+{
+	const struct part *last = NULL;
+
+	return !(c->role && strcmp(c->role, "model") == 0) && count_said(c, &last) > 0;
+}
+
+/* Know the turn of the message at hand. Each content is looked at once. */
+static void find_turn(struct openai_messages *m)
+{
+	size_t i;
+
+	if (m->message < m->turn_end)
+		return;
+	m->has_calls = false;
+	for (i = m->message; i < m->rq->count; i++) {
+		const struct content *c = m->rq->contents[i];
+
+		if (i > m->message && begins_turn(c))
+			break;
+		m->has_calls |= content_has(c, PART_CALL);
+	}
+	m->turn_end = i;
+}
+
+/* In turns with calls each message has its reasoning, or "". */
+static int put_reasoning(struct openai_messages *m, const struct content *c)
 {
 	CLEANUP(buf_release) struct buf text = { 0 };
-	int r = model_text(e, c, &text);
+	size_t i;
+
+	if (!(m->way->quirks & OPENAI_REASONING_BACK) || !m->has_calls)
+		return 0;
+	for (i = 0; i < c->count; i++) {
+		if (c->parts[i].thought && c->parts[i].kind == PART_TEXT)
+			buf_span_add(&text, buf_span(&c->parts[i].text));
+	}
+	jsonput_text(m->out, "reasoning_content", buf_span(&text));
+	return buf_check(&text, NULL);
+}
+
+static int put_assistant(struct openai_messages *m, const struct content *c)
+{
+	CLEANUP(buf_release) struct buf text = { 0 };
+	int r = model_text(m, c, &text);
 
 	if (r < 0 || (!text.len && !content_has(c, PART_CALL)))
 		return r;
-	open_message(e, "assistant");
+	openai_put_files(m);
+	openai_open_message(m, "assistant");
 	if (text.len) {
-		jsonput_text(e->out, "content", buf_span(&text));
+		jsonput_text(m->out, "content", buf_span(&text));
 	} else {
-		jsonput_key(e->out, "content");
-		buf_text(e->out, "null");
+		jsonput_key(m->out, "content");
+		buf_text(m->out, "null");
 	}
-	r = put_calls(e, c);
-	buf_char(e->out, '}');
+	r = put_reasoning(m, c);
+	if (r == 0)
+		r = put_own_signature(m, c);
+	if (r == 0)
+		r = put_calls(m, c);
+	buf_char(m->out, '}');
 	return r;
 }
 
-static int put_content(struct encoder *e, const struct content *c)
+static int put_content(struct openai_messages *m, const struct content *c)
 {
 	int r;
 
+	find_turn(m);
 	if (c->role && strcmp(c->role, "model") == 0)
-		return put_assistant(e, c);
-	r = put_results(e, c);
-	return r < 0 ? r : put_user(e, c);
+		return put_assistant(m, c);
+	r = openai_put_results(m, c);
+	return r < 0 ? r : put_user(m, c);
 }
 
-int openai_messages(const struct model_request *rq, const char *system_role, struct buf *out,
-		    struct err *err)
+int openai_put_messages(const struct model_request *rq, const struct openai_way *way,
+			const char *system_role, struct buf *out, struct err *err)
 {
-	struct encoder e = { .rq = rq, .out = out, .err = err };
+	struct openai_messages m = { .rq = rq, .way = way, .out = out, .err = err };
 	int r = 0;
 
 	jsonput_key(out, "messages");
 	buf_char(out, '[');
 	if (rq->system && *rq->system) {
-		open_message(&e, system_role);
+		openai_open_message(&m, system_role);
 		jsonput_text(out, "content", span_of(rq->system));
 		buf_char(out, '}');
 	}
-	for (; r == 0 && e.message < rq->count; e.message++)
-		r = put_content(&e, rq->contents[e.message]);
+	for (; r == 0 && m.message < rq->count; m.message++)
+		r = put_content(&m, rq->contents[m.message]);
+	openai_put_files(&m);
 	buf_char(out, ']');
-	model_pairs_release(&e.pairs);
+	r = r == 0 ? buf_check(&m.files, NULL) : r;
+	buf_release(&m.files);
+	model_pairs_release(&m.pairs);
 	return r;
 }

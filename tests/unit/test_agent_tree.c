@@ -192,7 +192,7 @@ static void test_models(void **state UNUSED)
 	root = load(LLM("a") "model: gemini-2.5-flash\n");
 	expect_warning(root, 0,
 		       "root_agent.yaml:3: model: the model 'gemini-2.5-flash' is not of the form "
-		       "openai/NAME, replay/NAME, script/NAME");
+		       "PROVIDER/NAME, such as openai/NAME; docs/models.md lists the providers");
 	drop(root);
 }
 

@@ -1,8 +1,46 @@
 /*
- * The provider openai: what goes out and what comes in.
+ * The provider openai and its dialects: what goes out and what comes in.
  */
-static const char *const variables[] = { "OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_ORG_ID",
-					 "OPENAI_PROJECT", "OPENAI_MAX_TOKENS_FIELD" };
+static const char *const variables[] = {
+	"AZURE_AD_TOKEN",
+	"AZURE_API_BASE",
+	"AZURE_API_KEY",
+	"AZURE_API_VERSION",
+	"AZURE_MAX_TOKENS_FIELD",
+	"AZURE_OPENAI_AD_TOKEN",
+	"AZURE_OPENAI_API_KEY",
+	"AZURE_OPENAI_ENDPOINT",
+	"DEEPSEEK_API_BASE",
+	"DEEPSEEK_API_KEY",
+	"FIREWORKS_API_BASE",
+	"FIREWORKS_API_KEY",
+	"GROQ_API_BASE",
+	"GROQ_API_KEY",
+	"HOSTED_VLLM_API_BASE",
+	"HOSTED_VLLM_API_KEY",
+	"LITELLM_PROXY_API_BASE",
+	"LITELLM_PROXY_API_KEY",
+	"LM_STUDIO_API_BASE",
+	"LM_STUDIO_API_KEY",
+	"MISTRAL_API_BASE",
+	"MISTRAL_API_KEY",
+	"OPENAI_API_KEY",
+	"OPENAI_API_VERSION",
+	"OPENAI_BASE_URL",
+	"OPENAI_MAX_TOKENS_FIELD",
+	"OPENAI_ORG_ID",
+	"OPENAI_PROJECT",
+	"OPENROUTER_API_BASE",
+	"OPENROUTER_API_KEY",
+	"OR_APP_NAME",
+	"OR_SITE_URL",
+	"TOGETHERAI_API_KEY",
+	"TOGETHER_AI_API_BASE",
+	"TOGETHER_API_KEY",
+	"TOGETHER_BASE_URL",
+	"XAI_API_BASE",
+	"XAI_API_KEY",
+};
 
 #define RIG_MODEL    "openai/m"
 #define RIG_BODIES   "fixtures/openai"
@@ -20,6 +58,164 @@ static void test_requests(void **state)
 {
 	(void)state;
 	assert_true(check_requests() > 20);
+}
+
+static void test_dialects(void **state)
+{
+	(void)state;
+	assert_true(each_file("fixtures/openai-dialects", ".json", check_request) > 40);
+}
+
+/* A signature goes back as it came, byte for byte. */
+static void test_signature_round_trip(void **state)
+{
+	static const char wanted[] = "{\"google\":{\"thought_signature\":\"sig+/==\"}}";
+	struct model_request rq = { .name = "m", .count = 1 };
+	struct http_request http = { 0 };
+	struct buf body = { 0 };
+	struct outcome o;
+
+	(void)state;
+	set_environment(NULL);
+	setenv("OPENAI_BASE_URL", "https://generativelanguage.googleapis.com/v1beta/openai", 1);
+	setenv("OPENAI_API_KEY", "k", 1);
+	read_text(&body, RIG_BODIES, "signature-on-call", ".body");
+	run(&o, buf_span(&body), SIZE_MAX);
+	assert_int_equal(o.r, 0);
+	rq.provider = provider();
+	rq.contents = &o.reply.content;
+	assert_int_equal(rq.provider->encode(&rq, &http, NULL), 0);
+	assert_non_null(memmem(http.body.data, http.body.len, wanted, strlen(wanted)));
+	http_request_release(&http);
+	outcome_release(&o);
+	buf_release(&body);
+}
+
+/* Contents of a recorded request, without what the system said. */
+static size_t contents_of(json_t *messages, struct content **out)
+{
+	json_t *message;
+	size_t count = 0;
+	size_t i;
+
+	json_array_foreach(messages, i, message)
+	{
+		const char *role = json_string_value(json_object_get(message, "role"));
+		const char *text = json_string_value(json_object_get(message, "content"));
+		const char *thought = json_string_value(
+			json_object_get(message, "reasoning_content"));
+		json_t *calls = json_object_get(message, "tool_calls");
+		json_t *call;
+		struct content *c;
+		size_t n;
+
+		if (!strcmp(role, "system"))
+			continue;
+		c = content_new(!strcmp(role, "assistant") ? "model" : "user");
+		out[count++] = c;
+		if (!strcmp(role, "tool")) {
+			assert_int_equal(content_add_function(c, PART_RESPONSE,
+							      json_string_value(json_object_get(
+								      message, "tool_call_id")),
+							      "", span_of(text)),
+					 0);
+			continue;
+		}
+		if (thought && *thought)
+			assert_int_equal(content_add_text(c, span_of(thought), true), 0);
+		if (text)
+			assert_int_equal(content_add_text(c, span_of(text), false), 0);
+		json_array_foreach(calls, n, call)
+		{
+			json_t *f = json_object_get(call, "function");
+
+			assert_int_equal(
+				content_add_function(c, PART_CALL,
+						     json_string_value(json_object_get(call, "id")),
+						     json_string_value(json_object_get(f, "name")),
+						     span_of(json_string_value(
+							     json_object_get(f, "arguments")))),
+				0);
+		}
+	}
+	return count;
+}
+
+/* What DeepSeek took in its thinking mode, out of the same conversation. */
+static void test_recorded_reasoning(void **state)
+{
+	const char *root = getenv("ADKFS_RECORDED");
+	struct content *contents[16];
+	struct model_request rq = { .contents = contents };
+	struct http_request http = { 0 };
+	struct err err = { 0 };
+	char folder[512];
+	json_t *wanted;
+	json_t *body;
+	json_t *messages;
+	size_t i;
+
+	(void)state;
+	if (!root)
+		skip();
+	set_environment(NULL);
+	setenv("DEEPSEEK_API_KEY", "k", 1);
+	(void)snprintf(folder, sizeof folder, "%s/requests", root);
+	wanted = read_json(folder, "deepseek-reasoning-sent-back", ".json");
+	messages = json_object_get(wanted, "messages");
+	rq.count = contents_of(messages, contents);
+	assert_int_equal(model_find("deepseek/deepseek-reasoner", &rq.provider, &rq.name, NULL), 0);
+	if (rq.provider->encode(&rq, &http, &err) < 0)
+		fail_msg("%s", err.text);
+	body = parsed(buf_span(&http.body));
+	assert_string_equal(json_string_value(json_object_get(body, "model")),
+			    json_string_value(json_object_get(wanted, "model")));
+	while (!strcmp(json_string_value(json_object_get(json_array_get(messages, 0), "role")),
+		       "system"))
+		json_array_remove(messages, 0);
+	assert_int_equal(json_array_size(messages), rq.count);
+	for (i = 0; i < rq.count; i++) {
+		json_t *got = json_array_get(json_object_get(body, "messages"), i);
+
+		if (!json_equal(got, json_array_get(messages, i)))
+			fail_msg("message %zu is %s", i, json_dumps(got, 0));
+		content_free(contents[i]);
+	}
+	http_request_release(&http);
+	json_decref(body);
+	json_decref(wanted);
+}
+
+struct sentences {
+	char text[4][160];
+	size_t count;
+};
+
+static int note_sentence(void *arg, const char *sentence)
+{
+	struct sentences *s = arg;
+
+	(void)snprintf(s->text[s->count++], sizeof s->text[0], "%s", sentence);
+	return 0;
+}
+
+static void test_review(void **state)
+{
+	static const struct model_tool tools[] = { { .name = "docs.search" }, { .name = "plain" } };
+	struct model_request rq = { .provider = provider(), .tools = tools, .tool_count = 2 };
+	struct sentences said = { 0 };
+
+	(void)state;
+	assert_int_equal(rq.provider->review(&rq, note_sentence, &said), 0);
+	assert_int_equal(said.count, 1);
+	assert_string_equal(said.text[0],
+			    "tool docs.search: is called docs-x2E-search when openai is asked");
+	rq.config = json_pack("{s:{s:b}}", "thinkingConfig", "includeThoughts", 1);
+	rq.tool_count = 0;
+	assert_int_equal(rq.provider->review(&rq, note_sentence, &said), 0);
+	assert_int_equal(said.count, 2);
+	assert_non_null(strstr(said.text[1], "includeThoughts: has no effect"));
+	json_decref((json_t *)rq.config);
 }
 
 static void test_recorded(void **state)
@@ -117,10 +313,17 @@ static void test_find(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_find),     cmocka_unit_test(test_bodies),
-		cmocka_unit_test(test_numbers),  cmocka_unit_test(test_pieces_are_heard),
-		cmocka_unit_test(test_requests), cmocka_unit_test(test_error_messages),
+		cmocka_unit_test(test_find),
+		cmocka_unit_test(test_bodies),
+		cmocka_unit_test(test_numbers),
+		cmocka_unit_test(test_pieces_are_heard),
+		cmocka_unit_test(test_requests),
+		cmocka_unit_test(test_error_messages),
 		cmocka_unit_test(test_recorded),
+		cmocka_unit_test(test_dialects),
+		cmocka_unit_test(test_signature_round_trip),
+		cmocka_unit_test(test_recorded_reasoning),
+		cmocka_unit_test(test_review),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,68 @@
+/*
+ * Endpoints: see model_endpoint.h.
+ */
+#include "runner/model_endpoint.h"
+
+#include <errno.h>
+#include <strings.h>
+
+/* The part of an address up to its path. */
+static size_t host_end(struct span url)
+{
+	const char *host = memmem(url.data, url.len, "://", 3);
+	size_t n = host ? (size_t)(host + 3 - url.data) : 0;
+
+	while (n < url.len && !strchr("/:?#", url.data[n]))
+		n++;
+	return n;
+}
+
+static bool same_host(struct span a, struct span b)
+{
+	size_t n = host_end(a);
+
+	return n == host_end(b) && strncasecmp(a.data, b.data, n) == 0;
+}
+
+int model_endpoint_find(const struct settings *settings, const char *setting, const char *own,
+			struct model_endpoint *out, struct err *err)
+{
+	const char *url = settings_get(settings, setting);
+
+	out->base = span_of(url ? url : own);
+	while (out->base.len && out->base.data[out->base.len - 1] == '/')
+		out->base.len--;
+	if (strncasecmp(out->base.data, "http://", 7) != 0 &&
+	    strncasecmp(out->base.data, "https://", 8) != 0)
+		return err_set(err, -EINVAL, "%s does not begin with http:// or https://", setting);
+	if (memchr(out->base.data, '?', out->base.len) ||
+	    memchr(out->base.data, '#', out->base.len))
+		return err_set(err, -EINVAL, "%s ends before any '?' or '#'", setting);
+	out->official = same_host(out->base, span_of(own));
+	return 0;
+}
+
+int model_header_add(const struct settings *settings, const struct model_header *header,
+		     struct http_request *out, struct err *err)
+{
+	const char *value = settings_get(settings, header->setting);
+	int r;
+
+	if (!value)
+		value = header->fallback;
+	if (!value)
+		return 0;
+	r = http_request_header(out, "%s: %s%s", header->name, header->prefix, value);
+	return r == -EINVAL ? err_set(err, r, "%s holds a control character", header->setting) : r;
+}
+
+int model_endpoint_key(const struct model_provider *provider, const struct model_endpoint *at,
+		       const struct settings *settings, struct err *err)
+{
+	if (!at->official || model_key(provider, settings))
+		return 0;
+	return err_set(err, -EACCES,
+		       "%s is not set: put it into .env of the agent's folder or into the "
+		       "daemon's environment",
+		       model_key_name(provider, settings));
+}

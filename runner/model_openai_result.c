@@ -1,0 +1,116 @@
+/*
+ * Results of calls in messages of OpenAI chat completions.
+ *
+ * Every result is a message of its own, which can hold nothing but text. Media
+ * that a tool gave are named there and follow in a message of the user, behind
+ * all results: nothing may stand between these and their calls.
+ */
+#include "runner/model_openai.h"
+
+#include "base/jsontext.h"
+#include "runner/jsonput.h"
+#include "runner/model_result.h"
+
+#include <errno.h>
+
+/* How a file is called: as the tool did, or by its call. */
+static void put_name(const struct model_pair *pair, const struct part *file, size_t number,
+		     struct buf *out)
+{
+	if (file->name && *file->name)
+		buf_text(out, file->name);
+	else
+		buf_printf(out, "%zu of %s", number, pair->id ? pair->id : pair->name);
+}
+
+/* A file into the message of the user that waits. */
+static int keep_file(struct openai_messages *m, const struct part *file, struct span name)
+{
+	CLEANUP(buf_release) struct buf text = { 0 };
+	struct buf *out = m->out;
+	int r;
+
+	buf_text(&text, "This is file ");
+	buf_span_add(&text, name);
+	buf_char(&text, ':');
+	r = buf_check(&text, NULL);
+	if (r < 0)
+		return r;
+	if (!m->files.len)
+		buf_char(&m->files, '[');
+	m->out = &m->files;
+	jsonput_item(m->out);
+	openai_put_text_item(m, buf_span(&text));
+	r = openai_put_item(m, file);
+	m->out = out;
+	return r;
+}
+
+/* The response, and what files there are. */
+static int put_content(struct openai_messages *m, const struct model_pair *pair,
+		       const struct model_result *result, struct buf *text)
+{
+	size_t i;
+	int r = 0;
+
+	if (!result->media || !span_is(result->response, "{}"))
+		buf_span_add(text, result->response);
+	for (i = 0; r == 0 && result->media && i < result->media->count; i++) {
+		CLEANUP(buf_release) struct buf name = { 0 };
+
+		put_name(pair, &result->media->parts[i], i + 1, &name);
+		buf_printf(text, "%sSee file ", text->len ? "\n" : "");
+		buf_span_add(text, buf_span(&name));
+		buf_char(text, '.');
+		r = keep_file(m, &result->media->parts[i], buf_span(&name));
+	}
+	return r < 0 ? r : buf_check(text, NULL);
+}
+
+static int put_result(struct openai_messages *m, const struct part *p)
+{
+	CLEANUP(model_result_release) struct model_result result = { 0 };
+	CLEANUP(buf_release) struct buf text = { 0 };
+	const struct model_pair *pair;
+	int r = model_result_read(p, &result);
+
+	if (r < 0)
+		return r;
+	pair = model_pairs_answer(&m->pairs, &result.call);
+	if (!pair)
+		return openai_refuse(
+			m, "a functionResponse without its functionCall:", result.call.name);
+	r = put_content(m, pair, &result, &text);
+	if (r < 0)
+		return r;
+	openai_open_message(m, "tool");
+	jsonput_key(m->out, "tool_call_id");
+	openai_put_id(m, pair);
+	jsonput_text(m->out, "content", buf_span(&text));
+	buf_char(m->out, '}');
+	return 0;
+}
+
+int openai_put_results(struct openai_messages *m, const struct content *c)
+{
+	size_t i;
+	int r = 0;
+
+	for (i = 0; r == 0 && i < c->count; i++) {
+		if (model_is_result(&c->parts[i]))
+			r = put_result(m, &c->parts[i]);
+	}
+	return r;
+}
+
+void openai_put_files(struct openai_messages *m)
+{
+	if (!m->files.len)
+		return;
+	openai_open_message(m, "user");
+	jsonput_key(m->out, "content");
+	buf_span_add(m->out, buf_span(&m->files));
+	buf_text(m->out, "]}");
+	m->out->failed |= m->files.failed;
+	buf_clear(&m->files);
+}
