@@ -5,7 +5,7 @@
 #include "runner/agent_load.h"
 
 #include "runner/http.h"
-#include "runner/model.h"
+#include "runner/model_settings.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -95,6 +95,8 @@ static int try_encoding(struct review *v)
 	v->rq.contents = &hello;
 	v->rq.count = 1;
 	r = v->rq.provider->encode(&v->rq, &http, &reason);
+	if (r == 0)
+		r = model_settings_apply(v->rq.provider, v->rq.settings, &http, &reason);
 	if (r == -ENOMEM)
 		return err_nomem(v->file->ld->err);
 	return r == -EINVAL ? warn(v, reason.text) : 0;

@@ -379,6 +379,7 @@ apps:
 	echo 'OPENAI_CUSTOM_HEADERS="Content-Length: 3"' >> "$AGENTS/openai/.env"
 	say hi
 	grep -q 'OPENAI_CUSTOM_HEADERS has a line that is not' turns/3/error
+	jq -e '.warnings | map(contains("OPENAI_CUSTOM_HEADERS has a line")) | any' "$MNT/apps/openai/agent.json"
 }
 
 @test "a proxy is asked in place of the server, and its password is hidden" {
