@@ -100,6 +100,8 @@ static int judge(const struct process *p, char **key, struct err *err)
 	if (p->failure == -ETIMEDOUT)
 		return err_set(err, p->failure, "it ran for more than %d seconds",
 			       KEY_COMMAND_TIMEOUT_MS / 1000);
+	if (p->failure == -EFBIG)
+		return err_set(err, -EACCES, "it wrote too much");
 	if (p->failure)
 		return err_errno(err, p->failure, "it cannot be run");
 	if (WIFSIGNALED(p->status))

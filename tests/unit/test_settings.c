@@ -260,6 +260,8 @@ static void test_command(void **state)
 		key_command_run("head -c 20000 /dev/zero | tr '\\0' x", NULL, &cancel, &key, &err),
 		-EACCES);
 	assert_non_null(strstr(err.text, "longer than"));
+	assert_int_equal(key_command_run("yes", NULL, &cancel, &key, &err), -EACCES);
+	assert_string_equal(err.text, "it wrote too much");
 	cancel_fire(&cancel);
 	assert_int_equal(key_command_run("sleep 20", NULL, &cancel, &key, &err), -ECANCELED);
 	cancel_release(&cancel);
