@@ -41,6 +41,7 @@ struct transfer {
 	const char *late;  /* what the deadline is for */
 	int stopped;       /* what fn returned */
 	bool enough;       /* of an error body */
+	bool has_proxy;    /* of the request's own */
 	char where[128];   /* host and port, for errors */
 	char reason[CURL_ERROR_SIZE];
 };
@@ -401,6 +402,9 @@ static int judge(const struct transfer *t, CURLcode code, struct err *err)
 	if (code == CURLE_OK || t->enough)
 		return buf_check(&t->answer->error_body, err);
 	(void)curl_easy_getinfo(t->easy, CURLINFO_HTTP_CONNECTCODE, &by_proxy);
+	if (code == CURLE_COULDNT_CONNECT && t->has_proxy)
+		return err_set(err, -ECONNREFUSED,
+			       "%s cannot be reached: its proxy does not answer", t->where);
 	if (by_proxy >= 300)
 		return err_set(err, -EHOSTUNREACH, "%s cannot be reached: the proxy answered %ld",
 			       t->where, by_proxy);
@@ -437,6 +441,7 @@ static int send_over(struct link *link, const struct http_request *rq, struct tr
 	if (!buf_cstr(&url))
 		return err_nomem(err);
 	t->easy = link->easy;
+	t->has_proxy = rq->proxy.len > 0;
 	r = find_where(t, url.data, err);
 	if (r < 0)
 		return r;

@@ -400,6 +400,13 @@ apps:
 	say hi
 	grep -q 'OPENAI_PROXY is not an address that begins with http://, https:// or socks5://' turns/3/error
 	jq -e '.settings.values.OPENAI_PROXY.value == "[key]"' "$MNT/.adkfs/config.json"
+	printf 'OPENAI_BASE_URL=https://models.example/v1\nADKFS_MODEL_RETRIES=0\n' > "$AGENTS/openai/.env"
+	say hi
+	grep -q 'models.example cannot be reached: the proxy answered 501' turns/4/error
+	kill "$PID"
+	wait "$PID" || :
+	say hi
+	grep -q 'models.example cannot be reached: its proxy does not answer' turns/5/error
 	rm "$AGENTS/openai/.env"
 	hidden proxy-password "$KEY"
 }
