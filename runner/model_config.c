@@ -3,11 +3,14 @@
  */
 #include "runner/model_config.h"
 
+#include "base/jsontext.h"
 #include "runner/jsonput.h"
 
 #include <errno.h>
 #include <math.h>
 #include <strings.h>
+
+#define EXTRA_BODY "extraBody"
 
 int model_option_bad(const struct model_config *w, const char *name, const char *what)
 {
@@ -102,6 +105,74 @@ int model_option_ignore(const struct model_config *w UNUSED, const struct model_
 			const json_t *value UNUSED)
 {
 	return 0;
+}
+
+const json_t *model_config_extra(const struct model_request *rq)
+{
+	const json_t *options = json_object_get(rq->config, "httpOptions");
+	const json_t *extra = json_object_get(options, EXTRA_BODY);
+
+	return json_is_object(extra) ? extra : NULL;
+}
+
+int model_option_extra(const struct model_config *w, const struct model_option *o,
+		       const json_t *value)
+{
+	const char *name;
+	json_t *option;
+
+	json_object_foreach((json_t *)value, name, option) /* the loop takes no const */
+	{
+		if (json_is_null(option))
+			continue;
+		if (strcmp(name, EXTRA_BODY) != 0)
+			return err_set(w->err, -EINVAL,
+				       "generate_content_config: %s.%s: has no counterpart with %s",
+				       o->name, name, w->provider);
+		if (!json_is_object(option))
+			return model_option_bad(w, o->name, EXTRA_BODY " is not a mapping");
+	}
+	return 0;
+}
+
+/* Whether a member of the request is written already. */
+static bool is_written(const struct model_config *w, const struct model_option *rows, size_t count,
+		       const char *const *own, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < count; i++) {
+		const json_t *value = json_object_get(w->rq->config, rows[i].name);
+
+		if (rows[i].wire && strcmp(rows[i].wire, name) == 0 && value &&
+		    !json_is_null(value))
+			return true;
+	}
+	while (own && *own && strcmp(*own, name) != 0)
+		own++;
+	return own && *own;
+}
+
+int model_config_put_extra(const struct model_config *w, const struct model_option *rows,
+			   size_t count, const json_t *extra, const char *const *own)
+{
+	const char *name;
+	json_t *value;
+
+	json_object_foreach((json_t *)extra, name, value) /* the loop takes no const */
+	{
+		if (is_written(w, rows, count, own, name))
+			return err_set(w->err, -EINVAL,
+				       "generate_content_config: httpOptions." EXTRA_BODY
+				       ".%.64s: is in the request already",
+				       name);
+		jsonput_item(w->out);
+		json_quote_lossy(w->out, span_of(name));
+		buf_char(w->out, ':');
+		if (jsonput_value(w->out, value) < 0)
+			return err_nomem(w->err);
+	}
+	return buf_check(w->out, w->err);
 }
 
 const json_t *model_config_schema(const struct model_request *rq)

@@ -48,6 +48,18 @@ int model_option_off(const struct model_config *w, const struct model_option *o,
 		     const json_t *value); /* only false, and not sent */
 int model_option_ignore(const struct model_config *w, const struct model_option *o,
 			const json_t *value); /* for another row to look at */
+int model_option_extra(const struct model_config *w, const struct model_option *o,
+		       const json_t *value); /* httpOptions that hold extraBody only; not sent */
+
+/* What people add to the body of the request: httpOptions.extraBody, or NULL. */
+const json_t *model_config_extra(const struct model_request *rq);
+
+/*
+ * Write the members of extra; NULL: there are none. -EINVAL: one is written by a row that has
+ * a value, or by the provider itself (own, NULL at the end; NULL: nothing).
+ */
+MUST_CHECK int model_config_put_extra(const struct model_config *w, const struct model_option *rows,
+				      size_t count, const json_t *extra, const char *const *own);
 
 /* The schema of the answer: responseJsonSchema, or NULL. */
 const json_t *model_config_schema(const struct model_request *rq);

@@ -8,9 +8,9 @@
 
 #define ESCAPE_LEN 5 /* of "-xHH-" */
 
-static bool is_allowed(const struct model_name_rule *rule, char c)
+static bool is_allowed(const char *also, char c)
 {
-	return isalnum((unsigned char)c) || c == '_' || c == '-' || strchr(rule->also, c);
+	return isalnum((unsigned char)c) || c == '_' || c == '-' || strchr(also, c);
 }
 
 static int hex_value(char c)
@@ -31,19 +31,25 @@ static int escaped_at(struct span text, size_t at)
 							  : hex_value(p[2]) * 16 + hex_value(p[3]);
 }
 
+void model_name_escape(const char *also, const char *text, struct buf *out)
+{
+	struct span all = span_of(text);
+	size_t i;
+
+	for (i = 0; i < all.len; i++) {
+		if (is_allowed(also, text[i]) && escaped_at(all, i) < 0)
+			buf_char(out, text[i]);
+		else
+			buf_printf(out, "-x%02X-", (unsigned char)text[i]);
+	}
+}
+
 int model_name_encode(const struct model_name_rule *rule, const char *name, struct buf *out,
 		      struct err *err)
 {
-	struct span text = span_of(name);
 	size_t before = out->len;
-	size_t i;
 
-	for (i = 0; i < text.len; i++) {
-		if (is_allowed(rule, name[i]) && escaped_at(text, i) < 0)
-			buf_char(out, name[i]);
-		else
-			buf_printf(out, "-x%02X-", (unsigned char)name[i]);
-	}
+	model_name_escape(rule->also, name, out);
 	if (out->len == before || out->len - before > rule->max)
 		return err_set(err, -EINVAL,
 			       "the function name '%.80s' cannot be sent to %s: it has to be "

@@ -21,6 +21,9 @@ struct model_name_rule {
 MUST_CHECK int model_name_encode(const struct model_name_rule *rule, const char *name,
 				 struct buf *out, struct err *err);
 
+/* Append a text with all bytes but a-z A-Z 0-9 _ - and `also` written so, without a limit. */
+void model_name_escape(const char *also, const char *text, struct buf *out);
+
 /* Append what a name from the wire stands for. */
 void model_name_decode(struct span wire, struct buf *name);
 

@@ -107,10 +107,20 @@ static int lower(void *arg UNUSED, json_t *schema)
 	return lower_type(json_object_get(schema, "type"));
 }
 
-int model_schema_put(const json_t *schema, struct buf *out)
+int model_schema_copy(const json_t *schema, json_t **out)
 {
 	json_auto_t *copy = json_deep_copy(schema);
 	int r = copy ? model_schema_each(copy, lower, NULL) : -ENOMEM;
+
+	if (r == 0)
+		*out = STEAL(&copy);
+	return r;
+}
+
+int model_schema_put(const json_t *schema, struct buf *out)
+{
+	json_auto_t *copy = NULL;
+	int r = model_schema_copy(schema, &copy);
 
 	return r < 0 ? r : jsonput_value(out, copy);
 }

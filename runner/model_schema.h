@@ -10,10 +10,11 @@
 
 #define MODEL_SCHEMA_DEPTH 64
 
-/*
- * Append a schema with its types in lower case, as Gemini does not write them.
- * -E2BIG: nested too deeply; -ENOMEM.
+/* *out is a new copy with its types in lower case, as Gemini does not write them. -E2BIG; -ENOMEM.
  */
+MUST_CHECK int model_schema_copy(const json_t *schema, json_t **out);
+
+/* Append such a copy. -E2BIG: nested too deeply; -ENOMEM. */
 MUST_CHECK int model_schema_put(const json_t *schema, struct buf *out);
 
 /* Call fn for a schema and all schemas in it, which it may change. Not 0 ends it; -E2BIG. */
