@@ -82,13 +82,17 @@ static struct span without_user(const char *value, struct buf *out)
 	return buf_span(out);
 }
 
-/* Whether a header carries it: it says who asks, and not what. */
+/* Whether a header ends with it: it says who asks, and not what. */
 static bool is_sent(const struct http_request *rq, const char *value)
 {
+	size_t n = strlen(value);
 	size_t i;
 
 	for (i = 0; i < rq->header_count; i++) {
-		if (strstr(rq->headers[i], value))
+		const char *header = rq->headers[i];
+		size_t len = strlen(header);
+
+		if (len > n && header[len - n - 1] == ' ' && strcmp(header + len - n, value) == 0)
 			return true;
 	}
 	return false;
