@@ -186,6 +186,7 @@ struct model_provider {
  * The providers, each in the file of its name; the table of them is in model.c.
  * Those that speak as OpenAI does are in model_openai_dialect.c.
  */
+extern const struct model_provider model_anthropic;
 extern const struct model_provider model_azure;
 extern const struct model_provider model_deepseek;
 extern const struct model_provider model_fireworks_ai;

@@ -189,9 +189,9 @@ static void test_models(void **state UNUSED)
 	assert_int_equal(json_array_size(root->tree->warnings), 1);
 	drop(root);
 	(void)unlink(".env");
-	root = load(LLM("a") "model: gemini-2.5-flash\n");
+	root = load(LLM("a") "model: nobody-2.5\n");
 	expect_warning(root, 0,
-		       "root_agent.yaml:3: model: the model 'gemini-2.5-flash' is not of the form "
+		       "root_agent.yaml:3: model: the model 'nobody-2.5' is not of the form "
 		       "PROVIDER/NAME, such as openai/NAME; docs/models.md lists the providers");
 	drop(root);
 }

@@ -1,0 +1,165 @@
+/*
+ * The provider "anthropic": messages of Anthropic and of servers that speak the
+ * same protocol.
+ *
+ * This file makes the request and says where it goes.
+ */
+#include "runner/model_anthropic.h"
+
+#include "runner/jsonput.h"
+#include "runner/model_endpoint.h"
+
+#include <errno.h>
+
+#define BASE_URL         "https://api.anthropic.com"
+#define SETTING_KEY      "ANTHROPIC_API_KEY"
+#define SETTING_TOKEN    "ANTHROPIC_AUTH_TOKEN"
+#define SETTING_BASE_URL "ANTHROPIC_BASE_URL"
+#define SETTING_VERSION  "ANTHROPIC_VERSION"
+#define VERSION          "2023-06-01"
+#define VERSION_PATH     "/v1"
+
+const struct model_name_rule anthropic_names = { "anthropic", "", 128 };
+
+static int put_tool(const struct model_tool *tool, struct buf *out, struct err *err)
+{
+	CLEANUP(buf_release) struct buf name = { 0 };
+	int r = model_name_encode(&anthropic_names, tool->name, &name, err);
+
+	if (r < 0)
+		return r;
+	jsonput_item(out);
+	buf_char(out, '{');
+	jsonput_text(out, "name", buf_span(&name));
+	if (tool->description && *tool->description)
+		jsonput_text(out, "description", span_of(tool->description));
+	jsonput_key(out, "input_schema");
+	r = anthropic_input_schema(tool->parameters, out);
+	buf_char(out, '}');
+	if (r == -E2BIG)
+		return err_set(err, -EINVAL, "the parameters of '%.64s' are nested too deeply",
+			       tool->name);
+	return r;
+}
+
+static int put_tools(const struct model_request *rq, struct buf *out, struct err *err)
+{
+	size_t i;
+	int r = 0;
+
+	if (!rq->tool_count)
+		return 0;
+	jsonput_key(out, "tools");
+	buf_char(out, '[');
+	for (i = 0; r == 0 && i < rq->tool_count; i++)
+		r = put_tool(&rq->tools[i], out, err);
+	buf_char(out, ']');
+	return r;
+}
+
+static bool has_words(const char *text)
+{
+	return text && text[strspn(text, " \t\r\n")];
+}
+
+static int put_body(const struct model_request *rq, struct buf *out, struct err *err)
+{
+	int r;
+
+	buf_char(out, '{');
+	jsonput_text(out, "model", span_of(rq->name));
+	buf_text(out, ",\"stream\":true");
+	if (has_words(rq->system))
+		jsonput_text(out, "system", span_of(rq->system));
+	r = anthropic_messages(rq, out, err);
+	if (r == 0)
+		r = put_tools(rq, out, err);
+	if (r == 0)
+		r = anthropic_config(rq, out, err);
+	buf_char(out, '}');
+	return r < 0 ? r : buf_check(out, NULL);
+}
+
+static const struct model_header headers[] = {
+	{ SETTING_KEY, "x-api-key", "", NULL },
+	{ SETTING_TOKEN, "Authorization", "Bearer ", NULL },
+	{ SETTING_VERSION, "anthropic-version", "", VERSION },
+	{ ANTHROPIC_SETTING_BETAS, "anthropic-beta", "", NULL },
+};
+
+/* Of key and token one is sent: with both the key, as Anthropic's own clients do. */
+static int put_headers(const struct settings *settings, struct http_request *out, struct err *err)
+{
+	const char *key = model_key_name(&model_anthropic, settings);
+	int r = http_request_header(out, "Content-Type: application/json");
+	size_t i;
+
+	if (r == 0)
+		r = http_request_header(out, "Accept: text/event-stream");
+	for (i = 0; r == 0 && i < ARRAY_SIZE(headers); i++) {
+		if (strcmp(headers[i].setting, SETTING_TOKEN) != 0 ||
+		    strcmp(key, SETTING_TOKEN) == 0)
+			r = model_header_add(settings, &headers[i], out, err);
+	}
+	return r;
+}
+
+/* Some write the version's path behind the address, others do not. */
+static void put_url(struct span base, struct buf *url)
+{
+	struct span path = SPAN(VERSION_PATH);
+
+	buf_span_add(url, base);
+	if (base.len < path.len || !span_equal(span_sub(base, base.len - path.len, base.len), path))
+		buf_span_add(url, path);
+	buf_text(url, "/messages");
+}
+
+static int anthropic_encode(const struct model_request *rq, struct http_request *out,
+			    struct err *err)
+{
+	struct model_endpoint at;
+	int r = model_endpoint_find(rq->settings, SETTING_BASE_URL, BASE_URL, &at, err);
+
+	if (r < 0)
+		return r;
+	put_url(at.base, &out->url);
+	r = put_headers(rq->settings, out, err);
+	if (r == 0)
+		r = put_body(rq, &out->body, err);
+	if (r == 0)
+		r = model_endpoint_key(&model_anthropic, &at, rq->settings, err);
+	if (r == 0)
+		r = buf_check(&out->url, NULL);
+	return r == -ENOMEM ? err_nomem(err) : r;
+}
+
+static const struct model_setting all_settings[] = {
+	{ SETTING_KEY, MODEL_KEY },
+	{ SETTING_TOKEN, MODEL_KEY },
+	{ SETTING_BASE_URL, MODEL_PLAIN },
+	{ SETTING_VERSION, MODEL_PLAIN },
+	{ ANTHROPIC_SETTING_BETAS, MODEL_PLAIN },
+	{ ANTHROPIC_SETTING_MAX_TOKENS, MODEL_PLAIN },
+	{ 0 },
+};
+
+static const char *const bare[] = { "claude-", NULL };
+
+/*
+ * An output schema beside tools would be taken, but by newer models only: there
+ * the answer is a tool, which all of them can call.
+ */
+const struct model_provider model_anthropic = {
+	.name = "anthropic",
+	.bare = bare,
+	.settings = all_settings,
+	.framing = MODEL_SSE,
+	.encode = anthropic_encode,
+	.decoder_new = anthropic_decoder_new,
+	.decode = anthropic_decode,
+	.end = anthropic_end,
+	.decoder_free = anthropic_decoder_free,
+	.error_message = anthropic_error_message,
+	.review = anthropic_review,
+};
