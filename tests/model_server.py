@@ -50,13 +50,15 @@ import sys
 import threading
 import time
 
-from dialects import openai
+from dialects import anthropic, openai
 
 HOST = "127.0.0.1"
 KEY_HEADERS = ("Authorization", "x-api-key", "x-goog-api-key", "api-key")
 
 # How paths end, and who speaks there; any other is OpenAI's chat completions.
-DIALECTS = []
+DIALECTS = [
+    (r"/v1/messages$", anthropic),
+]
 
 
 class Scenario:

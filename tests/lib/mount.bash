@@ -30,8 +30,7 @@ folders_setup() {
 	export ASAN_OPTIONS="quarantine_size_mb=32:${ASAN_OPTIONS:+$ASAN_OPTIONS:}log_path=$TMP/sanitizer"
 	export UBSAN_OPTIONS="${UBSAN_OPTIONS:+$UBSAN_OPTIONS:}print_stacktrace=1:log_path=$TMP/sanitizer"
 	# Keys of whoever runs the tests are not for them.
-	unset OPENAI_API_KEY OPENAI_BASE_URL OPENAI_ORG_ID OPENAI_PROJECT
-	unset $(compgen -e | grep -E '_(API_KEY|API_BASE|BASE_URL|TOKEN|PROXY|CA_FILE|CUSTOM_HEADERS)$')
+	unset $(compgen -e | grep -E '^(ANTHROPIC|AZURE|CLOUDSDK|GEMINI|GOOGLE|OLLAMA|OPENAI)_|_(API_KEY|API_BASE|BASE_URL|TOKEN|PROXY|CA_FILE|CUSTOM_HEADERS)$')
 	export XDG_CONFIG_HOME=$TMP/config
 	BACKGROUND=()
 	PLACES=("$MNT")
