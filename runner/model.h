@@ -195,6 +195,7 @@ extern const struct model_provider model_hosted_vllm;
 extern const struct model_provider model_litellm_proxy;
 extern const struct model_provider model_lm_studio;
 extern const struct model_provider model_mistral;
+extern const struct model_provider model_ollama;
 extern const struct model_provider model_openai;
 extern const struct model_provider model_openrouter;
 extern const struct model_provider model_replay;

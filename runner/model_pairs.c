@@ -7,6 +7,8 @@
 
 #include <errno.h>
 
+#define OWN_ID "adk-" /* how ids begin that the runner gave */
+
 void model_pairs_release(struct model_pairs *pairs)
 {
 	buf_release(&pairs->list);
@@ -61,6 +63,13 @@ const struct model_pair *model_pairs_answer(struct model_pairs *pairs, const str
 	if (pair)
 		pair->answered = true;
 	return pair;
+}
+
+const char *model_foreign_id(const struct part *p)
+{
+	bool own = p->id && strncmp(p->id, OWN_ID, strlen(OWN_ID)) == 0;
+
+	return own || !p->id || !*p->id ? NULL : p->id;
 }
 
 void model_pair_put_id(const struct model_pair *pair, struct buf *out)
