@@ -50,7 +50,7 @@ import sys
 import threading
 import time
 
-from dialects import anthropic, openai
+from dialects import anthropic, ollama, openai
 
 HOST = "127.0.0.1"
 KEY_HEADERS = ("Authorization", "x-api-key", "x-goog-api-key", "api-key")
@@ -58,6 +58,7 @@ KEY_HEADERS = ("Authorization", "x-api-key", "x-goog-api-key", "api-key")
 # How paths end, and who speaks there; any other is OpenAI's chat completions.
 DIALECTS = [
     (r"/v1/messages$", anthropic),
+    (r"/api/chat$", ollama),
 ]
 
 
