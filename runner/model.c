@@ -22,11 +22,13 @@
 
 #define ANSWER_MAX (256u << 20) /* bytes of a streamed answer, framing included */
 
+/* The first that a name fits; responses before openai, whose name it begins with. */
 static const struct model_provider *const providers[] = {
-	&model_anthropic, &model_azure,       &model_deepseek,      &model_fireworks_ai,
-	&model_groq,      &model_hosted_vllm, &model_litellm_proxy, &model_lm_studio,
-	&model_mistral,   &model_ollama,      &model_openai,        &model_openrouter,
-	&model_replay,    &model_script,      &model_together_ai,   &model_xai,
+	&model_anthropic,  &model_azure,       &model_deepseek,      &model_fireworks_ai,
+	&model_groq,       &model_hosted_vllm, &model_litellm_proxy, &model_lm_studio,
+	&model_mistral,    &model_ollama,      &model_responses,     &model_openai,
+	&model_openrouter, &model_replay,      &model_script,        &model_together_ai,
+	&model_xai,
 };
 
 const struct model_provider *const *model_providers(size_t *count)

@@ -143,6 +143,7 @@ struct model_provider {
 	const char *name;             /* "openai" in "openai/gpt-5-mini" */
 	const char *const *spellings; /* other prefixes, NULL at the end; NULL: none */
 	const char *const *bare;      /* how names begin that need no prefix; the same */
+	const char *section;          /* whose settings it shares; NULL: it has its own */
 	const void *dialect;          /* of the translator's own: what differs */
 	bool is_file;                 /* the name is that of a file in the agent's folder */
 
@@ -199,6 +200,7 @@ extern const struct model_provider model_ollama;
 extern const struct model_provider model_openai;
 extern const struct model_provider model_openrouter;
 extern const struct model_provider model_replay;
+extern const struct model_provider model_responses;
 extern const struct model_provider model_script;
 extern const struct model_provider model_together_ai;
 extern const struct model_provider model_xai;

@@ -3,6 +3,8 @@
  */
 #include "runner/model_endpoint.h"
 
+#include "runner/model_settings.h"
+
 #include <errno.h>
 #include <strings.h>
 
@@ -61,8 +63,5 @@ int model_endpoint_key(const struct model_provider *provider, const struct model
 {
 	if (!at->official || model_key(provider, settings))
 		return 0;
-	return err_set(err, -EACCES,
-		       "%s is not set: put it into .env of the agent's folder or into the "
-		       "daemon's environment",
-		       model_key_name(provider, settings));
+	return model_key_missing(provider, err);
 }

@@ -18,15 +18,15 @@ static const struct common {
 	[MODEL_COMMON_CA_FILE] = { "CA_FILE", "ca_file", MEMBER_TEXT },
 };
 
-/* The provider's name in upper case and an underscore. Returns its length. */
+/* The name of the provider's section in upper case and an underscore. Returns its length. */
 static size_t put_prefix(const struct model_provider *provider, char out[MODEL_SETTING_MAX])
 {
+	const char *name = provider->section ? provider->section : provider->name;
 	size_t n;
 
-	for (n = 0; provider->name[n] && n < MODEL_SETTING_MAX / 2; n++)
-		out[n] = isalnum((unsigned char)provider->name[n])
-				 ? (char)toupper((unsigned char)provider->name[n])
-				 : '_';
+	for (n = 0; name[n] && n < MODEL_SETTING_MAX / 2; n++)
+		out[n] = isalnum((unsigned char)name[n]) ? (char)toupper((unsigned char)name[n])
+							 : '_';
 	out[n++] = '_';
 	out[n] = 0;
 	return n;
@@ -65,7 +65,7 @@ const struct model_provider *model_provider_named(const char *name)
 
 	providers = model_providers(&count);
 	for (i = 0; i < count; i++) {
-		if (!providers[i]->settings)
+		if (!providers[i]->settings || providers[i]->section)
 			continue;
 		if (!strcmp(providers[i]->name, name))
 			return providers[i];

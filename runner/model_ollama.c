@@ -56,14 +56,15 @@ static int ollama_encode(const struct model_request *rq, struct http_request *ou
 	bool cloud;
 	int r = ollama_address(settings_get(rq->settings, OLLAMA_HOST), &out->url, &cloud, err);
 
-	if (r == 0)
-		r = check_key(key, cloud, err);
 	if (r < 0)
 		return r;
 	buf_text(&out->url, "/api/chat");
 	r = put_headers(key, out, err);
 	if (r == 0)
 		r = put_body(rq, &out->body, err);
+	if (r == 0)
+		r = check_key(key, cloud,
+			      err); /* last: what cannot be sent is told without one too */
 	if (r == 0)
 		r = buf_check(&out->url, NULL);
 	return r == -ENOMEM ? err_nomem(err) : r;
