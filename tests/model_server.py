@@ -26,7 +26,8 @@ and how it arrives, all optional:
     "thought": "..."        reasoning_content before the text
     "finish": "stop"        finish_reason; null sends none
     "usage": {...}          a usage chunk; absent: made-up numbers; null: none
-    "done": true            whether [DONE] ends the stream
+    "done": true            whether [DONE], or the dialect's own end, ends the stream
+    "error": "..."          an error in the stream; not of OpenAI's chat completions
     "split": N              bytes of each write
     "delay_ms": N           wait between two writes
     "cut": N                close after N bytes of the body
@@ -50,7 +51,7 @@ import sys
 import threading
 import time
 
-from dialects import anthropic, ollama, openai
+from dialects import anthropic, ollama, openai, responses
 
 HOST = "127.0.0.1"
 KEY_HEADERS = ("Authorization", "x-api-key", "x-goog-api-key", "api-key")
@@ -59,6 +60,7 @@ KEY_HEADERS = ("Authorization", "x-api-key", "x-goog-api-key", "api-key")
 DIALECTS = [
     (r"/v1/messages$", anthropic),
     (r"/api/chat$", ollama),
+    (r"/responses$", responses),
 ]
 
 
