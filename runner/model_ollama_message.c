@@ -9,6 +9,7 @@
 #include "runner/model_media.h"
 #include "runner/model_pairs.h"
 #include "runner/model_refuse.h"
+#include "runner/model_result.h"
 
 #include <errno.h>
 
@@ -49,15 +50,14 @@ static int take_said(struct encoder *e, const struct part *p)
 	return model_said_text(&e->at, p, &e->text);
 }
 
+/* What the user says, behind what the results brought along. */
 static int put_user(struct encoder *e, const struct content *c)
 {
 	size_t i;
 	int r = 0;
 
-	buf_clear(&e->text);
-	buf_clear(&e->images);
 	for (i = 0; r == 0 && i < c->count; i++) {
-		if (model_is_said(&c->parts[i]))
+		if (model_is_said(&c->parts[i]) && !model_is_result(&c->parts[i]))
 			r = take_said(e, &c->parts[i]);
 	}
 	if (r == 0 && (e->text.failed || e->images.failed))
@@ -87,18 +87,37 @@ static int put_name(struct encoder *e, const char *member, const char *name)
 	return r;
 }
 
+/* Media of a result have no place in its message: they go into the user's, which follows. */
+static int keep_media(struct encoder *e, const struct model_result *result)
+{
+	size_t count = result->media ? result->media->count : 0;
+	size_t i;
+	int r = 0;
+
+	if (count)
+		buf_printf(&e->text, "%sThe result of %s came with this:", e->text.len ? "\n" : "",
+			   result->call.name);
+	for (i = 0; r == 0 && i < count; i++)
+		r = take_said(e, &result->media->parts[i]);
+	return r;
+}
+
 static int put_result(struct encoder *e, const struct part *p)
 {
-	const char *id = model_foreign_id(p);
-	int r;
+	CLEANUP(model_result_release) struct model_result result = { 0 };
+	const char *id;
+	int r = model_result_read(p, &result);
 
+	if (r < 0)
+		return r;
+	id = model_foreign_id(&result.call);
 	open_message(e, "tool");
-	r = put_name(e, "tool_name", p->name);
+	r = put_name(e, "tool_name", result.call.name);
 	if (id)
 		jsonput_text(e->out, "tool_call_id", span_of(id));
-	jsonput_text(e->out, "content", span_of(p->json));
+	jsonput_text(e->out, "content", result.response);
 	buf_char(e->out, '}');
-	return r;
+	return r < 0 ? r : keep_media(e, &result);
 }
 
 /* Every result is a message of its own, before anything else that was said. */
@@ -107,8 +126,10 @@ static int put_results(struct encoder *e, const struct content *c)
 	size_t i;
 	int r = 0;
 
+	buf_clear(&e->text);
+	buf_clear(&e->images);
 	for (i = 0; r == 0 && i < c->count; i++) {
-		if (c->parts[i].kind == PART_RESPONSE)
+		if (model_is_result(&c->parts[i]))
 			r = put_result(e, &c->parts[i]);
 	}
 	return r;

@@ -10,6 +10,7 @@
 #include "runner/model_openai.h"
 #include "runner/model_pairs.h"
 #include "runner/model_refuse.h"
+#include "runner/model_result.h"
 
 #include <errno.h>
 #include <strings.h>
@@ -114,12 +115,17 @@ static int (*const user_items[])(struct encoder *e, const struct part *p) = {
 	[PART_INLINE] = put_inline, [PART_FILE] = put_file,  [PART_OTHER] = said_text,
 };
 
+static bool is_said(const struct part *p)
+{
+	return model_is_said(p) && !model_is_result(p);
+}
+
 static bool says_something(const struct content *c)
 {
 	size_t i;
 
 	for (i = 0; i < c->count; i++) {
-		if (model_is_said(&c->parts[i]))
+		if (is_said(&c->parts[i]))
 			return true;
 	}
 	return false;
@@ -135,26 +141,52 @@ static int put_user(struct encoder *e, const struct content *c)
 	open_item(e, "message");
 	buf_text(e->out, ",\"role\":\"user\",\"content\":[");
 	for (i = 0; r == 0 && i < c->count; i++) {
-		if (model_is_said(&c->parts[i]))
+		if (is_said(&c->parts[i]))
 			r = user_items[c->parts[i].kind](e, &c->parts[i]);
 	}
 	buf_text(e->out, "]}");
 	return r;
 }
 
+/* The response as text; with media a list, in which it stands first unless it is empty. */
+static int put_output(struct encoder *e, const struct model_result *result)
+{
+	size_t count = result->media ? result->media->count : 0;
+	size_t i;
+	int r = 0;
+
+	if (!count) {
+		jsonput_text(e->out, "output", result->response);
+		return 0;
+	}
+	jsonput_key(e->out, "output");
+	buf_char(e->out, '[');
+	if (!span_is(result->response, "{}"))
+		text_item(e, result->response);
+	for (i = 0; r == 0 && i < count; i++)
+		r = user_items[result->media->parts[i].kind](e, &result->media->parts[i]);
+	buf_char(e->out, ']');
+	return r;
+}
+
 static int put_result(struct encoder *e, const struct part *p)
 {
-	const struct model_pair *pair = model_pairs_answer(&e->pairs, p);
+	CLEANUP(model_result_release) struct model_result result = { 0 };
+	const struct model_pair *pair;
+	int r = model_result_read(p, &result);
 
+	if (r < 0)
+		return r;
+	pair = model_pairs_answer(&e->pairs, &result.call);
 	if (!pair)
-		return model_refuse(&e->at,
-				    "a functionResponse without its functionCall:", p->name);
+		return model_refuse(
+			&e->at, "a functionResponse without its functionCall:", result.call.name);
 	open_item(e, "function_call_output");
 	jsonput_key(e->out, "call_id");
 	model_pair_put_id(pair, e->out);
-	jsonput_text(e->out, "output", span_of(p->json));
+	r = put_output(e, &result);
 	buf_char(e->out, '}');
-	return 0;
+	return r;
 }
 
 /* Every result is an item of its own, before anything else that was said. */
@@ -164,7 +196,7 @@ static int put_results(struct encoder *e, const struct content *c)
 	int r = 0;
 
 	for (i = 0; r == 0 && i < c->count; i++) {
-		if (c->parts[i].kind == PART_RESPONSE)
+		if (model_is_result(&c->parts[i]))
 			r = put_result(e, &c->parts[i]);
 	}
 	return r;
