@@ -36,8 +36,10 @@ env_file() {
 		assert os.read(fd, 100).startswith(b"first")
 	PY
 	same 'running 1' "$(cat status)"
+	connected
 	echo cancel > ctl
 	timeout 10 cat wait
+	eventually 5 not connected
 	told 'last.interrupted'
 	say again
 	same on "$(cat output)"

@@ -88,3 +88,9 @@ replay() {
 	daemon_start
 	session asker
 }
+
+# Whether the daemon holds a connection to the server.
+connected() {
+	awk -v port=":$(printf %04X "$PORT")\$" '$3 ~ port && $4 == "01" { found = 1 } END { exit !found }' \
+		/proc/net/tcp
+}
