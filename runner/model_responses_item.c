@@ -155,7 +155,9 @@ static int close_reasoning(struct responses_decoder *d, struct responses_item *i
 			   struct span json)
 {
 	CLEANUP(buf_release) struct buf kept = { 0 };
+	CLEANUP(buf_release) struct buf whole = { 0 }; /* without halves of characters */
 	struct responses_reasoning spans = { 0 };
+	struct surrogate_joint joint = { 0 };
 	int r = jsonpick_object(json, responses_reasoning_members, &spans);
 
 	if (r == 0 && !item->heard)
@@ -167,10 +169,10 @@ static int close_reasoning(struct responses_decoder *d, struct responses_item *i
 	buf_char(&kept, '{');
 	responses_reasoning_put(&spans, &kept);
 	buf_char(&kept, '}');
-	r = buf_check(&kept, NULL);
-	if (r == 0)
-		r = need_thought(d, item);
-	return r < 0 ? r : model_reply_sign_text(d->base.reply, buf_span(&kept));
+	surrogate_join(&joint, buf_span(&kept), &whole);
+	surrogate_finish(&joint, &whole);
+	r = kept.failed || whole.failed ? -ENOMEM : need_thought(d, item);
+	return r < 0 ? r : model_reply_sign_text(d->base.reply, buf_span(&whole));
 }
 
 int responses_item_open(struct responses_decoder *d, long long index, struct span json)
