@@ -186,6 +186,99 @@ static void test_hosts(void **state)
 		check_host(hosts[i].host, hosts[i].url);
 }
 
+/* A message of a recorded request as a content. */
+static json_t *content_of(json_t *message)
+{
+	const char *role = json_string_value(json_object_get(message, "role"));
+	json_t *text = json_object_get(message, "content");
+	json_t *parts = json_array();
+	json_t *call;
+	size_t i;
+
+	if (strcmp(role, "tool") == 0)
+		json_array_append_new(parts,
+				      json_pack("{s:{s:O,s:{s:O}}}", "functionResponse", "name",
+						json_object_get(message, "tool_name"), "response",
+						"result", text));
+	else if (*json_string_value(text))
+		json_array_append_new(parts, json_pack("{s:O}", "text", text));
+	json_array_foreach(json_object_get(message, "tool_calls"), i, call)
+	{
+		json_t *function = json_object_get(call, "function");
+
+		json_array_append_new(parts, json_pack("{s:{s:O,s:O}}", "functionCall", "name",
+						       json_object_get(function, "name"), "args",
+						       json_object_get(function, "arguments")));
+	}
+	return json_pack("{s:s,s:o}", "role", strcmp(role, "assistant") == 0 ? "model" : "user",
+			 "parts", parts);
+}
+
+/* A recorded request as the question that it answers to. */
+static json_t *question_of(json_t *body)
+{
+	json_t *contents = json_array();
+	json_t *tools = json_array();
+	json_t *item;
+	size_t i;
+
+	json_array_foreach(json_object_get(body, "messages"), i, item)
+		json_array_append_new(contents, content_of(item));
+	json_array_foreach(json_object_get(body, "tools"), i, item)
+		json_array_append(tools, json_object_get(item, "function"));
+	return json_pack("{s:O,s:o,s:o}", "name", json_object_get(body, "model"), "contents",
+			 contents, "tools", tools);
+}
+
+/* What differs on purpose: we stream, and results are JSON. */
+static void level(json_t *body)
+{
+	json_t *message;
+	size_t i;
+
+	json_object_set_new(body, "stream", json_false());
+	json_array_foreach(json_object_get(body, "messages"), i, message)
+	{
+		json_t *result = json_loads(json_string_value(json_object_get(message, "content")),
+					    0, NULL);
+
+		if (json_object_get(result, "result"))
+			json_object_set(message, "content", json_object_get(result, "result"));
+		json_decref(result);
+	}
+}
+
+static void test_recorded_request(void **state)
+{
+	const char *root = getenv("ADKFS_RECORDED");
+	struct http_request http = { 0 };
+	struct err err = { 0 };
+	struct question q;
+	char folder[512];
+	json_t *wanted;
+	json_t *from;
+	json_t *body;
+
+	(void)state;
+	if (!root)
+		skip();
+	set_environment(NULL);
+	(void)snprintf(folder, sizeof folder, "%s/requests", root);
+	wanted = read_json(folder, "ollama-tool-result", ".json");
+	from = question_of(wanted);
+	question_make(&q, from);
+	assert_int_equal(provider()->encode(&q.rq, &http, &err), 0);
+	body = parsed(buf_span(&http.body));
+	level(body);
+	if (!json_equal(body, wanted))
+		fail_msg("got %.*s", (int)http.body.len, http.body.data);
+	json_decref(body);
+	http_request_release(&http);
+	question_release(&q);
+	json_decref(from);
+	json_decref(wanted);
+}
+
 struct heard {
 	struct buf text;
 	unsigned left; /* sentences until the listener has enough */
@@ -239,7 +332,7 @@ int main(void)
 		cmocka_unit_test(test_numbers),  cmocka_unit_test(test_pieces_are_heard),
 		cmocka_unit_test(test_requests), cmocka_unit_test(test_error_messages),
 		cmocka_unit_test(test_hosts),    cmocka_unit_test(test_review),
-		cmocka_unit_test(test_recorded),
+		cmocka_unit_test(test_recorded), cmocka_unit_test(test_recorded_request),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
