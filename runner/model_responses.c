@@ -18,8 +18,7 @@
 
 const struct model_name_rule responses_names = { RESPONSES_SAID, "", 64 };
 
-/* What was thought comes back encrypted, but models that do not think refuse to be asked for it. */
-static bool may_think(const char *name)
+bool responses_may_think(const char *name)
 {
 	static const char *const others[] = { "gpt-3", "gpt-4", "gpt-5-chat", "chatgpt-" };
 	size_t i;
@@ -78,7 +77,7 @@ static int put_body(const struct model_request *rq, struct buf *out, struct err 
 	buf_char(out, '{');
 	jsonput_text(out, "model", span_of(rq->name));
 	buf_text(out, ",\"stream\":true,\"store\":false");
-	if (may_think(rq->name))
+	if (responses_may_think(rq->name))
 		buf_text(out, ",\"include\":[\"reasoning.encrypted_content\"]");
 	if (rq->system && *rq->system)
 		jsonput_text(out, "instructions", span_of(rq->system));

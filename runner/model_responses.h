@@ -41,6 +41,9 @@ extern const struct jsonpick responses_reasoning_members[];
 /* Append those members to an object that is being written, each that is there. */
 void responses_reasoning_put(const struct responses_reasoning *item, struct buf *out);
 
+/* Models that are known not to think refuse what was thought, and to be asked for it. */
+bool responses_may_think(const char *name);
+
 /*
  * Append the member "input". -EINVAL names the part that cannot be sent;
  * -ENOMEM without a text.

@@ -18,6 +18,7 @@
 /* The items while they are written. */
 struct encoder {
 	struct model_place at;
+	bool thinks; /* the model that is asked */
 	struct buf *out;
 	struct buf text; /* of the model, not written yet */
 	struct model_pairs pairs;
@@ -288,7 +289,7 @@ static int put_model(struct encoder *e, const struct content *c)
 	while (end && !model_is_said(&c->parts[end - 1]))
 		end--;
 	for (i = 0; r == 0 && i < end; i++) {
-		if (c->parts[i].thought && c->parts[i].signature)
+		if (e->thinks && c->parts[i].thought && c->parts[i].signature)
 			r = put_reasoning(e, &c->parts[i]);
 		if (r == 0)
 			r = put_model_part(e, &c->parts[i]);
@@ -308,7 +309,9 @@ static int put_content(struct encoder *e, const struct content *c)
 
 int responses_input(const struct model_request *rq, struct buf *out, struct err *err)
 {
-	struct encoder e = { .at = { RESPONSES_SAID, 0, err }, .out = out };
+	struct encoder e = { .at = { RESPONSES_SAID, 0, err },
+			     .thinks = responses_may_think(rq->name),
+			     .out = out };
 	int r = 0;
 
 	jsonput_key(out, "input");
