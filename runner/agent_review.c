@@ -113,6 +113,7 @@ int agent_review(struct agent_file *file)
 		return 0;
 	v.rq.folder = tree->folder;
 	v.rq.settings = tree->settings;
+	v.rq.provider = model_settle(&v.rq);
 	r = note_file(&v);
 	if (r == 0)
 		r = list_tools(&v);

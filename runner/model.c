@@ -24,11 +24,11 @@
 
 /* The first that a name fits; responses before openai, whose name it begins with. */
 static const struct model_provider *const providers[] = {
-	&model_anthropic,  &model_azure,       &model_deepseek,      &model_fireworks_ai,
-	&model_groq,       &model_hosted_vllm, &model_litellm_proxy, &model_lm_studio,
-	&model_mistral,    &model_ollama,      &model_responses,     &model_openai,
-	&model_openrouter, &model_replay,      &model_script,        &model_together_ai,
-	&model_xai,
+	&model_anthropic,   &model_azure,      &model_deepseek,    &model_fireworks_ai,
+	&model_gemini,      &model_groq,       &model_hosted_vllm, &model_litellm_proxy,
+	&model_lm_studio,   &model_mistral,    &model_ollama,      &model_responses,
+	&model_openai,      &model_openrouter, &model_replay,      &model_script,
+	&model_together_ai, &model_vertex_ai,  &model_xai,
 };
 
 const struct model_provider *const *model_providers(size_t *count)
@@ -101,6 +101,11 @@ int model_find(const char *model, const struct model_provider **provider, const 
 		       "the model '%.80s' is not of the form PROVIDER/NAME, such as openai/NAME; "
 		       "docs/models.md lists the providers",
 		       model);
+}
+
+const struct model_provider *model_settle(const struct model_request *rq)
+{
+	return rq->provider->instead ? rq->provider->instead(rq) : rq->provider;
 }
 
 /* What leaves this file holds no secret and ends with a whole character. */
@@ -478,6 +483,7 @@ int model_ask(const char *model, struct model_request *rq, struct cancel *cancel
 
 	if (r < 0)
 		return r;
+	rq->provider = model_settle(rq);
 	model_secrets(rq->provider, rq->settings, &q.secrets);
 	if (rq->provider->generate)
 		r = rq->provider->generate(rq, cancel, reply, err);

@@ -115,6 +115,9 @@ enum model_count {
 /* Set the usage from counts by enum model_count; below 0 means absent and is not written. */
 MUST_CHECK int model_reply_usage(struct model_reply *reply, const long long counts[MODEL_COUNTS]);
 
+/* The same from a usageMetadata of Gemini, checked JSON; what ADK's form lacks is left out. */
+MUST_CHECK int model_reply_usage_json(struct model_reply *reply, struct span json);
+
 /* Let time pass for what is asked in generate(). 0, or -ECANCELED at once when cancelled. */
 MUST_CHECK int model_wait(struct cancel *cancel, unsigned ms, struct err *err);
 
@@ -175,6 +178,9 @@ struct model_provider {
 	/* Optional. How long an error's body wants us to wait, in ms; below 0: it says nothing. */
 	double (*wait_hint)(struct span body);
 
+	/* Optional. The one that is asked in its place: the settings or the name may want that. */
+	const struct model_provider *(*instead)(const struct model_request *rq);
+
 	/*
 	 * Optional. Look at the tools and the config of a request without contents: fn gets a
 	 * sentence for each thing that will be sent otherwise than it is written. 0; -ENOMEM;
@@ -191,6 +197,7 @@ extern const struct model_provider model_anthropic;
 extern const struct model_provider model_azure;
 extern const struct model_provider model_deepseek;
 extern const struct model_provider model_fireworks_ai;
+extern const struct model_provider model_gemini;
 extern const struct model_provider model_groq;
 extern const struct model_provider model_hosted_vllm;
 extern const struct model_provider model_litellm_proxy;
@@ -203,6 +210,7 @@ extern const struct model_provider model_replay;
 extern const struct model_provider model_responses;
 extern const struct model_provider model_script;
 extern const struct model_provider model_together_ai;
+extern const struct model_provider model_vertex_ai;
 extern const struct model_provider model_xai;
 
 /*
@@ -214,6 +222,9 @@ MUST_CHECK int model_find(const char *model, const struct model_provider **provi
 
 /* All of them. */
 const struct model_provider *const *model_providers(size_t *count);
+
+/* The provider of a request whose name and settings are set, or the one in its place. */
+const struct model_provider *model_settle(const struct model_request *rq);
 
 /* The setting that holds the key, or else would have to: the first of its kind. NULL: none. */
 const char *model_key_name(const struct model_provider *provider, const struct settings *settings);

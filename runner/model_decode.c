@@ -14,24 +14,21 @@ void model_decode_release(struct model_decode *d)
 	buf_release(&d->mended);
 }
 
-/* Whether the text is one JSON object. */
-static int check_object(struct span text)
+/* Whether the text is one JSON value that begins with one of these. */
+static int check_json(struct span text, const char *first)
 {
 	struct json_scan s = json_scan_of(text, JSON_DEPTH_EVENT, NULL);
 	struct span value;
 	int r = json_peek(&s);
 
-	if (r != '{')
+	if (r < 0 || !strchr(first, r))
 		return r < 0 ? r : -EINVAL;
 	r = json_raw(&s, &value);
 	return r < 0 ? r : json_end(&s);
 }
 
-int model_decode_begin(struct model_decode *d, struct span event, struct model_reply *reply,
-		       struct err *err, struct span *payload)
+static int begin(struct model_decode *d, struct span event, const char *first, struct span *payload)
 {
-	d->reply = reply;
-	d->err = err;
 	d->marked = surrogate_lone(event);
 	*payload = event;
 	if (d->marked) {
@@ -41,7 +38,23 @@ int model_decode_begin(struct model_decode *d, struct span event, struct model_r
 			return -ENOMEM;
 		*payload = buf_span(&d->mended);
 	}
-	return check_object(*payload);
+	return check_json(*payload, first);
+}
+
+int model_decode_begin(struct model_decode *d, struct span event, struct model_reply *reply,
+		       struct err *err, struct span *payload)
+{
+	d->reply = reply;
+	d->err = err;
+	return begin(d, event, "{", payload);
+}
+
+int model_decode_begin_any(struct model_decode *d, struct span event, struct model_reply *reply,
+			   struct err *err, struct span *payload)
+{
+	d->reply = reply;
+	d->err = err;
+	return begin(d, event, "{[", payload);
 }
 
 int model_decode_broke(struct err *err)
@@ -117,7 +130,13 @@ int model_decode_error(struct model_decode *d, struct buf *message, struct span 
 bool model_error_object(struct span body, struct buf *mended)
 {
 	surrogate_drop(body, mended);
-	return buf_check(mended, NULL) == 0 && check_object(buf_span(mended)) == 0;
+	return buf_check(mended, NULL) == 0 && check_json(buf_span(mended), "{") == 0;
+}
+
+bool model_error_json(struct span body, struct buf *mended)
+{
+	surrogate_drop(body, mended);
+	return buf_check(mended, NULL) == 0 && check_json(buf_span(mended), "{[") == 0;
 }
 
 int model_decode_finish(struct model_decode *d, const struct model_finish *table, struct span word)

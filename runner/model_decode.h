@@ -29,6 +29,11 @@ void model_decode_release(struct model_decode *d);
 MUST_CHECK int model_decode_begin(struct model_decode *d, struct span event,
 				  struct model_reply *reply, struct err *err, struct span *payload);
 
+/* The same of one JSON object, or a list. */
+MUST_CHECK int model_decode_begin_any(struct model_decode *d, struct span event,
+				      struct model_reply *reply, struct err *err,
+				      struct span *payload);
+
 /* Give each error of reading an event, which has no sentence yet, one. Returns it. */
 int model_decode_failed(struct model_decode *d, int r, struct span event);
 
@@ -56,6 +61,9 @@ int model_decode_error(struct model_decode *d, struct buf *message, struct span 
 
 /* Whether the body of an error answer is a JSON object; *mended is its text, checked. */
 bool model_error_object(struct span body, struct buf *mended);
+
+/* The same of an object or a list. */
+bool model_error_json(struct span body, struct buf *mended);
 
 /* How a provider says that it is done. */
 struct model_finish {

@@ -4,6 +4,8 @@
 #include "runner/model.h"
 
 #include "base/jsontext.h"
+#include "runner/jsonpick.h"
+#include "runner/jsonput.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -198,4 +200,100 @@ int model_reply_usage(struct model_reply *reply, const long long counts[MODEL_CO
 	if (out->len)
 		buf_char(out, '}');
 	return buf_check(out, NULL);
+}
+
+/* usageMetadata of ADK, in the order of its canonical form */
+
+struct tokens {
+	struct span modality;
+	struct span count;
+};
+
+static const struct jsonpick tokens_members[] = {
+	{ "modality", offsetof(struct tokens, modality) },
+	{ "tokenCount", offsetof(struct tokens, count) },
+	{ 0 },
+};
+
+static int put_tokens(void *arg, struct span item)
+{
+	struct buf *out = arg;
+	struct tokens t = { 0 };
+	int r = jsonpick_object(item, tokens_members, &t);
+
+	if (r < 0)
+		return r;
+	jsonput_item(out);
+	buf_char(out, '{');
+	if (jsonpick_is(t.modality, '"'))
+		jsonput_raw(out, "modality", t.modality);
+	if (jsonpick_count(t.count) >= 0)
+		jsonput_raw(out, "tokenCount", t.count);
+	buf_char(out, '}');
+	return 0;
+}
+
+static int put_details(struct buf *out, const char *name, struct span value)
+{
+	int r;
+
+	if (!jsonpick_is(value, '['))
+		return 0;
+	jsonput_key(out, name);
+	buf_char(out, '[');
+	r = jsonpick_list(value, put_tokens, out);
+	buf_char(out, ']');
+	return r;
+}
+
+static int put_count(struct buf *out, const char *name, struct span value)
+{
+	if (jsonpick_count(value) >= 0)
+		jsonput_raw(out, name, value);
+	return 0;
+}
+
+static int put_word(struct buf *out, const char *name, struct span value)
+{
+	if (jsonpick_is(value, '"'))
+		jsonput_raw(out, name, value);
+	return 0;
+}
+
+static const struct usage_member {
+	const char *name;
+	int (*put)(struct buf *out, const char *name, struct span value);
+} usage_members[] = {
+	{ "cacheTokensDetails", put_details },
+	{ "candidatesTokensDetails", put_details },
+	{ "promptTokensDetails", put_details },
+	{ "toolUsePromptTokensDetails", put_details },
+	{ "cachedContentTokenCount", put_count },
+	{ "candidatesTokenCount", put_count },
+	{ "promptTokenCount", put_count },
+	{ "thoughtsTokenCount", put_count },
+	{ "toolUsePromptTokenCount", put_count },
+	{ "totalTokenCount", put_count },
+	{ "trafficType", put_word },
+};
+
+int model_reply_usage_json(struct model_reply *reply, struct span json)
+{
+	struct buf *out = &reply->usage;
+	size_t i;
+	int r = 0;
+
+	buf_clear(out);
+	buf_char(out, '{');
+	for (i = 0; r == 0 && i < ARRAY_SIZE(usage_members); i++) {
+		const struct usage_member *m = &usage_members[i];
+		struct span value;
+
+		r = json_member(json, m->name, &value);
+		r = r == 0 ? m->put(out, m->name, value) : r == -ENOENT ? 0 : r;
+	}
+	buf_char(out, '}');
+	if (out->len == 2)
+		buf_clear(out);
+	return r < 0 ? r : buf_check(out, NULL);
 }

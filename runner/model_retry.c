@@ -30,13 +30,24 @@ static const struct status_text {
 	{ 429, -EBUSY, "the model service limits how much may be asked" },
 };
 
-static int say_status(int status, const struct model_request *rq, struct err *err)
+/* Words in the body of an error that say the same as status 401. */
+static bool blames_key(struct span body)
+{
+	static const char word[] = "\"API_KEY_INVALID\"";
+
+	return memmem(body.data, body.len, word, sizeof word - 1) != NULL;
+}
+
+static int say_status(const struct http_answer *answer, const struct model_request *rq,
+		      struct err *err)
 {
 	const char *key = model_key_name(rq->provider, rq->settings);
+	bool refused = answer->status == 401 || blames_key(buf_span(&answer->error_body));
+	int status = answer->status;
 	size_t i;
 
-	if (status == 401 && key && model_key(rq->provider, rq->settings))
-		return err_set(err, -EACCES, "the key in %s was refused (401)", key);
+	if (refused && key && model_key(rq->provider, rq->settings))
+		return err_set(err, -EACCES, "the key in %s was refused (%d)", key, status);
 	if (status == 401 && key)
 		return err_set(err, -EACCES,
 			       "the model service wants a key (401) and %s is not set", key);
@@ -65,7 +76,7 @@ int model_refused(const struct model_request *rq, const struct http_answer *answ
 	struct secrets secrets = { 0 };
 	struct err status = { 0 };
 
-	(void)say_status(answer->status, rq, &status);
+	(void)say_status(answer, rq, &status);
 	if (!rq->provider->error_message(body, &message))
 		quote_body(body, &message);
 	model_secrets(rq->provider, rq->settings, &secrets);

@@ -30,6 +30,7 @@ static int dispatch(struct stream *s, stream_event_fn *fn, void *arg)
 
 	buf_clear(&s->data);
 	s->has_data = false;
+	s->bare = false;
 	return r;
 }
 
@@ -90,15 +91,34 @@ static const struct field {
 	{ "retry", take_retry },
 };
 
+/*
+ * No field begins with a bracket: that is a JSON text, up to the next blank
+ * line or `data`, which somebody wrote without minding what the stream is.
+ */
+static bool is_bare(const struct stream *s, struct span line)
+{
+	if (s->bare)
+		return !has_prefix(line, SPAN("data:"));
+	return !s->has_data && (line.data[0] == '{' || line.data[0] == '[');
+}
+
 static int sse_line(struct stream *s, struct span line, stream_event_fn *fn, void *arg)
 {
 	const char *colon = memchr(line.data, ':', line.len);
 	size_t n = colon ? (size_t)(colon - line.data) : line.len;
 	struct span value = span_sub(line, colon ? n + 1 : n, line.len);
 	size_t i;
+	int r;
 
 	if (!line.len)
 		return dispatch(s, fn, arg);
+	if (is_bare(s, line)) {
+		s->bare = true;
+		return take_data(s, line);
+	}
+	r = s->bare ? dispatch(s, fn, arg) : 0;
+	if (r)
+		return r;
 	if (value.len && value.data[0] == ' ')
 		value = span_sub(value, 1, value.len);
 	for (i = 0; i < ARRAY_SIZE(fields); i++) {

@@ -12,7 +12,7 @@
 #define STREAM_RETRY_MAX 3600000
 
 enum stream_kind {
-	STREAM_SSE,    /* server-sent events: the joined `data` of each */
+	STREAM_SSE,    /* server-sent events: the joined `data` of each, and JSON without it */
 	STREAM_NDJSON, /* a line each */
 	STREAM_WHOLE,  /* no stream at all: everything is one event, at the end */
 };
@@ -24,6 +24,7 @@ struct stream {
 	struct buf id;   /* of server-sent events: the latest; empty: none */
 	int retry_ms;    /* of server-sent events: how long to wait before asking for more */
 	bool has_data;
+	bool bare;     /* it is lines of JSON, as services write errors into a stream */
 	bool skip_lf;  /* the last byte was CR: an LF now belongs to it */
 	bool at_start; /* nothing read: a byte order mark may come */
 };

@@ -290,7 +290,7 @@ static void question_release(struct question *q)
 		content_free(q->contents[i]);
 }
 
-/* Who is asked: the model of the fixture, or that of the rig. */
+/* Who is asked: the model of the fixture, or that of the rig; and what the settings make of it. */
 static void question_settle(struct question *q, json_t *fixture)
 {
 	const char *model = json_string_value(json_object_get(fixture, "model"));
@@ -299,6 +299,7 @@ static void question_settle(struct question *q, json_t *fixture)
 	assert_int_equal(model_find(model ? model : RIG_MODEL, &q->rq.provider, &name, NULL), 0);
 	if (model)
 		q->rq.name = name;
+	q->rq.provider = model_settle(&q->rq);
 }
 
 static void check_where(const char *name, json_t *fixture, const struct http_request *http)
