@@ -20,6 +20,10 @@
  */
 #define SIGNATURE_OF_OTHERS "c2tpcF90aG91Z2h0X3NpZ25hdHVyZV92YWxpZGF0b3I="
 
+/* A request ends with the user, as ADK sees to it. */
+#define NOTHING_SAID "Do what the system instruction says."
+#define GO_ON        "Go on as you were instructed, or end if nothing is left to do."
+
 static int refuse(const struct gemini_encoder *e, const char *what, const char *detail)
 {
 	return err_set(e->err, -EINVAL, "message %zu: %s%s%.100s cannot be sent to %s",
@@ -284,10 +288,15 @@ static int put_part(const struct gemini_encoder *e, const struct part *p, bool f
 	return r;
 }
 
+static bool is_of_model(const struct content *c)
+{
+	return c->role && strcmp(c->role, "model") == 0;
+}
+
 /* Whoever is not the model is the user, tools too. */
 static int put_content(const struct gemini_encoder *e, const struct content *c)
 {
-	bool model = c->role && strcmp(c->role, "model") == 0;
+	bool model = is_of_model(c);
 	size_t calls = 0;
 	size_t i;
 	int r = 0;
@@ -316,16 +325,34 @@ static bool says_something(const struct content *c)
 	return i < c->count;
 }
 
+/* The agent's own words come last when it is asked again without a question. */
+static int put_request(const struct gemini_encoder *e, const struct content *last)
+{
+	CLEANUP(content_free_p) struct content *c = NULL;
+	int r;
+
+	if (last && !is_of_model(last))
+		return 0;
+	c = content_new("user");
+	r = c ? content_add_text(c, last ? SPAN(GO_ON) : SPAN(NOTHING_SAID), false) : -ENOMEM;
+	return r < 0 ? r : put_content(e, c);
+}
+
 int gemini_contents(struct gemini_encoder *e)
 {
+	const struct content *last = NULL;
 	int r = 0;
 
 	jsonput_key(e->out, "contents");
 	buf_char(e->out, '[');
 	for (; r == 0 && e->message < e->rq->count; e->message++) {
-		if (says_something(e->rq->contents[e->message]))
-			r = put_content(e, e->rq->contents[e->message]);
+		if (!says_something(e->rq->contents[e->message]))
+			continue;
+		last = e->rq->contents[e->message];
+		r = put_content(e, last);
 	}
+	if (r == 0)
+		r = put_request(e, last);
 	buf_char(e->out, ']');
 	return r;
 }

@@ -378,7 +378,7 @@ static void set_extras(struct event *e, const struct model_reply *reply)
 
 		if (!reply->extras[i].len)
 			continue;
-		buf_printf(&json, "{\"%s\":", members[i].name);
+		buf_printf(&json, "{\"author\":\"model\",\"%s\":", members[i].name);
 		buf_span_add(&json, buf_span(&reply->extras[i]));
 		buf_char(&json, '}');
 		e->text.failed |= json.failed;

@@ -51,7 +51,7 @@ import sys
 import threading
 import time
 
-from dialects import anthropic, ollama, openai, responses
+from dialects import anthropic, gemini, ollama, openai, responses
 
 HOST = "127.0.0.1"
 KEY_HEADERS = ("Authorization", "x-api-key", "x-goog-api-key", "api-key")
@@ -61,6 +61,7 @@ DIALECTS = [
     (r"/v1/messages$", anthropic),
     (r"/api/chat$", ollama),
     (r"/responses$", responses),
+    (gemini.PATHS, gemini),
 ]
 
 
@@ -114,7 +115,7 @@ def pieces(answer, body):
     else:
         size = len(body) or 1
         if "delay_ms" in answer:
-            yield from re.findall(rb".+?(?:\n\n|$)", body, re.S)
+            yield from re.findall(rb".+?(?:\r?\n\r?\n|$)", body, re.S)
             return
     for at in range(0, len(body), size):
         yield body[at:at + size]
