@@ -28,6 +28,7 @@ and how it arrives, all optional:
     "usage": {...}          a usage chunk; absent: made-up numbers; null: none
     "done": true            whether [DONE], or the dialect's own end, ends the stream
     "error": "..."          an error in the stream; not of OpenAI's chat completions
+    "signature", "image"    Gemini: base64 of a signature, of a picture
     "split": N              bytes of each write
     "delay_ms": N           wait between two writes
     "cut": N                close after N bytes of the body

@@ -19,7 +19,7 @@ def chunk(parts=None, finish=None, usage=None):
 
 
 def signed(part, answer):
-    """The first call or image of an answer carries its signature, if it has one."""
+    """The first image, call or final text of an answer carries its signature, if it has one."""
     return dict(part, thoughtSignature=answer.pop("signature")) if "signature" in answer else part
 
 
@@ -28,7 +28,7 @@ def call_part(call):
 
 
 def stream(answer):
-    """The events of a streamed answer; "signature" and "image" are members of this dialect."""
+    """The events of a streamed answer."""
     answer = dict(answer)
     usage = answer.get("usage", USAGE)
     if answer.get("thought"):
