@@ -265,17 +265,33 @@ static void tell_other(struct story *s, const struct part *p)
 	}
 }
 
+/* A signature is for a part alone, and so cuts a text of the model in two. */
+static bool goes_on(const struct part *p, const struct part *next)
+{
+	return next->kind == PART_TEXT && next->thought == p->thought &&
+	       (p->signature || next->signature);
+}
+
+/* Tell the text part at i and those that go on with it. Returns the last of them. */
+static size_t tell_text(struct story *s, const struct content *content, size_t i)
+{
+	CLEANUP(buf_release) struct buf text = { 0 };
+	const struct part *p = &content->parts[i];
+
+	buf_span_add(&text, buf_span(&p->text));
+	while (i + 1 < content->count && goes_on(&content->parts[i], &content->parts[i + 1]))
+		buf_span_add(&text, buf_span(&content->parts[++i].text));
+	s->out->failed |= text.failed;
+	if (text.len && p->thought)
+		s->style->thought(s, buf_span(&text));
+	else if (text.len)
+		s->style->text(s, buf_span(&text));
+	return i;
+}
+
 static void tell_part(struct story *s, const struct part *p)
 {
 	switch (p->kind) {
-	case PART_TEXT:
-		if (!p->text.len)
-			break;
-		if (p->thought)
-			s->style->thought(s, buf_span(&p->text));
-		else
-			s->style->text(s, buf_span(&p->text));
-		break;
 	case PART_INLINE:
 	case PART_FILE:
 		s->style->data(s, p);
@@ -283,6 +299,7 @@ static void tell_part(struct story *s, const struct part *p)
 	case PART_OTHER:
 		tell_other(s, p);
 		break;
+	case PART_TEXT: /* told with those that go on with it */
 	case PART_CALL: /* told with their answers */
 	case PART_RESPONSE:
 		break;
@@ -319,8 +336,12 @@ static int tell_content(struct story *s, const struct walk_event *e, const char 
 	close_calls(s, content);
 	if (has_something_to_tell(content))
 		need_speaker(s, author, time);
-	for (i = 0; i < content->count; i++)
-		tell_part(s, &content->parts[i]);
+	for (i = 0; i < content->count; i++) {
+		if (content->parts[i].kind == PART_TEXT)
+			i = tell_text(s, content, i);
+		else
+			tell_part(s, &content->parts[i]);
+	}
 	if (content_has(content, PART_CALL))
 		return open_calls(s, e, &content, author, time);
 	return 0;

@@ -102,6 +102,20 @@ said() {
 	jq -e --arg s "$SIGNATURE" '.contents[1].parts == [{"text": "one"}, {"text": "", "thoughtSignature": $s}]' "$TMP/asked/2.json"
 }
 
+@test "a text that a signature cuts in two is one in the views" {
+	serve '[{"chunks": ["data: {\"candidates\":[{\"content\":{\"parts\":[{\"text\":\"hm\",\"thought\":true},{\"text\":\"step-by-\",\"thoughtSignature\":\"////\"}]}}]}\r\n\r\n",
+		"data: {\"candidates\":[{\"content\":{\"parts\":[{\"text\":\"step \"},{\"text\":\"guide\"}]},\"finishReason\":\"STOP\"}]}\r\n\r\n"]}, {"text": "two"}]'
+	say first
+	same step-by-step\ guide "$(cat output)"
+	said | jq -e '.[0].content.parts == [{"text": "hm", "thought": true},
+		{"text": "step-by-", "thoughtSignature": "____"}, {"text": "step guide"}]'
+	grep -q '^> step-by-step guide$' transcript.md
+	grep -q 'step-by-step guide' transcript.html
+	say second
+	jq -e '.contents[1].parts == [{"text": "hm", "thought": true},
+		{"text": "step-by-", "thoughtSignature": "////"}, {"text": "step guide"}]' "$TMP/asked/2.json"
+}
+
 @test "an unsigned call of another model gets the signature that stands for none" {
 	serve '[{"calls": [{"name": "add", "args": {"a": 1, "b": 1}}]}, {"text": "done"}]'
 	say go
