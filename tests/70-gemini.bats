@@ -32,6 +32,11 @@ agent_has() {
 	printf '%s\n' "$@" >> "$AGENTS/gemini/root_agent.yaml"
 }
 
+# connected: somebody has a connection to the model.
+connected() {
+	grep -q "$(printf ' 0100007F:%04X 01 ' "$(cat "$TMP/port")")" /proc/net/tcp
+}
+
 # The events of the model.
 said() {
 	jq -sc 'map(select(.author == "gemini"))' events.jsonl
@@ -267,7 +272,9 @@ said() {
 	serve '[{"text": "first second third", "stall": 300}, {"text": "next"}]'
 	echo hi > input
 	eventually 20 grep -q first turns/1/stream.jsonl
+	connected
 	echo cancel > ctl
+	eventually 5 not connected
 	timeout 10 cat wait > /dev/null
 	tail -n 1 events.jsonl | jq -e '.interrupted == true and .errorCode == "CANCELLED"'
 	say again
