@@ -50,6 +50,11 @@ const struct model_setting vertex_settings[] = {
 	{ SETTING_VERSION, MODEL_PLAIN },  { 0 },
 };
 
+static bool begins(const char *text, const char *start)
+{
+	return strncmp(text, start, strlen(start)) == 0;
+}
+
 static bool is_true(const char *value)
 {
 	return strcasecmp(value, "true") == 0 || strcmp(value, "1") == 0;
@@ -61,7 +66,7 @@ bool gemini_wants_vertex(const struct model_request *rq)
 
 	if (!flag)
 		flag = settings_get(rq->settings, SETTING_USE_VERTEX);
-	return (flag && is_true(flag)) || strncmp(rq->name, FULL_NAME, sizeof FULL_NAME - 1) == 0;
+	return (flag && is_true(flag)) || begins(rq->name, FULL_NAME);
 }
 
 /* The name becomes part of the address. */
@@ -75,7 +80,8 @@ static int check_name(const struct gemini_encoder *e)
 	if (!*p && *name != '/' && !strstr(name, "..") && !strstr(name, "//"))
 		return 0;
 	return err_set(e->err, -EINVAL,
-		       "the model name '%.80s' has characters other than a-z A-Z 0-9 - . _ @ /",
+		       "the model name '%.80s' is not made of a-z A-Z 0-9 - . _ @ and single "
+		       "slashes between them",
 		       name);
 }
 
@@ -140,11 +146,6 @@ static int not_set(const struct gemini_encoder *e, const char *setting)
 }
 
 /* The Gemini API */
-
-static bool begins(const char *text, const char *start)
-{
-	return strncmp(text, start, strlen(start)) == 0;
-}
 
 /* Servers of one's own need no key. */
 static int put_gemini(const struct gemini_encoder *e, struct span base, struct http_request *out)
