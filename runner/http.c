@@ -9,6 +9,7 @@
 #include "runner/http.h"
 
 #include "base/clock.h"
+#include "runner/http_wait.h"
 
 #include <curl/curl.h>
 #include <errno.h>
@@ -25,6 +26,7 @@
 struct link {
 	CURL *easy;
 	CURLM *multi;
+	struct http_wait wait;
 	bool is_busy;
 	bool is_kept; /* until the thread ends */
 };
@@ -56,8 +58,10 @@ static void link_free(void *arg)
 		return;
 	if (link->easy)
 		curl_easy_cleanup(link->easy);
-	if (link->multi)
+	if (link->multi) {
+		http_wait_end(link->multi);
 		(void)curl_multi_cleanup(link->multi);
+	}
 	free(link);
 }
 
@@ -69,8 +73,10 @@ static struct link *link_new(void)
 		return NULL;
 	link->easy = curl_easy_init();
 	link->multi = curl_multi_init();
-	if (link->easy && link->multi)
+	if (link->easy && link->multi) {
+		http_wait_init(&link->wait, link->multi);
 		return link;
+	}
 	link_free(link);
 	return NULL;
 }
@@ -339,28 +345,23 @@ static bool is_late(const struct transfer *t)
 }
 
 /* Until libcurl is done: *code is its verdict. */
-static int drive(struct transfer *t, CURLM *multi, struct cancel *cancel, CURLcode *code,
+static int drive(struct transfer *t, struct link *link, struct cancel *cancel, CURLcode *code,
 		 struct err *err)
 {
-	struct curl_waitfd extra = { .fd = cancel->fd, .events = CURL_WAIT_POLLIN };
 	const CURLMsg *message;
 	int running = 1;
 	int left;
 
-	for (;;) {
+	while (running) {
 		if (cancel_fired(cancel))
 			return err_set(err, -ECANCELED, "cancelled");
-		if (curl_multi_perform(multi, &running) != CURLM_OK)
-			return err_nomem(err);
-		if (!running)
-			break;
 		if (is_late(t))
 			return err_set(err, -ETIMEDOUT, "%s %s", t->where,
 				       t->late ? t->late : "cannot be reached in time");
-		if (curl_multi_poll(multi, &extra, 1, wait_ms(t), NULL) != CURLM_OK)
+		if (!http_wait_step(&link->wait, link->multi, cancel->fd, wait_ms(t), &running))
 			return err_nomem(err);
 	}
-	message = curl_multi_info_read(multi, &left);
+	message = curl_multi_info_read(link->multi, &left);
 	*code = message ? message->data.result : CURLE_OUT_OF_MEMORY;
 	return 0;
 }
@@ -424,7 +425,7 @@ static int run(struct transfer *t, struct link *link, struct cancel *cancel, str
 
 	if (curl_multi_add_handle(link->multi, link->easy) != CURLM_OK)
 		return err_nomem(err);
-	r = drive(t, link->multi, cancel, &code, err);
+	r = drive(t, link, cancel, &code, err);
 	(void)curl_easy_getinfo(link->easy, CURLINFO_RESPONSE_CODE, &status);
 	t->answer->status = (int)status;
 	(void)curl_multi_remove_handle(link->multi, link->easy);
