@@ -73,8 +73,12 @@ static int put_call(const struct gemini_encoder *e, const struct part *p)
 	return put_function(e, p, "functionCall", "args");
 }
 
+static int put_whole(const struct gemini_encoder *e, struct span json);
+
 static int put_response(const struct gemini_encoder *e, const struct part *p)
 {
+	if (p->more)
+		return put_whole(e, span_of(p->more));
 	return put_function(e, p, "functionResponse", "response");
 }
 
@@ -240,15 +244,21 @@ static int put_outer(void *arg, struct span key, struct span value)
 	return r;
 }
 
-static int put_other(const struct gemini_encoder *e, const struct part *p)
+/* A part with members that we have no field for. */
+static int put_whole(const struct gemini_encoder *e, struct span json)
 {
 	struct other other = { .e = e };
-	int r = json_each(span_of(p->json), put_outer, &other);
+	int r = json_each(json, put_outer, &other);
 
 	if (r < 0 || other.data == 1)
 		return r;
 	return refuse(e, other.data ? "a part with several kinds of data" : "a part without data",
 		      NULL);
+}
+
+static int put_other(const struct gemini_encoder *e, const struct part *p)
+{
+	return put_whole(e, span_of(p->json));
 }
 
 static int (*const kinds[])(const struct gemini_encoder *e, const struct part *p) = {
@@ -278,7 +288,7 @@ static int put_part(const struct gemini_encoder *e, const struct part *p, bool f
 	jsonput_item(e->out);
 	buf_char(e->out, '{');
 	r = kinds[p->kind](e, p);
-	if (p->kind != PART_OTHER && p->thought)
+	if (p->kind != PART_OTHER && !p->more && p->thought)
 		jsonput_raw(e->out, "thought", SPAN("true"));
 	if (p->signature)
 		put_signature(e, p->signature);

@@ -16,18 +16,15 @@ void model_result_release(struct model_result *result)
 	*result = (struct model_result){ 0 };
 }
 
-/* A part with members that have no field is kept as a whole. */
+/* What has members without a field is there as a whole, too. */
 static bool inside(const struct part *p, struct span *object)
 {
-	return p->kind == PART_OTHER &&
-	       json_member(span_of(p->json), "functionResponse", object) == 0;
+	return p->more && json_member(span_of(p->more), "functionResponse", object) == 0;
 }
 
 bool model_is_result(const struct part *p)
 {
-	struct span object;
-
-	return p->kind == PART_RESPONSE || inside(p, &object);
+	return p->kind == PART_RESPONSE;
 }
 
 static int copy_text(const char *from, char **out)

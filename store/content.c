@@ -154,6 +154,7 @@ void part_release(struct part *p)
 	free(p->uri);
 	free(p->signature);
 	free(p->json);
+	free(p->more);
 	*p = (struct part){ .kind = PART_TEXT };
 }
 
@@ -175,6 +176,7 @@ int part_copy(struct part *to, const struct part *from)
 	done &= copy_text(from->uri, &to->uri);
 	done &= copy_text(from->signature, &to->signature);
 	done &= copy_text(from->json, &to->json);
+	done &= copy_text(from->more, &to->more);
 	return done && !to->text.failed ? 0 : -ENOMEM;
 }
 
@@ -353,6 +355,19 @@ static bool has_more(struct span object, const char *json_name)
 	return object.data && json_each(object, only_known, (void *)json_name) != 0;
 }
 
+/* A response belongs to its call, whatever else it has: media beside it, for one. */
+static int fill_response(struct part *p, const struct part_scan *scan, struct span object)
+{
+	int r = fill_function(p, scan->response, "response");
+
+	p->kind = PART_RESPONSE;
+	if (r == 0 && (scan->other || has_more(scan->response, "response"))) {
+		p->more = span_dup(object);
+		return p->more ? 0 : -ENOMEM;
+	}
+	return r == 0 && scan->signature.len ? take_token(scan->signature, &p->signature) : r;
+}
+
 /* A canonical part. What we cannot represent in fields is kept whole. */
 static int add_part(struct content *content, struct span object)
 {
@@ -366,8 +381,9 @@ static int add_part(struct content *content, struct span object)
 	if (r < 0)
 		return r;
 	p->thought = scan.thought;
-	if (scan.other || scan.data != 1 || has_more(scan.call, "args") ||
-	    has_more(scan.response, "response")) {
+	if (scan.response.data && scan.data == 1)
+		return fill_response(p, &scan, object);
+	if (scan.other || scan.data != 1 || has_more(scan.call, "args")) {
 		p->json = span_dup(object);
 		return p->json ? 0 : -ENOMEM;
 	}
@@ -377,10 +393,6 @@ static int add_part(struct content *content, struct span object)
 	if (scan.call.data) {
 		p->kind = PART_CALL;
 		return fill_function(p, scan.call, "args");
-	}
-	if (scan.response.data) {
-		p->kind = PART_RESPONSE;
-		return fill_function(p, scan.response, "response");
 	}
 	if (scan.inline_data.data) {
 		p->kind = PART_INLINE;
@@ -494,8 +506,8 @@ static void put_json(struct buf *out, const char *name, const char *json)
 
 static void part_to_json(const struct part *p, struct buf *out)
 {
-	if (p->kind == PART_OTHER) {
-		buf_text(out, p->json ? p->json : "{}");
+	if (p->kind == PART_OTHER || p->more) {
+		buf_text(out, p->more ? p->more : p->json ? p->json : "{}");
 		return;
 	}
 	buf_char(out, '{');

@@ -31,6 +31,7 @@ struct part {
 	char *uri;       /* FILE */
 	char *signature; /* thoughtSignature, base64 */
 	char *json;      /* CALL: args; RESPONSE: response; OTHER: the whole part */
+	char *more;      /* RESPONSE: the whole part, when it has more than this; else NULL */
 };
 
 struct content {

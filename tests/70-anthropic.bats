@@ -308,3 +308,19 @@ no_connection() {
 	say 'add 2 and 3'
 	same "$said" "$(jq -c '[.author, .content]' events.jsonl)"
 }
+
+@test "a result with media beside it answers its call" {
+	serve '[{"text": "seen"}]'
+	{
+		jq -nc '{author: "user", content: {role: "user", parts: [{text: "look"}]}}'
+		jq -nc '{author: "claude", content: {role: "model", parts: [{functionCall: {id: "c1", name: "see", args: {}}}]}}'
+		jq -nc --arg png "$(base64 -w 0 "$ROOT/README.md" | head -c 400)" '{author: "claude", content: {role: "user",
+			parts: [{functionResponse: {id: "c1", name: "see", response: {ok: true},
+				parts: [{inlineData: {mimeType: "image/png", data: $png}}]}}]}}'
+	} >> events.jsonl
+	say 'and now?'
+	same seen "$(cat output)"
+	jq -e '[.messages[].content[] | select(.type == "tool_result")] | length == 1
+		and .[0].tool_use_id == "c1" and (.[0].content | any(.type == "image"))' "$TMP/asked/1.json"
+	not grep -q 'no result was recorded' "$TMP/asked/1.json"
+}
