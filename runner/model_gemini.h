@@ -43,6 +43,8 @@ extern const struct model_name_rule gemini_names;
 
 extern const struct model_setting gemini_settings[];
 extern const struct model_setting vertex_settings[];
+extern const struct model_alias gemini_aliases[];
+extern const struct model_alias vertex_aliases[];
 
 /*
  * Write the address and the headers. -EACCES names the key that is not set;

@@ -8,6 +8,7 @@
 #include "runner/model_gemini.h"
 
 #include "runner/http.h"
+#include "runner/model_endpoint.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -30,7 +31,9 @@
 #define SETTING_LOCATION       "GOOGLE_CLOUD_LOCATION"
 #define SETTING_TOKEN          "CLOUDSDK_AUTH_ACCESS_TOKEN"
 
-#define WHERE_TO_SET "put it into .env of the agent's folder or into the daemon's environment"
+#define WHERE_TO_SET                                                                               \
+	"put it into .env of the agent's folder, into the settings file or into the daemon's "     \
+	"environment"
 
 /* With both keys set, Google's SDKs take the first. */
 const struct model_setting gemini_settings[] = {
@@ -48,6 +51,16 @@ const struct model_setting vertex_settings[] = {
 	{ SETTING_GEMINI_KEY, MODEL_KEY }, { SETTING_PROJECT, MODEL_PLAIN },
 	{ SETTING_LOCATION, MODEL_PLAIN }, { SETTING_VERTEX_BASE, MODEL_PLAIN },
 	{ SETTING_VERSION, MODEL_PLAIN },  { 0 },
+};
+
+const struct model_alias gemini_aliases[] = { { "base_url", SETTING_GEMINI_BASE },
+					      { "api_version", SETTING_VERSION },
+					      { 0 } };
+
+const struct model_alias vertex_aliases[] = {
+	{ "access_token", SETTING_TOKEN },  { "project", SETTING_PROJECT },
+	{ "location", SETTING_LOCATION },   { "base_url", SETTING_VERTEX_BASE },
+	{ "api_version", SETTING_VERSION }, { 0 }
 };
 
 static bool begins(const char *text, const char *start)
@@ -104,19 +117,16 @@ static int get_word(const struct gemini_encoder *e, const char *setting, const c
 static int get_base(const struct gemini_encoder *e, struct span *base)
 {
 	const char *setting = e->service->base_setting;
-	const char *url = settings_get(e->rq->settings, setting);
+	struct model_endpoint at;
+	int r;
 
-	*base = span_of(url);
-	if (!url)
+	*base = (struct span){ 0 };
+	if (!settings_get(e->rq->settings, setting))
 		return 0;
-	if (strncasecmp(url, "http://", 7) != 0 && strncasecmp(url, "https://", 8) != 0)
-		return err_set(e->err, -EINVAL, "%s does not begin with http:// or https://",
-			       setting);
-	if (strpbrk(url, "?#"))
-		return err_set(e->err, -EINVAL, "%s ends before any '?' or '#'", setting);
-	while (base->len && base->data[base->len - 1] == '/')
-		base->len--;
-	return 0;
+	r = model_endpoint_find(e->rq->settings, setting, GEMINI_BASE, &at, e->err);
+	if (r == 0)
+		*base = at.base;
+	return r;
 }
 
 static int put_version(const struct gemini_encoder *e, struct buf *url)

@@ -78,10 +78,13 @@ static const struct model_setting settings[] = {
 	{ 0 },
 };
 
+static const struct model_alias aliases[] = { { "base_url", "OLLAMA_HOST" }, { 0 } };
+
 const struct model_provider model_ollama = {
 	.name = OLLAMA_NAME,
 	.spellings = spellings,
 	.settings = settings,
+	.aliases = aliases,
 	.framing = MODEL_NDJSON,
 	.encode = ollama_encode,
 	.decoder_new = ollama_decoder_new,
