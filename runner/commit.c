@@ -75,23 +75,6 @@ void invocation_show(struct live *live, const struct runner_options *o, const st
 	tell_progress(live, o);
 }
 
-void run_show_partial(struct run *run, struct event *e)
-{
-	CLEANUP(buf_release) struct buf line = { 0 };
-	struct live *live = run->ground->in->live;
-	char id[40];
-
-	run_head(run, e);
-	clock_new_id(id, "");
-	event_set_json(e, EVENT_PARTIAL, SPAN("true"));
-	event_set_text(e, EVENT_ID, span_of(id));
-	event_set_time(e, clock_now());
-	event_to_json(e, &line);
-	buf_char(&line, '\n');
-	live_add(live, LIVE_EVENTS, buf_span(&line));
-	tell_progress(live, run->ground->in->host->options);
-}
-
 /* A member of the actions that programs and built-in tools set. */
 static const struct action_name {
 	const char *name;

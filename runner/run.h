@@ -73,12 +73,16 @@ struct run {
 	bool paused;    /* it waits for an answer from outside */
 
 	/* LlmAgent: the call of the model that is under way */
-	struct call_report asked; /* started 0: it was told of */
-	uint64_t asked_at;        /* monotonic */
-	uint64_t streamed;        /* bytes of the answer's text that were shown already */
-	json_t *load;             /* names of artifacts that the next request carries; NULL: none */
-	struct agent *transfer;   /* who goes on in its place; NULL: nobody */
-	struct buf before;        /* struct agent *: these handed over, and end when it does */
+	struct call_report asked;  /* started 0: it was told of */
+	uint64_t asked_at;         /* monotonic */
+	uint64_t streamed;         /* bytes of the answer's text that were shown already */
+	struct {                   /* partial.c */
+		struct buf middle; /* of events of pieces, which have it in common */
+		struct buf line;   /* the last one; scratch */
+	} partial;
+	json_t *load;           /* names of artifacts that the next request carries; NULL: none */
+	struct agent *transfer; /* who goes on in its place; NULL: nobody */
+	struct buf before;      /* struct agent *: these handed over, and end when it does */
 };
 
 /* Agents: run.c */
@@ -139,14 +143,22 @@ MUST_CHECK int run_try_commit(struct run *run, struct event *e, struct changes *
 			      struct err *err);
 /* Reports of calls that no event tells of. */
 MUST_CHECK int run_report(struct run *run, const struct call_report *reports, size_t n);
-/* An event that is shown and not stored. */
-void run_show_partial(struct run *run, struct event *e);
 /*
  * A stored event into the stream, and what follows the first `streamed` bytes of its text into
  * the output. bytes: of the turn's lines with it.
  */
 void invocation_show(struct live *live, const struct runner_options *o, const struct event *e,
 		     uint64_t bytes, uint64_t streamed);
+
+/* An event that is shown and not stored; a piece of a model's text as one. partial.c */
+void run_show_partial(struct run *run, struct event *e);
+void run_show_text(struct run *run, struct span text, bool thought);
+void run_end_partial(struct run *run); /* frees what run_show_text() keeps */
+
+/* Answers of models as JSON for callbacks, and as members of an event: reply.c */
+MUST_CHECK int reply_to_json(const struct model_reply *reply, struct buf *out);
+MUST_CHECK int reply_from_json(struct model_reply *reply, struct span json, struct err *err);
+void reply_to_event(const struct model_reply *reply, struct event *e);
 
 /* Whether pieces of text are shown as they come, in the stream and in the output. */
 bool run_streams(const struct run *run);

@@ -4,7 +4,6 @@
 #include "runner/run.h"
 
 #include "base/clock.h"
-#include "runner/jsonput.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -40,6 +39,7 @@ static void llm_release(struct llm *l)
 		content_free(l->extra[i]);
 	free(l->extra);
 	offer_release(&l->offer);
+	run_end_partial(l->run);
 	json_decref(STEAL(&l->run->load)); /* no request came any more */
 }
 
@@ -55,100 +55,16 @@ static void on_text(void *arg, struct span text, bool thought)
 {
 	struct step *s = arg;
 	struct run *run = s->llm->run;
-	struct live *live = run->ground->in->live;
-	CLEANUP(event_release) struct event e = { 0 };
-	CLEANUP(buf_release) struct buf json = { 0 };
 
 	if (!text.len)
 		return;
 	if (!run->asked.first_nsec)
 		run->asked.first_nsec = clock_monotonic() - run->asked_at;
-	if (!run_streams(run))
-		return;
-	buf_text(&json, "{\"parts\":[{\"text\":");
-	json_quote(&json, text);
-	buf_text(&json,
-		 thought ? ",\"thought\":true}],\"role\":\"model\"}" : "}],\"role\":\"model\"}");
-	event_set_json(&e, EVENT_CONTENT, buf_span(&json));
-	if (!thought && !run->branch) { /* branches would mix */
-		live_add(live, LIVE_OUTPUT, text);
-		run->streamed += text.len;
-	}
-	run_show_partial(run, &e);
+	if (run_streams(run))
+		run_show_text(run, text, thought);
 }
 
 /* Callbacks of the model */
-
-static int reply_to_json(const struct model_reply *reply, struct buf *out)
-{
-	buf_text(out, "{\"content\":");
-	if (reply->content)
-		content_to_json(reply->content, out);
-	else
-		buf_text(out, "null");
-	if (reply->finish_reason) {
-		buf_text(out, ",\"finishReason\":");
-		json_quote(out, span_of(reply->finish_reason));
-	}
-	if (reply->usage.len) {
-		buf_text(out, ",\"usageMetadata\":");
-		buf_span_add(out, buf_span(&reply->usage));
-	}
-	if (reply->error_code) {
-		buf_text(out, ",\"errorCode\":");
-		json_quote(out, span_of(reply->error_code));
-	}
-	if (reply->error_message) {
-		buf_text(out, ",\"errorMessage\":");
-		json_quote(out, span_of(reply->error_message));
-	}
-	buf_char(out, '}');
-	return buf_check(out, NULL);
-}
-
-static int take_text(struct span json, const char *name, char **out, struct err *err)
-{
-	CLEANUP(buf_release) struct buf text = { 0 };
-	struct span value;
-
-	free(*out);
-	*out = NULL;
-	if (json_member(json, name, &value) < 0 || span_is(value, "null"))
-		return 0;
-	if (json_unquote(value, &text) < 0 || !buf_cstr(&text))
-		return err_set(err, -EINVAL, "%s has to be a text", name);
-	*out = strdup(text.data);
-	return *out ? 0 : err_nomem(err);
-}
-
-/* A whole response in place of what there was. */
-static int reply_from_json(struct model_reply *reply, struct span json, struct err *err)
-{
-	struct content *content = NULL;
-	struct span value;
-	int r = 0;
-
-	if (json_member(json, "content", &value) == 0 && !span_is(value, "null"))
-		r = content_from_json(value, &content, err);
-	else if (json_member(json, "errorCode", &value) < 0)
-		return err_set(err, -EINVAL, "a response has content, or an errorCode");
-	if (r < 0)
-		return r;
-	content_free(reply->content);
-	reply->content = content;
-	if (content && !content->role)
-		content->role = strdup("model");
-	r = take_text(json, "finishReason", &reply->finish_reason, err);
-	if (r == 0)
-		r = take_text(json, "errorCode", &reply->error_code, err);
-	if (r == 0)
-		r = take_text(json, "errorMessage", &reply->error_message, err);
-	if (r == 0 && json_member(json, "usageMetadata", &value) == 0) {
-		buf_clear(&reply->usage);
-		buf_span_add(&reply->usage, value);
-	}
-	return r;
-}
 
 static int before_input(void *arg, struct buf *out)
 {
@@ -352,57 +268,6 @@ static int save_output(struct run *run, const struct content *content, struct sp
 	return 0;
 }
 
-static void set_if(struct event *e, enum event_member which, const char *text)
-{
-	if (text)
-		event_set_text(e, which, span_of(text));
-}
-
-/* Members that a few providers fill. What is not of ADK's form is left out. */
-static void set_extras(struct event *e, const struct model_reply *reply)
-{
-	static const struct {
-		const char *name;
-		enum event_member which;
-	} members[MODEL_EXTRAS] = {
-		[MODEL_GROUNDING] = { "groundingMetadata", EVENT_GROUNDING },
-		[MODEL_CITATIONS] = { "citationMetadata", EVENT_CITATIONS },
-		[MODEL_AVG_LOGPROBS] = { "avgLogprobs", EVENT_AVG_LOGPROBS },
-		[MODEL_LOGPROBS] = { "logprobsResult", EVENT_LOGPROBS },
-	};
-	size_t i;
-
-	for (i = 0; i < MODEL_EXTRAS; i++) {
-		CLEANUP(buf_release) struct buf json = { 0 };
-		CLEANUP(event_release) struct event parsed = { 0 };
-
-		if (!reply->extras[i].len)
-			continue;
-		buf_printf(&json, "{\"author\":\"model\",\"%s\":", members[i].name);
-		buf_span_add(&json, buf_span(&reply->extras[i]));
-		buf_char(&json, '}');
-		e->text.failed |= json.failed;
-		if (!json.failed && event_from_json(buf_span(&json), &parsed, NULL) == 0)
-			event_set_json(e, members[i].which, event_json(&parsed, members[i].which));
-	}
-}
-
-/* Who answered over a network, and the provider's own word for how it ended. */
-static void set_provider(struct event *e, const struct model_reply *reply)
-{
-	CLEANUP(buf_release) struct buf json = { 0 };
-
-	if (!reply->provider)
-		return;
-	buf_text(&json, "{\"adkfs.model\":{");
-	jsonput_text(&json, "provider", span_of(reply->provider));
-	if (reply->finish_word && *reply->finish_word)
-		jsonput_text(&json, "finishReason", span_of(reply->finish_word));
-	buf_text(&json, "}}");
-	e->text.failed |= json.failed;
-	event_set_json(e, EVENT_CUSTOM_METADATA, buf_span(&json));
-}
-
 /* What the model said as an event, committed. value: of a structured answer. */
 static int commit_reply(struct step *s, struct span value)
 {
@@ -412,15 +277,7 @@ static int commit_reply(struct step *s, struct span value)
 	size_t reports = run->asked.started ? 1 : 0;
 	int r = 0;
 
-	set_if(&e, EVENT_MODEL_VERSION, reply->model_version);
-	set_if(&e, EVENT_FINISH_REASON, reply->finish_reason);
-	set_if(&e, EVENT_ERROR_CODE, reply->error_code);
-	set_if(&e, EVENT_ERROR_MESSAGE, reply->error_message);
-	if (reply->usage.len)
-		event_set_json(&e, EVENT_USAGE, buf_span(&reply->usage));
-	set_extras(&e, reply);
-	set_provider(&e, reply);
-	event_set_content(&e, reply->content);
+	reply_to_event(reply, &e);
 	list_long_running(run, &s->llm->offer, reply->content, &e);
 	if (!reply->error_code)
 		r = save_output(run, reply->content, value, &s->changes);
