@@ -388,23 +388,3 @@ uint64_t context_item(struct context *c, struct span key)
 	mutex_unlock(&c->lock);
 	return number;
 }
-
-int context_key(struct context *c, uint64_t item, struct buf *key)
-{
-	const char *name;
-	size_t len;
-	json_t *value;
-	int r = -ENOENT;
-
-	mutex_lock(&c->lock);
-	json_object_keylen_foreach(c->items, name, len, value)
-	{
-		if ((uint64_t)json_integer_value(value) == item) {
-			buf_add(key, name, len);
-			r = 0;
-			break;
-		}
-	}
-	mutex_unlock(&c->lock);
-	return r < 0 ? r : buf_check(key, NULL);
-}

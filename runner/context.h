@@ -122,7 +122,4 @@ MUST_CHECK int context_check_actions(struct span json, struct buf *clean, struct
 /* The number by which the file of a state key goes; the same each time. 0: no memory. */
 uint64_t context_item(struct context *c, struct span key);
 
-/* The key of a number, appended. -ENOENT. */
-MUST_CHECK int context_key(struct context *c, uint64_t item, struct buf *key);
-
 #endif

@@ -42,7 +42,7 @@ struct call_info {
 	char agent[256];         /* who called */
 };
 
-/* What the runner knows of a call besides its events, for turn_report(). All borrowed. */
+/* What the runner knows of a call besides its events, for turn_commit(). All borrowed. */
 struct call_report {
 	enum call_kind kind;
 	const char *id;          /* tools: which call */

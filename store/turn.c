@@ -356,25 +356,6 @@ int turn_commit(struct store *st, struct ref session, uint64_t n, struct turn_co
 				  : update(st, &rq, out, err);
 }
 
-int turn_append(struct store *st, struct ref session, uint64_t n, struct event *events,
-		size_t count, struct turn_info *out, struct err *err)
-{
-	struct turn_commit commit = { .events = events, .count = count };
-
-	return turn_commit(st, session, n, &commit, out, err);
-}
-
-int turn_report(struct store *st, struct ref session, uint64_t n, struct event *events,
-		size_t count, const struct call_report *reports, size_t report_count,
-		struct turn_info *out, struct err *err)
-{
-	struct turn_commit commit = {
-		.events = events, .count = count, .reports = reports, .report_count = report_count
-	};
-
-	return turn_commit(st, session, n, &commit, out, err);
-}
-
 static int mark_ended(struct request *rq, struct turn_info *t)
 {
 	t->state = rq->state;

@@ -46,10 +46,6 @@ MUST_CHECK int turn_submit(struct store *st, struct ref session, uint64_t messag
 MUST_CHECK int turn_start(struct store *st, struct ref session, uint64_t n, const char *agent,
 			  struct turn_info *out, struct err *err);
 
-/* Append events of the turn. As session_append. */
-MUST_CHECK int turn_append(struct store *st, struct ref session, uint64_t n, struct event *events,
-			   size_t count, struct turn_info *out, struct err *err);
-
 /* What one transaction adds to a turn. All borrowed. */
 struct call_report;
 struct save;
@@ -75,11 +71,6 @@ struct turn_commit {
  */
 MUST_CHECK int turn_commit(struct store *st, struct ref session, uint64_t n,
 			   struct turn_commit *commit, struct turn_info *out, struct err *err);
-
-/* The same, of events and reports. */
-MUST_CHECK int turn_report(struct store *st, struct ref session, uint64_t n, struct event *events,
-			   size_t count, const struct call_report *reports, size_t report_count,
-			   struct turn_info *out, struct err *err);
 
 /* End it: the last event (or NULL), state and reason, as one transaction. */
 MUST_CHECK int turn_end(struct store *st, struct ref session, uint64_t n, enum turn_state state,

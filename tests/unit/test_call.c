@@ -83,11 +83,14 @@ static uint64_t begin(const char *line)
 
 static void report(uint64_t n, const char *line, const struct call_report *reports, size_t count)
 {
-	struct turn_info info;
 	struct event e;
+	struct turn_commit commit = {
+		.events = &e, .count = 1, .reports = reports, .report_count = count
+	};
+	struct turn_info info;
 
 	parse(&e, line);
-	OK(turn_report(st, session, n, &e, 1, reports, count, &info, &err));
+	OK(turn_commit(st, session, n, &commit, &info, &err));
 	event_release(&e);
 }
 
@@ -222,6 +225,7 @@ static void test_limits(void **state UNUSED)
 	CLEANUP(buf_release) struct buf big = { 0 };
 	CLEANUP(buf_release) struct buf text = { 0 };
 	struct call_report tool = { .kind = CALL_TOOL, .id = "c" };
+	struct turn_commit commit = { .reports = &tool, .report_count = 1 };
 	struct turn_info info;
 	struct call_info c;
 	uint64_t n = begin(MESSAGE);
@@ -231,7 +235,7 @@ static void test_limits(void **state UNUSED)
 	buf_text(&big, "end");
 	tool.stderr_text = buf_span(&big);
 	report(n, LINE("a", CALL("c", "{}")), NULL, 0);
-	OK(turn_report(st, session, n, NULL, 0, &tool, 1, &info, &err));
+	OK(turn_commit(st, session, n, &commit, &info, &err));
 	OK(call_find(st, session, n, "c", &c, &err));
 	assert_int_equal(c.stderr_size, CALL_STDERR_MAX);
 	assert_int_equal(c.answer.len, 0);

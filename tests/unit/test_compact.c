@@ -1,6 +1,7 @@
 /*
  * Compaction: which turns, what a model is told of them, what is stored.
  */
+#include "tests/unit/turn_append.h"
 #include "runner/compact.h"
 
 #include "runner/history.h"

@@ -384,16 +384,12 @@ static void test_items(void **state UNUSED)
 {
 	struct context *c = open_context(1, "a");
 	struct context *other = open_context(1, "b");
-	CLEANUP(buf_release) struct buf key = { 0 };
 	uint64_t x = context_item(c, SPAN("x"));
 	uint64_t file = context_item(c, SPAN("\0x"));
 
 	assert_true(x && file && x != file);
 	assert_int_equal(context_item(c, SPAN("x")), x);
 	assert_int_not_equal(context_item(other, SPAN("x")), x);
-	OK(context_key(c, file, &key));
-	assert_true(span_equal(buf_span(&key), SPAN("\0x")));
-	assert_int_equal(context_key(c, file + 1000, &key), -ENOENT);
 	context_end(&all, c);
 	context_end(&all, other);
 }

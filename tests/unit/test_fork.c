@@ -1,6 +1,7 @@
 /*
  * Forks: what of a session is in its copy.
  */
+#include "tests/unit/turn_append.h"
 #include "store/fork.h"
 
 #include "store/key.h"

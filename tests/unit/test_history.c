@@ -1,6 +1,7 @@
 /*
  * History: what a model is told of a session.
  */
+#include "tests/unit/turn_append.h"
 #include "runner/history.h"
 
 #include "store/turn.h"

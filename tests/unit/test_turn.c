@@ -1,6 +1,7 @@
 /*
  * Turns: a message, what answered it, how it ended; and messages on the way.
  */
+#include "tests/unit/turn_append.h"
 #include "store/turn.h"
 
 #include "base/clock.h"
