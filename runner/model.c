@@ -342,7 +342,7 @@ static bool refresh_key(struct question *q, unsigned n, const struct http_answer
 {
 	struct span line;
 
-	if (answer->status != 401 || q->refreshed)
+	if (!model_key_refused(answer) || q->refreshed)
 		return false;
 	if (q->player.call)
 		q->refreshed = cassette_attempt(&q->player, n + 1, &line, NULL) == 0;

@@ -38,15 +38,19 @@ static bool blames_key(struct span body)
 	return memmem(body.data, body.len, word, sizeof word - 1) != NULL;
 }
 
+bool model_key_refused(const struct http_answer *answer)
+{
+	return answer->status == 401 || blames_key(buf_span(&answer->error_body));
+}
+
 static int say_status(const struct http_answer *answer, const struct model_request *rq,
 		      struct err *err)
 {
 	const char *key = model_key_name(rq->provider, rq->settings);
-	bool refused = answer->status == 401 || blames_key(buf_span(&answer->error_body));
 	int status = answer->status;
 	size_t i;
 
-	if (refused && key && model_key(rq->provider, rq->settings))
+	if (model_key_refused(answer) && key && model_key(rq->provider, rq->settings))
 		return err_set(err, -EACCES, "the key in %s was refused (%d)", key, status);
 	if (status == 401 && key)
 		return err_set(err, -EACCES,

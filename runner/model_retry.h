@@ -11,6 +11,9 @@
 int model_refused(const struct model_request *rq, const struct http_answer *answer,
 		  struct err *err);
 
+/* Whether the service did not accept the key: with status 401, or in words. */
+bool model_key_refused(const struct http_answer *answer);
+
 /* Whether an attempt that ended with r may be made again. */
 bool model_may_retry(const struct http_answer *answer, int r);
 

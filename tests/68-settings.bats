@@ -270,6 +270,22 @@ apps:
 	hidden token-number
 }
 
+@test "a key that was refused in words, as Google does it, is asked for again too" {
+	serve '[{"status": 400, "body": {"error": {"code": 400, "message": "API key not valid.", "status": "INVALID_ARGUMENT",
+		"details": [{"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "API_KEY_INVALID"}]}}}, {"text": "fresh"}]'
+	sed -i 's,^model:.*,model: gemini/test,' "$AGENTS/openai/root_agent.yaml"
+	settings "gemini:
+  api_key_command: 'echo >> $TMP/runs; echo token-number-\$(wc -l < $TMP/runs)'
+  base_url: http://$HOST"
+	daemon_start "${DAEMON_OPTIONS[@]}"
+	session openai
+	say one
+	same fresh "$(cat output)"
+	grep -qi '^x-goog-api-key: token-number-1' "$TMP/asked/1.head"
+	grep -qi '^x-goog-api-key: token-number-2' "$TMP/asked/2.head"
+	hidden token-number
+}
+
 @test "a list is a program and its arguments; the environment is a clean one" {
 	serve '[{"text": "ok"}]'
 	cat > "$TMP/give key" <<-'EOF'
