@@ -87,7 +87,16 @@ static const struct model_header headers[] = {
 	{ ANTHROPIC_SETTING_BETAS, "anthropic-beta", "", NULL },
 };
 
-/* Of key and token one is sent: with both the key, as Anthropic's own clients do. */
+static bool is_key(const char *setting)
+{
+	return strcmp(setting, SETTING_KEY) == 0 || strcmp(setting, SETTING_TOKEN) == 0;
+}
+
+/*
+ * Of key and token one is sent, the one that the first place has: a token of the
+ * agent's is for a server that is not to get a key of the daemon's. With both in
+ * one place it is the key, as Anthropic's own clients do.
+ */
 static int put_headers(const struct settings *settings, struct http_request *out, struct err *err)
 {
 	const char *key = model_key_name(&model_anthropic, settings);
@@ -97,8 +106,7 @@ static int put_headers(const struct settings *settings, struct http_request *out
 	if (r == 0)
 		r = http_request_header(out, "Accept: text/event-stream");
 	for (i = 0; r == 0 && i < ARRAY_SIZE(headers); i++) {
-		if (strcmp(headers[i].setting, SETTING_TOKEN) != 0 ||
-		    strcmp(key, SETTING_TOKEN) == 0)
+		if (!is_key(headers[i].setting) || strcmp(headers[i].setting, key) == 0)
 			r = model_header_add(settings, &headers[i], out, err);
 	}
 	return r;

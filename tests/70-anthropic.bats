@@ -195,6 +195,15 @@ responses() {
 	jq -s -e 'last | .errorCode == "MODEL_ERROR" and (.errorMessage | contains("Overloaded"))' events.jsonl
 }
 
+@test "a token in the agent's folder keeps back the key of the daemon" {
+	export ANTHROPIC_API_KEY=sk-ant-of-the-daemon-0123456789
+	serve '[{"text": "ok"}]'
+	sed -i "s/^ANTHROPIC_API_KEY=.*/ANTHROPIC_AUTH_TOKEN=$KEY/" "$AGENTS/claude/.env"
+	say hi
+	grep -qi "^authorization: bearer $KEY" "$TMP/asked/1.head"
+	not grep -qi '^x-api-key\|of-the-daemon' "$TMP/asked/1.head"
+}
+
 @test "no key" {
 	serve '[{"text": "x"}]'
 	echo > "$AGENTS/claude/.env"
