@@ -115,6 +115,8 @@ static int encode(const struct model_provider *provider, const struct model_requ
 
 	if (r == 0)
 		r = put_body(&e);
+	if (r == 0) /* last: what cannot be sent is told without one too */
+		r = gemini_check_key(&e);
 	return r == -ENOMEM ? err_nomem(err) : r;
 }
 

@@ -47,10 +47,13 @@ extern const struct model_alias gemini_aliases[];
 extern const struct model_alias vertex_aliases[];
 
 /*
- * Write the address and the headers. -EACCES names the key that is not set;
- * -EINVAL the setting, or the name of the model, that is wrong; -ENOMEM.
+ * Write the address and the headers. -EINVAL names the setting, or the name of
+ * the model, that is wrong; -ENOMEM.
  */
 MUST_CHECK int gemini_where(const struct gemini_encoder *e, struct http_request *out);
+
+/* Whether there is what Google wants to know. -EACCES names the setting that is missing. */
+MUST_CHECK int gemini_check_key(const struct gemini_encoder *e);
 
 /* Whether a request for the Gemini API goes to Vertex AI, as Google's SDKs decide it. */
 bool gemini_wants_vertex(const struct model_request *rq);

@@ -9,6 +9,7 @@
 
 #include "runner/http.h"
 #include "runner/model_endpoint.h"
+#include "runner/model_settings.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -30,10 +31,6 @@
 #define SETTING_PROJECT        "GOOGLE_CLOUD_PROJECT"
 #define SETTING_LOCATION       "GOOGLE_CLOUD_LOCATION"
 #define SETTING_TOKEN          "CLOUDSDK_AUTH_ACCESS_TOKEN"
-
-#define WHERE_TO_SET                                                                               \
-	"put it into .env of the agent's folder, into the settings file or into the daemon's "     \
-	"environment"
 
 /* With both keys set, Google's SDKs take the first. */
 const struct model_setting gemini_settings[] = {
@@ -150,14 +147,8 @@ static int put_header(const struct gemini_encoder *e, struct http_request *out, 
 	return r == -EINVAL ? err_set(e->err, r, "%s holds a control character", setting) : r;
 }
 
-static int not_set(const struct gemini_encoder *e, const char *setting)
-{
-	return err_set(e->err, -EACCES, "%s is not set: " WHERE_TO_SET, setting);
-}
-
 /* The Gemini API */
 
-/* Servers of one's own need no key. */
 static int put_gemini(const struct gemini_encoder *e, struct span base, struct http_request *out)
 {
 	const char *name = e->rq->name;
@@ -170,10 +161,9 @@ static int put_gemini(const struct gemini_encoder *e, struct span base, struct h
 	if (!begins(name, "models/") && !begins(name, "tunedModels/"))
 		buf_text(&out->url, "models/");
 	buf_text(&out->url, name);
-	if (model_key(e->provider, e->rq->settings))
-		return put_header(e, out,
-				  "x-goog-api-key: ", model_key_name(e->provider, e->rq->settings));
-	return base.len ? 0 : not_set(e, SETTING_GEMINI_KEY);
+	if (!model_key(e->provider, e->rq->settings))
+		return 0;
+	return put_header(e, out, "x-goog-api-key: ", model_key_name(e->provider, e->rq->settings));
 }
 
 /* Vertex AI */
@@ -237,33 +227,25 @@ static void put_vertex_model(const char *name, struct buf *url)
 }
 
 /* A token asks in a project; a key asks in none ("express mode"). */
-static int choose_key(const struct gemini_encoder *e, const char *project, struct span base,
-		      const char **setting)
+static const char *choose_key(const struct gemini_encoder *e, const char *project)
 {
 	const struct settings *settings = e->rq->settings;
-	bool token = settings_get(settings, SETTING_TOKEN) != NULL;
 
-	*setting = SETTING_TOKEN;
-	if (!project && !token && model_key(e->provider, settings))
-		*setting = model_key_name(e->provider, settings);
-	if (base.len)
-		return 0;
-	if (!settings_get(settings, *setting))
-		return not_set(e, *setting);
-	return token && !project ? not_set(e, SETTING_PROJECT) : 0;
+	if (!project && !settings_get(settings, SETTING_TOKEN) && model_key(e->provider, settings))
+		return model_key_name(e->provider, settings);
+	return SETTING_TOKEN;
 }
 
 static int put_vertex(const struct gemini_encoder *e, struct span base, struct http_request *out)
 {
 	bool full = begins(e->rq->name, FULL_NAME);
 	struct place place = { 0 };
-	const char *key = SETTING_TOKEN;
+	const char *key;
 	int r = find_place(e, &place);
 
-	if (r == 0)
-		r = choose_key(e, full ? e->rq->name : place.project, base, &key);
 	if (r < 0)
 		return r;
+	key = choose_key(e, full ? e->rq->name : place.project);
 	if (base.len)
 		buf_span_add(&out->url, base);
 	else
@@ -297,4 +279,27 @@ int gemini_where(const struct gemini_encoder *e, struct http_request *out)
 		r = e->service->vertex ? put_vertex(e, base, out) : put_gemini(e, base, out);
 	buf_text(&out->url, METHOD);
 	return r < 0 ? r : buf_check(&out->url, NULL);
+}
+
+/* Servers of one's own need no key. */
+int gemini_check_key(const struct gemini_encoder *e)
+{
+	const struct settings *settings = e->rq->settings;
+	const char *project = settings_get(settings, SETTING_PROJECT);
+	const char *key;
+
+	if (settings_get(settings, e->service->base_setting))
+		return 0;
+	if (!e->service->vertex)
+		return model_key(e->provider, settings)
+			       ? 0
+			       : model_setting_missing(SETTING_GEMINI_KEY, e->err);
+	if (begins(e->rq->name, FULL_NAME))
+		project = e->rq->name;
+	key = choose_key(e, project);
+	if (!settings_get(settings, key))
+		return model_setting_missing(key, e->err);
+	return project || strcmp(key, SETTING_TOKEN) != 0
+		       ? 0
+		       : model_setting_missing(SETTING_PROJECT, e->err);
 }

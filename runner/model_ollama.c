@@ -6,6 +6,7 @@
 
 #include "runner/http.h"
 #include "runner/jsonput.h"
+#include "runner/model_settings.h"
 
 #include <errno.h>
 
@@ -28,10 +29,7 @@ static int check_key(const char *key, bool cloud, struct err *err)
 {
 	if (key || !cloud)
 		return 0;
-	return err_set(err, -EACCES,
-		       "%s is not set: put it into .env of the agent's folder or into the "
-		       "daemon's environment",
-		       SETTING_KEY);
+	return model_key_missing(&model_ollama, err);
 }
 
 static int put_body(const struct model_request *rq, struct buf *out, struct err *err)

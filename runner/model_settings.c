@@ -163,18 +163,22 @@ const char *model_key_command(const struct model_provider *provider,
 	return source.command;
 }
 
-int model_key_missing(const struct model_provider *provider, struct err *err)
+int model_setting_missing(const char *name, struct err *err)
 {
-	const struct model_setting *key = model_first_key(provider);
 	struct err why = { 0 };
 
 	if (settings_file_reason(&why) < 0)
 		return err_set(err, -EACCES, "%s is not set, and the settings file is not used: %s",
-			       key->name, why.text);
+			       name, why.text);
 	return err_set(err, -EACCES,
 		       "%s is not set: put it into .env of the agent's folder, into the settings "
 		       "file or into the daemon's environment",
-		       key->name);
+		       name);
+}
+
+int model_key_missing(const struct model_provider *provider, struct err *err)
+{
+	return model_setting_missing(model_first_key(provider)->name, err);
 }
 
 /* What is in every request */

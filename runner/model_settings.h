@@ -51,7 +51,10 @@ MUST_CHECK int model_member_text(const struct model_member *member, const json_t
 const char *model_key_command(const struct model_provider *provider,
 			      const struct settings *settings, const char **name);
 
-/* The key is missing: say what to set, and where. -EACCES. */
+/* A setting that is needed is missing: say where to put it. -EACCES. */
+int model_setting_missing(const char *name, struct err *err);
+
+/* The same for the key of a provider. */
 int model_key_missing(const struct model_provider *provider, struct err *err);
 
 /* Add extra headers, the proxy and the file of certificates to a request. -EINVAL; -ENOMEM. */

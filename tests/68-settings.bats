@@ -475,3 +475,21 @@ apps:
 	cat turns/1/error 2> /dev/null || :
 	same 'ok ******************' "$(cat output)"
 }
+
+@test "a key that is missing is told in one way by all providers" {
+	local case number=0
+
+	daemon_start
+	for case in 'ollama/x OLLAMA_API_KEY' 'gemini/x GEMINI_API_KEY' 'vertex_ai/x CLOUDSDK_AUTH_ACCESS_TOKEN' \
+		'anthropic/x ANTHROPIC_API_KEY' 'openai/responses/x OPENAI_API_KEY' 'mistral/x MISTRAL_API_KEY'; do
+		sed -i "s,^model:.*,model: ${case% *}," "$AGENTS/openai/root_agent.yaml"
+		echo OLLAMA_HOST=ollama.com > "$AGENTS/openai/.env"
+		cd "$TMP"
+		session openai ann "s$((++number))"
+		say hi
+		grep -q "${case#* } is not set: put it into .env of the agent's folder, into the settings file" turns/1/error || {
+			echo "$case: $(cat turns/1/error)"
+			return 1
+		}
+	done
+}

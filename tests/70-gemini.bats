@@ -182,6 +182,8 @@ said() {
 	settings GEMINI_API_KEY=k
 	session gemini
 	jq -e '.warnings[0] | contains("audioTimestamp: only vertex_ai takes this")' "$MNT/apps/gemini/agent.json"
+	settings GOOGLE_GEMINI_BASE_URL= # also without a key
+	jq -e '.warnings[0] | contains("audioTimestamp: only vertex_ai takes this")' "$MNT/apps/gemini/agent.json"
 }
 
 @test "Vertex AI: project, place and token" {
