@@ -6,9 +6,9 @@
 #include "base/clock.h"
 #include "base/jsontext.h"
 #include "base/name.h"
-#include "runner/cassette.h"
 #include "runner/http.h"
 #include "runner/key_command.h"
+#include "runner/model_replay.h"
 #include "runner/model_retry.h"
 #include "runner/model_settings.h"
 #include "runner/record.h"
@@ -106,6 +106,28 @@ int model_find(const char *model, const struct model_provider **provider, const 
 const struct model_provider *model_settle(const struct model_request *rq)
 {
 	return rq->provider->instead ? rq->provider->instead(rq) : rq->provider;
+}
+
+/* Of one that cannot be played nothing is asked: model_ask() says why. */
+static bool recorded_takes_schema(const struct model_request *rq)
+{
+	CLEANUP(cassette_unref_p) struct cassette *cassette = NULL;
+	const struct model_provider *provider;
+	const struct cassette_source *sources;
+	size_t count = 0;
+	bool paced;
+
+	if (model_replay_open(rq->folder, rq->name, &cassette, &paced, NULL) < 0)
+		return true;
+	sources = cassette_sources(cassette, &count);
+	return !count || find_provider(sources[0].provider, &provider) < 0 ||
+	       provider->schema_with_tools;
+}
+
+bool model_takes_schema(const struct model_request *rq)
+{
+	return rq->provider->replays ? recorded_takes_schema(rq)
+				     : model_settle(rq)->schema_with_tools;
 }
 
 /* What leaves this file holds no secret and ends with a whole character. */
@@ -457,21 +479,11 @@ static int replay(struct question *q, struct cassette *cassette, struct model_re
 	return r;
 }
 
-/* "FILE" or "FILE?paced". */
 static int ask_cassette(struct question *q, struct model_reply *reply, struct err *err)
 {
 	CLEANUP(cassette_unref_p) struct cassette *cassette = NULL;
-	CLEANUP(buf_release) struct buf file = { 0 };
-	struct span name = span_of(q->rq->name);
-	struct span mark = SPAN("?paced");
-	int r;
+	int r = model_replay_open(q->rq->folder, q->rq->name, &cassette, &q->player.paced, err);
 
-	q->player.paced = name.len > mark.len &&
-			  span_equal(span_sub(name, name.len - mark.len, name.len), mark);
-	buf_span_add(&file, span_sub(name, 0, name.len - (q->player.paced ? mark.len : 0)));
-	if (!buf_cstr(&file))
-		return err_nomem(err);
-	r = cassette_open(q->rq->folder, file.data, &cassette, err);
 	return r < 0 ? r : replay(q, cassette, reply, err);
 }
 

@@ -158,7 +158,8 @@ struct model_provider {
 	const struct model_alias *aliases;    /* NULL: none */
 	enum model_framing framing;
 	bool replays;           /* what others were asked: the name is that of a cassette */
-	bool schema_with_tools; /* it takes an output schema beside tools */
+	bool schema_with_tools; /* it takes an output schema beside tools; see model_takes_schema()
+				 */
 	int (*encode)(const struct model_request *rq, struct http_request *out, struct err *err);
 
 	/*
@@ -225,6 +226,12 @@ const struct model_provider *const *model_providers(size_t *count);
 
 /* The provider of a request whose name and settings are set, or the one in its place. */
 const struct model_provider *model_settle(const struct model_request *rq);
+
+/*
+ * Whether the one that is asked takes an output schema beside tools. Name, folder and settings
+ * of the request are set. For a cassette it is whoever was asked first there; true: nobody knows.
+ */
+bool model_takes_schema(const struct model_request *rq);
 
 /* The setting that holds the key, or else would have to: the first of its kind. NULL: none. */
 const char *model_key_name(const struct model_provider *provider, const struct settings *settings);

@@ -10,10 +10,11 @@
 
 bool output_is_native(const struct agent *agent)
 {
-	const struct model_provider *provider;
-	const char *name;
+	struct model_request rq = { .folder = agent->tree->folder,
+				    .settings = agent->tree->settings };
 
-	return model_find(agent->model, &provider, &name, NULL) == 0 && provider->schema_with_tools;
+	return model_find(agent->model, &rq.provider, &rq.name, NULL) == 0 &&
+	       model_takes_schema(&rq);
 }
 
 /* Models like to put JSON into a fence. */

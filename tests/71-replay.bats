@@ -197,3 +197,58 @@ has_no_secret() {
 	same "adkfs mount: --record: $TMP/file: Not a directory" "$output"
 	not is_mounted "$MNT"
 }
+
+# What is done about an output schema depends on who was asked: recorded is played by the same rules.
+@test "answers to a schema, of providers that take it beside tools and of others" {
+	local model
+
+	echo '{"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}' > "$AGENTS/openai/out.json"
+	sed -i '$ a output_schema: {name: out.json}' "$AGENTS/openai/root_agent.yaml"
+	cp "$AGENTS/openai/root_agent.yaml" "$TMP/tools.yaml"
+	sed '/^tools:/d; /tools.add/d' "$TMP/tools.yaml" > "$TMP/bare.yaml"
+	for model in gemini/test anthropic/test ollama/test mistral/test openai/responses/test openai/test; do
+		play_schema $model tools '{"text": "{\"n\": 4}", "calls": [{"name": "set_model_response", "args": {"n": 4}}]}'
+		play_schema $model bare '{"text": "{\"n\": 4}"}'
+	done
+}
+
+# play_schema MODEL AGENT ANSWER: the turn of a recording ends as that of its replay.
+play_schema() {
+	local answer=$3
+
+	cd "$TMP"
+	[ ! -e "$TMP/daemon.pid" ] || daemon_stop
+	rm -rf "$STORE" "$TMP/cassettes"
+	case $1-$2 in
+	openai*-tools | mistral*-tools) answer='{"text": "{\"n\": 4}"}' ;;
+	esac
+	sed "s,^model:.*,model: $1," "$TMP/$2.yaml" > "$AGENTS/openai/root_agent.yaml"
+	printf '[%s]\n' "$answer" > "$TMP/scenario.json"
+	rm -f "$TMP/port"
+	background python3 "$ROOT/tests/model_server.py" --port-file "$TMP/port" "$TMP/scenario.json" > "$TMP/server.log"
+	SERVER=$PID
+	eventually 20 test -s "$TMP/port"
+	(
+		HOST=http://127.0.0.1:$(cat "$TMP/port")
+		printf '%s\n' "OPENAI_BASE_URL=$HOST/v1" "MISTRAL_API_BASE=$HOST/v1" "GOOGLE_GEMINI_BASE_URL=$HOST" \
+			"ANTHROPIC_BASE_URL=$HOST" "OLLAMA_HOST=$HOST"
+	) > "$AGENTS/openai/.env"
+	daemon_start --record "$TMP/cassettes"
+	session openai
+	say go
+	same idle "$(cat status)" || {
+		echo "$1 $2: $(cat turns/1/error)"
+		return 1
+	}
+	events > "$TMP/before"
+	replay
+	say go
+	same idle "$(cat status)" || {
+		echo "$1 $2, played: $(cat turns/1/error)"
+		return 1
+	}
+	events | diff "$TMP/before" - || {
+		echo "$1 $2, played"
+		return 1
+	}
+}
