@@ -5,7 +5,7 @@
  *
  *   call, attempt	which question it belongs to, and the how manieth for it, from 0
  *   provider, model	who was asked
- *   settings		of the provider, as far as they decide what is asked; a key is "[key]"
+ *   settings		of the provider, as far as they decide what is asked; keys are "[key]"
  *   path		of the URL, without host and query
  *   body		the request, JSON
  *   status, headers	of the answer; 0: none came. Headers that matter: content-type and

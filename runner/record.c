@@ -101,7 +101,6 @@ static bool is_sent(const struct http_request *rq, const char *value)
 int record_settings(const struct model_provider *provider, const struct settings *settings,
 		    const struct http_request *rq, struct buf *out)
 {
-	const char *key = model_key(provider, settings);
 	const struct model_setting *s;
 	struct secrets secrets = { 0 };
 
@@ -110,14 +109,16 @@ int record_settings(const struct model_provider *provider, const struct settings
 	for (s = provider->settings; s && s->name; s++) {
 		CLEANUP(buf_release) struct buf clean = { 0 };
 		const char *value = settings_get(settings, s->name);
-		struct span shown;
+		struct span shown = SPAN(SECRET_MASK);
 
-		if (!value)
+		if (!value || s->kind == MODEL_SECRET)
 			continue;
-		shown = value == key ? span_of(SECRET_MASK) : without_user(value, &clean);
-		out->failed |= clean.failed;
-		if (value != key && (is_sent(rq, value) || secrets_in(&secrets, shown)))
-			continue;
+		if (s->kind == MODEL_PLAIN) {
+			shown = without_user(value, &clean);
+			out->failed |= clean.failed;
+			if (is_sent(rq, value) || secrets_in(&secrets, shown))
+				continue;
+		}
 		jsonput_text(out, s->name, shown);
 	}
 	buf_char(out, '}');

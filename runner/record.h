@@ -37,7 +37,7 @@ struct record {
 
 /*
  * Append the settings that decide what a provider asks, an object: with a mark
- * for the key, without what is sent in headers, without user and password of an
+ * for each key, however short, without what is sent in headers, without user and password of an
  * address. -ENOMEM.
  */
 MUST_CHECK int record_settings(const struct model_provider *provider,

@@ -190,6 +190,20 @@ has_no_secret() {
 	done
 }
 
+@test "keys that were not sent, and short ones, are marks too" {
+	serve '[{"text": "ok"}]'
+	sed -i 's,^model:.*,model: gemini/test,' "$AGENTS/openai/root_agent.yaml"
+	printf '%s\n' "GOOGLE_API_KEY=$KEY" GEMINI_API_KEY=tiny-67 \
+		"GOOGLE_GEMINI_BASE_URL=http://127.0.0.1:$(cat "$TMP/port")" > "$AGENTS/openai/.env"
+	say hi
+	same ok "$(cat output)"
+	jq -e '.settings | .GOOGLE_API_KEY == "[key]" and .GEMINI_API_KEY == "[key]"' "$CASSETTE"
+	not grep -q tiny-67 "$CASSETTE"
+	replay
+	say hi
+	same ok "$(cat output)"
+}
+
 @test "a folder that cannot be recorded to fails the mount" {
 	: > "$TMP/file"
 	run "$ADKFS" mount --record "$TMP/file" --store "$STORE" "$MNT"
