@@ -8,6 +8,7 @@
 
 #include "runner/jsonput.h"
 #include "runner/model_endpoint.h"
+#include "runner/model_tool.h"
 
 #include <errno.h>
 
@@ -21,41 +22,14 @@
 
 const struct model_name_rule anthropic_names = { "anthropic", "", 128 };
 
-static int put_tool(const struct model_tool *tool, struct buf *out, struct err *err)
+static int put_parameters(const struct model_tool *tool, struct buf *out)
 {
-	CLEANUP(buf_release) struct buf name = { 0 };
-	int r = model_name_encode(&anthropic_names, tool->name, &name, err);
-
-	if (r < 0)
-		return r;
-	jsonput_item(out);
-	buf_char(out, '{');
-	jsonput_text(out, "name", buf_span(&name));
-	if (tool->description && *tool->description)
-		jsonput_text(out, "description", span_of(tool->description));
 	jsonput_key(out, "input_schema");
-	r = anthropic_input_schema(tool->parameters, out);
-	buf_char(out, '}');
-	if (r == -E2BIG)
-		return err_set(err, -EINVAL, "the parameters of '%.64s' are nested too deeply",
-			       tool->name);
-	return r;
+	return anthropic_input_schema(tool->parameters, out);
 }
 
-static int put_tools(const struct model_request *rq, struct buf *out, struct err *err)
-{
-	size_t i;
-	int r = 0;
-
-	if (!rq->tool_count)
-		return 0;
-	jsonput_key(out, "tools");
-	buf_char(out, '[');
-	for (i = 0; r == 0 && i < rq->tool_count; i++)
-		r = put_tool(&rq->tools[i], out, err);
-	buf_char(out, ']');
-	return r;
-}
+static const struct model_tool_form tool_form = { MODEL_TOOL_LIST, .item = "{", .item_end = "}",
+						  .put_parameters = put_parameters };
 
 static bool has_words(const char *text)
 {
@@ -73,7 +47,7 @@ static int put_body(const struct model_request *rq, struct buf *out, struct err 
 		jsonput_text(out, "system", span_of(rq->system));
 	r = anthropic_messages(rq, out, err);
 	if (r == 0)
-		r = put_tools(rq, out, err);
+		r = model_tools_put(&tool_form, &anthropic_names, rq, out, err);
 	if (r == 0)
 		r = anthropic_config(rq, out, err);
 	buf_char(out, '}');

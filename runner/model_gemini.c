@@ -10,6 +10,7 @@
 #include "runner/http.h"
 #include "runner/jsonput.h"
 #include "runner/model_schema.h"
+#include "runner/model_tool.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -39,43 +40,19 @@ static bool model_signs(const char *name)
 }
 
 /* Without parameters the member is absent. */
-static int put_tool(const struct gemini_encoder *e, const struct model_tool *tool)
+static int put_parameters(const struct model_tool *tool, struct buf *out)
 {
-	CLEANUP(buf_release) struct buf name = { 0 };
-	int r = model_name_encode(&gemini_names, tool->name, &name, e->err);
-
-	if (r < 0)
-		return r;
-	jsonput_item(e->out);
-	buf_char(e->out, '{');
-	jsonput_text(e->out, "name", buf_span(&name));
-	if (tool->description && *tool->description)
-		jsonput_text(e->out, "description", span_of(tool->description));
-	if (tool->parameters) {
-		jsonput_key(e->out, "parametersJsonSchema");
-		r = model_schema_put(tool->parameters, e->out);
-	}
-	buf_char(e->out, '}');
-	if (r == -E2BIG)
-		return err_set(e->err, -EINVAL, "the parameters of '%.64s' are nested too deeply",
-			       tool->name);
-	return r;
-}
-
-static int put_tools(const struct gemini_encoder *e)
-{
-	size_t i;
-	int r = 0;
-
-	if (!e->rq->tool_count)
+	if (!tool->parameters)
 		return 0;
-	jsonput_key(e->out, "tools");
-	buf_text(e->out, "[{\"functionDeclarations\":[");
-	for (i = 0; r == 0 && i < e->rq->tool_count; i++)
-		r = put_tool(e, &e->rq->tools[i]);
-	buf_text(e->out, "]}]");
-	return r;
+	jsonput_key(out, "parametersJsonSchema");
+	return model_schema_put(tool->parameters, out);
 }
+
+static const struct model_tool_form tool_form = { .list = "[{\"functionDeclarations\":[",
+						  .list_end = "]}]",
+						  .item = "{",
+						  .item_end = "}",
+						  .put_parameters = put_parameters };
 
 static void put_system(const struct gemini_encoder *e)
 {
@@ -95,7 +72,7 @@ static int put_body(struct gemini_encoder *e)
 	r = gemini_contents(e);
 	put_system(e);
 	if (r == 0)
-		r = put_tools(e);
+		r = model_tools_put(&tool_form, &gemini_names, e->rq, e->out, e->err);
 	if (r == 0)
 		r = gemini_config(e);
 	buf_char(e->out, '}');

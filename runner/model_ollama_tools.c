@@ -10,6 +10,7 @@
 
 #include "runner/jsonput.h"
 #include "runner/model_schema.h"
+#include "runner/model_tool.h"
 
 #include <errno.h>
 #include <strings.h>
@@ -359,44 +360,19 @@ static int put_parameters(const struct model_tool *tool, struct buf *out)
 	json_auto_t *schema = NULL;
 	int r = narrow_root(&n, &schema);
 
+	jsonput_key(out, "parameters");
 	return r < 0 ? r : model_schema_put(schema, out);
 }
 
-static int put_tool(const struct model_tool *tool, struct buf *out, struct err *err)
-{
-	CLEANUP(buf_release) struct buf name = { 0 };
-	int r = model_name_encode(&ollama_names, tool->name, &name, err);
-
-	if (r < 0)
-		return r;
-	jsonput_item(out);
-	buf_text(out, "{\"type\":\"function\",\"function\":{");
-	jsonput_text(out, "name", buf_span(&name));
-	if (tool->description && *tool->description)
-		jsonput_text(out, "description", span_of(tool->description));
-	jsonput_key(out, "parameters");
-	r = put_parameters(tool, out);
-	buf_text(out, "}}");
-	if (r == -E2BIG)
-		return err_set(err, -EINVAL, "the parameters of '%.64s' are nested too deeply",
-			       tool->name);
-	return r;
-}
+static const struct model_tool_form tool_form = { MODEL_TOOL_LIST, MODEL_TOOL_FUNCTION,
+						  .put_parameters = put_parameters };
 
 int ollama_tools(const struct model_request *rq, struct buf *out, struct err *err)
 {
 	bool may;
-	size_t i;
 	int r = ollama_may_call(rq, &may, err);
 
-	if (r < 0 || !may || !rq->tool_count)
-		return r;
-	jsonput_key(out, "tools");
-	buf_char(out, '[');
-	for (i = 0; r == 0 && i < rq->tool_count; i++)
-		r = put_tool(&rq->tools[i], out, err);
-	buf_char(out, ']');
-	return r;
+	return r < 0 || !may ? r : model_tools_put(&tool_form, &ollama_names, rq, out, err);
 }
 
 /* What is nested too deeply is refused when it is sent. */

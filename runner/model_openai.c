@@ -9,7 +9,7 @@
 
 #include "runner/http.h"
 #include "runner/jsonput.h"
-#include "runner/model_schema.h"
+#include "runner/model_tool.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -23,10 +23,16 @@ struct encoder {
 	struct err *err;
 };
 
+/* The same rule for all servers; errors name who is asked. */
+static struct model_name_rule name_rule(const struct model_provider *provider)
+{
+	return (struct model_name_rule){ provider->name, "", 64 };
+}
+
 int openai_name(const struct model_provider *provider, const char *name, struct buf *out,
 		struct err *err)
 {
-	const struct model_name_rule rule = { provider->name, "", 64 };
+	const struct model_name_rule rule = name_rule(provider);
 
 	return model_name_encode(&rule, name, out, err);
 }
@@ -42,48 +48,12 @@ static const char *system_role(const struct encoder *e)
 		       : "system";
 }
 
-/* Some servers want `parameters` also where there are none. */
-static int put_tool(struct encoder *e, const struct model_tool *tool)
-{
-	CLEANUP(buf_release) struct buf name = { 0 };
-	int r = openai_name(e->rq->provider, tool->name, &name, e->err);
-
-	if (r < 0)
-		return r;
-	jsonput_item(e->out);
-	buf_text(e->out, "{\"type\":\"function\",\"function\":{");
-	jsonput_text(e->out, "name", buf_span(&name));
-	if (tool->description && *tool->description)
-		jsonput_text(e->out, "description", span_of(tool->description));
-	jsonput_key(e->out, "parameters");
-	if (tool->parameters)
-		r = model_schema_put(tool->parameters, e->out);
-	else
-		buf_text(e->out, "{\"type\":\"object\",\"properties\":{}}");
-	buf_text(e->out, "}}");
-	if (r == -E2BIG)
-		return err_set(e->err, -EINVAL, "the parameters of '%.64s' are nested too deeply",
-			       tool->name);
-	return r;
-}
-
-static int put_tools(struct encoder *e)
-{
-	size_t i;
-	int r = 0;
-
-	if (!e->rq->tool_count)
-		return 0;
-	jsonput_key(e->out, "tools");
-	buf_char(e->out, '[');
-	for (i = 0; r == 0 && i < e->rq->tool_count; i++)
-		r = put_tool(e, &e->rq->tools[i]);
-	buf_char(e->out, ']');
-	return r;
-}
+static const struct model_tool_form tool_form = { MODEL_TOOL_LIST, MODEL_TOOL_FUNCTION,
+						  .put_parameters = model_tool_parameters };
 
 static int put_body(struct encoder *e)
 {
+	const struct model_name_rule names = name_rule(e->rq->provider);
 	int r;
 
 	buf_char(e->out, '{');
@@ -93,7 +63,7 @@ static int put_body(struct encoder *e)
 		buf_text(e->out, ",\"stream_options\":{\"include_usage\":true}");
 	r = openai_put_messages(e->rq, &e->way, system_role(e), e->out, e->err);
 	if (r == 0)
-		r = put_tools(e);
+		r = model_tools_put(&tool_form, &names, e->rq, e->out, e->err);
 	if (r == 0)
 		r = openai_config(e->rq, &e->way, e->out, e->err);
 	buf_char(e->out, '}');

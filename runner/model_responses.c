@@ -9,7 +9,7 @@
 #include "runner/jsonput.h"
 #include "runner/model_endpoint.h"
 #include "runner/model_openai.h"
-#include "runner/model_schema.h"
+#include "runner/model_tool.h"
 
 #include <errno.h>
 
@@ -31,44 +31,9 @@ bool responses_may_think(const char *name)
 }
 
 /* Not strict, which here has to be said: strict schemas are of a narrower form. */
-static int put_tool(const struct model_tool *tool, struct buf *out, struct err *err)
-{
-	CLEANUP(buf_release) struct buf name = { 0 };
-	int r = model_name_encode(&responses_names, tool->name, &name, err);
-
-	if (r < 0)
-		return r;
-	jsonput_item(out);
-	buf_text(out, "{\"type\":\"function\"");
-	jsonput_text(out, "name", buf_span(&name));
-	if (tool->description && *tool->description)
-		jsonput_text(out, "description", span_of(tool->description));
-	jsonput_key(out, "parameters");
-	if (tool->parameters)
-		r = model_schema_put(tool->parameters, out);
-	else
-		buf_text(out, "{\"type\":\"object\",\"properties\":{}}");
-	buf_text(out, ",\"strict\":false}");
-	if (r == -E2BIG)
-		return err_set(err, -EINVAL, "the parameters of '%.64s' are nested too deeply",
-			       tool->name);
-	return r;
-}
-
-static int put_tools(const struct model_request *rq, struct buf *out, struct err *err)
-{
-	size_t i;
-	int r = 0;
-
-	if (!rq->tool_count)
-		return 0;
-	jsonput_key(out, "tools");
-	buf_char(out, '[');
-	for (i = 0; r == 0 && i < rq->tool_count; i++)
-		r = put_tool(&rq->tools[i], out, err);
-	buf_char(out, ']');
-	return r;
-}
+static const struct model_tool_form tool_form = { MODEL_TOOL_LIST, .item = "{\"type\":\"function\"",
+						  .item_end = ",\"strict\":false}",
+						  .put_parameters = model_tool_parameters };
 
 static int put_body(const struct model_request *rq, struct buf *out, struct err *err)
 {
@@ -83,7 +48,7 @@ static int put_body(const struct model_request *rq, struct buf *out, struct err 
 		jsonput_text(out, "instructions", span_of(rq->system));
 	r = responses_input(rq, out, err);
 	if (r == 0)
-		r = put_tools(rq, out, err);
+		r = model_tools_put(&tool_form, &responses_names, rq, out, err);
 	if (r == 0)
 		r = responses_config(rq, out, err);
 	buf_char(out, '}');
