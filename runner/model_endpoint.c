@@ -8,22 +8,28 @@
 #include <errno.h>
 #include <strings.h>
 
-/* The part of an address up to its path. */
-static size_t host_end(struct span url)
+struct span model_endpoint_host(struct span url)
 {
-	const char *host = memmem(url.data, url.len, "://", 3);
-	size_t n = host ? (size_t)(host + 3 - url.data) : 0;
+	const char *from = memmem(url.data, url.len, "://", 3);
+	struct span host = span_sub(url, from ? (size_t)(from + 3 - url.data) : 0, url.len);
+	const char *end = memchr(host.data, '/', host.len);
+	const char *at;
 
-	while (n < url.len && !strchr("/:?#", url.data[n]))
-		n++;
-	return n;
+	if (end)
+		host.len = (size_t)(end - host.data);
+	at = memrchr(host.data, '@', host.len);
+	if (at)
+		host = span_sub(host, (size_t)(at + 1 - host.data), host.len);
+	end = memchr(host.data, ':', host.len);
+	return end ? span_sub(host, 0, (size_t)(end - host.data)) : host;
 }
 
 static bool same_host(struct span a, struct span b)
 {
-	size_t n = host_end(a);
+	struct span x = model_endpoint_host(a);
+	struct span y = model_endpoint_host(b);
 
-	return n == host_end(b) && strncasecmp(a.data, b.data, n) == 0;
+	return x.len == y.len && strncasecmp(x.data, y.data, x.len) == 0;
 }
 
 int model_endpoint_find(const struct settings *settings, const char *setting, const char *own,

@@ -20,6 +20,9 @@ struct model_endpoint {
 MUST_CHECK int model_endpoint_find(const struct settings *settings, const char *setting,
 				   const char *own, struct model_endpoint *out, struct err *err);
 
+/* The host of an address; user and port left out. */
+struct span model_endpoint_host(struct span url);
+
 /* A header that is sent when its setting has a value. */
 struct model_header {
 	const char *setting;

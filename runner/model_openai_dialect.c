@@ -167,26 +167,9 @@ static const struct openai_dialect *const by_host[] = {
 	&openai_dialect, &deepseek_dialect, &mistral_dialect, &hosts[0], &hosts[1],
 };
 
-/* The host of an address; user and port left out. */
-static struct span host_of(struct span base)
-{
-	const char *from = memmem(base.data, base.len, "://", 3);
-	struct span host = span_sub(base, from ? (size_t)(from + 3 - base.data) : 0, base.len);
-	const char *end = memchr(host.data, '/', host.len);
-	const char *at;
-
-	if (end)
-		host.len = (size_t)(end - host.data);
-	at = memrchr(host.data, '@', host.len);
-	if (at)
-		host = span_sub(host, (size_t)(at + 1 - host.data), host.len);
-	end = memchr(host.data, ':', host.len);
-	return end ? span_sub(host, 0, (size_t)(end - host.data)) : host;
-}
-
 static bool is_at(const struct openai_dialect *d, struct span base)
 {
-	struct span host = host_of(base);
+	struct span host = model_endpoint_host(base);
 	size_t n = d->host ? strlen(d->host) : 0;
 
 	if (!n || host.len < n || (d->host[0] != '.' && host.len != n))
