@@ -9,8 +9,6 @@
 
 #include "runner/model.h"
 
-#include <errno.h>
-
 int model_replay_open(const char *folder, const char *name, struct cassette **out, bool *paced,
 		      struct err *err)
 {
