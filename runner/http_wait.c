@@ -5,7 +5,7 @@
 
 #include "base/clock.h"
 
-#include <limits.h>
+#include <errno.h>
 
 static struct pollfd *find(struct http_wait *w, curl_socket_t socket)
 {
@@ -111,9 +111,12 @@ static CURLMcode work(struct http_wait *w, CURLM *multi, int *running)
 bool http_wait_step(struct http_wait *w, CURLM *multi, int other, int ms, int *running)
 {
 	struct pollfd *last = &w->list[w->count];
+	bool works;
 
 	*last = (struct pollfd){ .fd = other, .events = POLLIN };
 	if (poll(w->list, w->count + 1, wait_ms(w, ms)) < 0)
-		return true; /* a signal came */
-	return work(w, multi, running) == CURLM_OK && !w->is_full;
+		return errno == EINTR; /* a signal came */
+	works = work(w, multi, running) == CURLM_OK && !w->is_full;
+	w->is_full = false; /* the transfer ends here, and another one begins anew */
+	return works;
 }
