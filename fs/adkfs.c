@@ -281,6 +281,7 @@ const struct node_type adkfs_entries[] = {
 	{ .name = "config.json",
 	  .id = ID_CONFIG,
 	  .mode = S_IFREG | 0400,
+	  .flags = NODE_FRESH,
 	  .help = "how it was started",
 	  .show = config_show },
 	{ .name = "stats.json",

@@ -171,7 +171,9 @@ apps:
 	settings "openai: {api_key: $KEY, base_url: $URL}"
 	daemon_start "${DAEMON_OPTIONS[@]}"
 	session openai
+	jq -e '.settings.reason == null' "$MNT/.adkfs/config.json"
 	settings 'openai: {api_kex: oops}'
+	jq -e '.settings.reason | contains("models.yaml:1: openai.api_kex: is unknown")' "$MNT/.adkfs/config.json"
 	say hi
 	same "$KEY" "$(key_of 1)"
 	jq -e '.settings.reason | contains("models.yaml:1: openai.api_kex: is unknown")' "$MNT/.adkfs/config.json"
