@@ -26,6 +26,9 @@ struct http_request {
 
 void http_request_release(struct http_request *rq);
 
+/* Path of its URL, without query; lives as long as the URL does. */
+struct span http_path(const struct http_request *rq);
+
 /* Add a header. -ENOMEM; -E2BIG; -EINVAL: a control character in it. */
 MUST_CHECK int http_request_header(struct http_request *rq, const char *fmt, ...) PRINTF(2, 3);
 

@@ -31,6 +31,21 @@ void http_request_release(struct http_request *rq)
 	*rq = (struct http_request){ 0 };
 }
 
+struct span http_path(const struct http_request *rq)
+{
+	struct span url = buf_span(&rq->url);
+	const char *host = memmem(url.data, url.len, "://", 3);
+	const char *end = url.data + url.len;
+	const char *path = host ? memchr(host + 3, '/', (size_t)(end - host - 3)) : NULL;
+	size_t n = 0;
+
+	if (!path)
+		return SPAN("/");
+	while (path + n < end && !strchr("?#", path[n]))
+		n++;
+	return (struct span){ path, n };
+}
+
 static bool has_control(const char *text)
 {
 	for (; *text; text++) {

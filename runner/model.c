@@ -293,7 +293,7 @@ static int attempt(struct question *q, unsigned n, struct model_reply *reply,
 	if (answer->status >= 200 && answer->status <= 299)
 		r = exchange_close(&x, r);
 	else if (r == 0)
-		r = model_refused(q->rq, answer, err);
+		r = model_refused(q->rq, &q->http, answer, err);
 	q->rq->provider->decoder_free(x.decoder);
 	stream_release(&x.stream);
 	return r;

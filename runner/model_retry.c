@@ -14,6 +14,7 @@
 
 #define WAIT_MAX_MS    60000u /* of what a server may ask us to wait */
 #define BODY_QUOTE_MAX 200    /* bytes of a body that is not of the provider's form */
+#define PATH_QUOTE_MAX 80     /* bytes of a path that is not known */
 
 static const struct status_text {
 	int status;
@@ -23,7 +24,6 @@ static const struct status_text {
 	{ 400, -EINVAL, "the model service did not accept the request" },
 	{ 402, -EACCES, "the model service wants to be paid" },
 	{ 403, -EACCES, "the model service does not allow this" },
-	{ 404, -ENOENT, "the model service does not know this model or address" },
 	{ 407, -EACCES, "the proxy wants to know who asks" },
 	{ 413, -EFBIG, "the request is too large for the model service" },
 	{ 422, -EINVAL, "the model service did not accept the request" },
@@ -43,7 +43,23 @@ bool model_key_refused(const struct http_answer *answer)
 	return answer->status == 401 || blames_key(buf_span(&answer->error_body));
 }
 
+/* A wrong name, or an address that lacks something such as "/v1". */
+static int say_unknown(const struct model_request *rq, const struct http_request *sent,
+		       const struct secrets *secrets, struct err *err)
+{
+	CLEANUP(buf_release) struct buf path = { 0 };
+
+	buf_span_add(&path, http_path(sent));
+	secrets_mask(secrets, &path);
+	if (!buf_cstr(&path))
+		return err_nomem(err);
+	return err_set(err, -ENOENT,
+		       "the model service does not know the model %.60s or the path %.*s%s (404)",
+		       rq->name, PATH_QUOTE_MAX, path.data, path.len > PATH_QUOTE_MAX ? "..." : "");
+}
+
 static int say_status(const struct http_answer *answer, const struct model_request *rq,
+		      const struct http_request *sent, const struct secrets *secrets,
 		      struct err *err)
 {
 	const char *key = model_key_name(rq->provider, rq->settings);
@@ -55,6 +71,8 @@ static int say_status(const struct http_answer *answer, const struct model_reque
 	if (status == 401 && key)
 		return err_set(err, -EACCES,
 			       "the model service wants a key (401) and %s is not set", key);
+	if (status == 404)
+		return say_unknown(rq, sent, secrets, err);
 	for (i = 0; i < ARRAY_SIZE(status_texts); i++) {
 		if (status_texts[i].status == status)
 			return err_set(err, status_texts[i].r, "%s (%d)", status_texts[i].text,
@@ -68,22 +86,25 @@ static void quote_body(struct span body, struct buf *message)
 {
 	CLEANUP(buf_release) struct buf quoted = { 0 };
 
+	while (body.len && isspace((unsigned char)body.data[body.len - 1]))
+		body.len--;
 	json_quote_lossy(&quoted, span_sub(body, 0, MIN(body.len, BODY_QUOTE_MAX)));
 	if (buf_check(&quoted, NULL) < 0 || json_unquote(buf_span(&quoted), message) < 0)
 		buf_clear(message);
 }
 
-int model_refused(const struct model_request *rq, const struct http_answer *answer, struct err *err)
+int model_refused(const struct model_request *rq, const struct http_request *sent,
+		  const struct http_answer *answer, struct err *err)
 {
 	CLEANUP(buf_release) struct buf message = { 0 };
 	struct span body = buf_span(&answer->error_body);
 	struct secrets secrets = { 0 };
 	struct err status = { 0 };
 
-	(void)say_status(answer, rq, &status);
+	model_secrets(rq->provider, rq->settings, &secrets);
+	(void)say_status(answer, rq, sent, &secrets, &status);
 	if (!rq->provider->error_message(body, &message))
 		quote_body(body, &message);
-	model_secrets(rq->provider, rq->settings, &secrets);
 	secrets_mask(&secrets, &message);
 	if (!message.len || !buf_cstr(&message))
 		return err_set(err, status.code, "%s", status.text);

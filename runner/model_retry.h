@@ -7,9 +7,9 @@
 #include "runner/http.h"
 #include "runner/model.h"
 
-/* An error of the service, in words for people. Returns its errno, below 0. */
-int model_refused(const struct model_request *rq, const struct http_answer *answer,
-		  struct err *err);
+/* The answer to what was sent is an error: in words for people. Returns its errno, below 0. */
+int model_refused(const struct model_request *rq, const struct http_request *sent,
+		  const struct http_answer *answer, struct err *err);
 
 /* Whether the service did not accept the key: with status 401, or in words. */
 bool model_key_refused(const struct http_answer *answer);

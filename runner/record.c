@@ -184,21 +184,6 @@ static void put_pieces(struct buf *out, const struct tap *tap)
 	buf_char(out, ']');
 }
 
-/* Path of a URL, without query. */
-static struct span path_of(struct span url)
-{
-	const char *host = memmem(url.data, url.len, "://", 3);
-	const char *end = url.data + url.len;
-	const char *path = host ? memchr(host + 3, '/', (size_t)(end - host - 3)) : NULL;
-	size_t n = 0;
-
-	if (!path)
-		return SPAN("/");
-	while (path + n < end && !strchr("?#", path[n]))
-		n++;
-	return (struct span){ path, n };
-}
-
 /* The request's body as it was written; a body that is no JSON as a text. */
 static int put_body(struct buf *out, struct span body)
 {
@@ -222,7 +207,7 @@ static int make_line(const struct record *record, const struct http_request *rq,
 	jsonput_text(out, "model", span_of(record->model));
 	buf_text(out, ",\"settings\":");
 	buf_span_add(out, record->settings);
-	jsonput_text(out, "path", path_of(buf_span(&rq->url)));
+	jsonput_text(out, "path", http_path(rq));
 	buf_text(out, ",\"body\":");
 	if (put_body(out, buf_span(&rq->body)) < 0)
 		return -ENOMEM;

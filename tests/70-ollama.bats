@@ -107,7 +107,7 @@ env_file() {
 @test "an unknown model, and a key that is refused" {
 	serve '[{"status": 404, "body": {"error": "model '"'x'"' not found"}}, {"status": 401, "echo_key": true}]'
 	echo hi > input
-	turn_fails "the model service does not know this model or address (404): model 'x' not found"
+	turn_fails "the model service does not know the model llama3.2:3b or the path /api/chat (404): model 'x' not found"
 	echo hi > input
 	turn_fails 'the key in OLLAMA_API_KEY was refused (401)'
 	key_is_secret

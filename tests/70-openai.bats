@@ -130,6 +130,13 @@ serve() {
 	same 'failed 1' "$(cat status)"
 }
 
+@test "a 404 names the model and the path; a page of a gateway is quoted without its last line end" {
+	serve '[{"status": 404, "body": "<h1>Not here</h1>\r\n\n"}]'
+	say hi
+	same 'the model service does not know the model test or the path /v1/chat/completions (404): <h1>Not here</h1>' \
+		"$(jq -r 'select(.errorCode) | .errorMessage' events.jsonl)"
+}
+
 @test "an error body becomes a readable errorMessage" {
 	serve '[{"status": 400, "body": {"error": {"message": "the model likes no tests", "type": "invalid_request_error"}}}]'
 	echo hi > input
