@@ -86,6 +86,7 @@ static const char *name_for(const struct model_provider *provider, const char *m
 int model_find(const char *model, const struct model_provider **provider, const char **name,
 	       struct err *err)
 {
+	const char *slash;
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(providers); i++) {
@@ -97,6 +98,12 @@ int model_find(const char *model, const struct model_provider **provider, const 
 		*name = found;
 		return 0;
 	}
+	slash = strchr(model, '/');
+	if (slash && slash > model && slash[1])
+		return err_set(err, -EINVAL,
+			       "the model '%.80s' has the provider '%.*s', which is not known; "
+			       "docs/models.md lists the providers",
+			       model, (int)MIN(slash - model, 40), model);
 	return err_set(err, -EINVAL,
 		       "the model '%.80s' is not of the form PROVIDER/NAME, such as openai/NAME; "
 		       "docs/models.md lists the providers",

@@ -194,6 +194,11 @@ static void test_models(void **state UNUSED)
 		       "root_agent.yaml:3: model: the model 'nobody-2.5' is not of the form "
 		       "PROVIDER/NAME, such as openai/NAME; docs/models.md lists the providers");
 	drop(root);
+	root = load(LLM("a") "model: claud/sonnet/5\n");
+	expect_warning(root, 0,
+		       "root_agent.yaml:3: model: the model 'claud/sonnet/5' has the provider "
+		       "'claud', which is not known; docs/models.md lists the providers");
+	drop(root);
 }
 
 static void test_references(void **state UNUSED)

@@ -293,7 +293,8 @@ static void test_error_messages(void **state)
 
 static void test_find(void **state)
 {
-	static const char *const bad[] = { "gpt-5", "openai", "openai/", "nobody/x", "", "/x" };
+	static const char *const bad[] = { "gpt-5", "openai", "openai/", "nobody/", "", "/x" };
+	struct err unknown = { 0 };
 	const struct model_provider *p = NULL;
 	const char *name = NULL;
 	size_t i;
@@ -308,6 +309,8 @@ static void test_find(void **state)
 		assert_int_equal(model_find(bad[i], &p, &name, &err), -EINVAL);
 		assert_non_null(strstr(err.text, "openai/NAME"));
 	}
+	assert_int_equal(model_find("nobody/x", &p, &name, &unknown), -EINVAL);
+	assert_non_null(strstr(unknown.text, "'nobody/x' has the provider 'nobody'"));
 }
 
 int main(void)
