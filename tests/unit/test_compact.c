@@ -1,8 +1,8 @@
 /*
  * Compaction: which turns, what a model is told of them, what is stored.
  */
-#include "tests/unit/turn_append.h"
 #include "runner/compact.h"
+#include "tests/unit/turn_append.h"
 
 #include "runner/history.h"
 #include "store/rewind.h"

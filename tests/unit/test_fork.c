@@ -1,8 +1,8 @@
 /*
  * Forks: what of a session is in its copy.
  */
-#include "tests/unit/turn_append.h"
 #include "store/fork.h"
+#include "tests/unit/turn_append.h"
 
 #include "store/key.h"
 #include "store/mark.h"

@@ -1,8 +1,8 @@
 /*
  * History: what a model is told of a session.
  */
-#include "tests/unit/turn_append.h"
 #include "runner/history.h"
+#include "tests/unit/turn_append.h"
 
 #include "store/turn.h"
 

@@ -1,8 +1,8 @@
 /*
  * Pasts that are kept: histories are the same as those of who reads everything again.
  */
-#include "tests/unit/turn_append.h"
 #include "runner/pasts.h"
+#include "tests/unit/turn_append.h"
 
 #include "runner/history.h"
 

@@ -1,8 +1,8 @@
 /*
  * Turns: a message, what answered it, how it ended; and messages on the way.
  */
-#include "tests/unit/turn_append.h"
 #include "store/turn.h"
+#include "tests/unit/turn_append.h"
 
 #include "base/clock.h"
 
