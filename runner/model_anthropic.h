@@ -63,8 +63,8 @@ bool anthropic_image_type(const char *mime, const char **type);
 /* Append an image block; the type is one of those. */
 void anthropic_image(struct anthropic_writer *w, const char *type, struct span base64);
 
-/* Append the member "content" of a tool_result. */
-MUST_CHECK int anthropic_result(struct anthropic_writer *w, const struct model_result *result);
+/* Append the member "content" of the tool_result that a response is. */
+MUST_CHECK int anthropic_result(struct anthropic_writer *w, const struct part *response);
 
 /*
  * Append the members that generate_content_config stands for, max_tokens among

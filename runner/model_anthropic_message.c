@@ -114,16 +114,11 @@ static int put_assistant(struct anthropic_writer *w, const struct content *c)
 static int find_call(struct anthropic_writer *w, const struct part *p, size_t calls,
 		     const struct part **answers)
 {
-	CLEANUP(model_result_release) struct model_result result = { 0 };
-	const struct model_pair *pair;
-	int r = model_result_read(p, &result);
+	const struct model_pair *pair = model_pairs_answer(&w->pairs, p);
 
-	if (r < 0)
-		return r;
-	pair = model_pairs_answer(&w->pairs, &result.call);
 	if (!pair || pair->number < calls)
-		return model_refuse(
-			&w->at, "a functionResponse without its functionCall:", result.call.name);
+		return model_refuse(&w->at,
+				    "a functionResponse without its functionCall:", p->name);
 	answers[pair->number - calls] = p;
 	return 0;
 }
@@ -131,18 +126,14 @@ static int find_call(struct anthropic_writer *w, const struct part *p, size_t ca
 static int put_result(struct anthropic_writer *w, const struct model_pair *pair,
 		      const struct part *p)
 {
-	CLEANUP(model_result_release) struct model_result result = { 0 };
 	int r;
 
 	if (!p)
 		return model_refuse(&w->at,
 				    "a functionCall without its functionResponse:", pair->name);
-	r = model_result_read(p, &result);
-	if (r < 0)
-		return r;
 	anthropic_open_block(w, "tool_result");
 	put_id(w, "tool_use_id", pair);
-	r = anthropic_result(w, &result);
+	r = anthropic_result(w, p);
 	buf_text(w->out, ",\"is_error\":false}");
 	return r;
 }
@@ -164,7 +155,7 @@ static int put_results(struct anthropic_writer *w, struct group g, size_t calls)
 		const struct content *c = w->rq->contents[w->at.message];
 
 		for (i = 0; r == 0 && i < c->count; i++) {
-			if (model_is_result(&c->parts[i]))
+			if (c->parts[i].kind == PART_RESPONSE)
 				r = find_call(w, &c->parts[i], calls, answers);
 		}
 	}
@@ -180,7 +171,7 @@ static int put_user(struct anthropic_writer *w, const struct content *c)
 	int r = 0;
 
 	for (i = 0; r == 0 && i < c->count; i++) {
-		if (!model_is_result(&c->parts[i]))
+		if (c->parts[i].kind != PART_RESPONSE)
 			r = anthropic_user_part(w, &c->parts[i]);
 	}
 	return r;

@@ -127,32 +127,36 @@ static int put_media(struct anthropic_writer *w, const struct content *media)
 	return r;
 }
 
-static int put_blocks(struct telling *t, const struct model_result *result, struct span content)
+static int put_blocks(struct telling *t, const struct part *response, const struct content *media,
+		      struct span content)
 {
 	int r;
 
 	jsonput_key(t->w->out, "content");
 	buf_char(t->w->out, '[');
-	if (!result->media || !span_is(result->response, "{}"))
+	if (!media || strcmp(response->json, "{}") != 0)
 		anthropic_text(t->w, buf_span(&t->text));
 	t->blocks = true;
 	r = jsonpick_list(content, tell_item, t);
 	if (r == 0)
-		r = put_media(t->w, result->media);
+		r = put_media(t->w, media);
 	buf_char(t->w->out, ']');
 	return r;
 }
 
-int anthropic_result(struct anthropic_writer *w, const struct model_result *result)
+int anthropic_result(struct anthropic_writer *w, const struct part *response)
 {
+	CLEANUP(content_free_p) struct content *media = NULL;
 	struct telling t = { .w = w };
 	struct span content = { 0 };
-	int r = tell(&t, result->response, &content);
+	int r = model_result_media(response, &media);
 
 	if (r == 0)
+		r = tell(&t, span_of(response->json), &content);
+	if (r == 0)
 		r = buf_check(&t.text, NULL);
-	if (r == 0 && (t.images || (result->media && result->media->count)))
-		r = put_blocks(&t, result, content);
+	if (r == 0 && (t.images || (media && media->count)))
+		r = put_blocks(&t, response, media, content);
 	else if (r == 0 && t.text.len)
 		jsonput_text(w->out, "content", buf_span(&t.text));
 	buf_release(&t.text);

@@ -57,7 +57,7 @@ static int put_user(struct encoder *e, const struct content *c)
 	int r = 0;
 
 	for (i = 0; r == 0 && i < c->count; i++) {
-		if (model_is_said(&c->parts[i]) && !model_is_result(&c->parts[i]))
+		if (model_is_said(&c->parts[i]) && c->parts[i].kind != PART_RESPONSE)
 			r = take_said(e, &c->parts[i]);
 	}
 	if (r == 0 && (e->text.failed || e->images.failed))
@@ -88,36 +88,33 @@ static int put_name(struct encoder *e, const char *member, const char *name)
 }
 
 /* Media of a result have no place in its message: they go into the user's, which follows. */
-static int keep_media(struct encoder *e, const struct model_result *result)
+static int keep_media(struct encoder *e, const struct part *response)
 {
-	size_t count = result->media ? result->media->count : 0;
+	CLEANUP(content_free_p) struct content *media = NULL;
+	int r = model_result_media(response, &media);
+	size_t count = media ? media->count : 0;
 	size_t i;
-	int r = 0;
 
 	if (count)
 		buf_printf(&e->text, "%sThe result of %s came with this:", e->text.len ? "\n" : "",
-			   result->call.name);
+			   response->name);
 	for (i = 0; r == 0 && i < count; i++)
-		r = take_said(e, &result->media->parts[i]);
+		r = take_said(e, &media->parts[i]);
 	return r;
 }
 
 static int put_result(struct encoder *e, const struct part *p)
 {
-	CLEANUP(model_result_release) struct model_result result = { 0 };
-	const char *id;
-	int r = model_result_read(p, &result);
+	const char *id = model_foreign_id(p);
+	int r;
 
-	if (r < 0)
-		return r;
-	id = model_foreign_id(&result.call);
 	open_message(e, "tool");
-	r = put_name(e, "tool_name", result.call.name);
+	r = put_name(e, "tool_name", p->name);
 	if (id)
 		jsonput_text(e->out, "tool_call_id", span_of(id));
-	jsonput_text(e->out, "content", result.response);
+	jsonput_text(e->out, "content", span_of(p->json));
 	buf_char(e->out, '}');
-	return r < 0 ? r : keep_media(e, &result);
+	return r < 0 ? r : keep_media(e, p);
 }
 
 /* Every result is a message of its own, before anything else that was said. */
@@ -129,7 +126,7 @@ static int put_results(struct encoder *e, const struct content *c)
 	buf_clear(&e->text);
 	buf_clear(&e->images);
 	for (i = 0; r == 0 && i < c->count; i++) {
-		if (model_is_result(&c->parts[i]))
+		if (c->parts[i].kind == PART_RESPONSE)
 			r = put_result(e, &c->parts[i]);
 	}
 	return r;

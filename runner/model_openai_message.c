@@ -172,7 +172,7 @@ static int (*const user_items[])(struct openai_messages *m, const struct part *p
 /* Thoughts, results and empty texts are no part of a message. */
 static bool is_said(const struct part *p)
 {
-	if (p->thought || model_is_result(p))
+	if (p->thought || p->kind == PART_RESPONSE)
 		return false;
 	return p->kind != PART_TEXT || p->text.len;
 }

@@ -48,39 +48,35 @@ static int keep_file(struct openai_messages *m, const struct part *file, struct 
 
 /* The response, and what files there are. */
 static int put_content(struct openai_messages *m, const struct model_pair *pair,
-		       const struct model_result *result, struct buf *text)
+		       const struct part *response, struct buf *text)
 {
+	CLEANUP(content_free_p) struct content *media = NULL;
+	int r = model_result_media(response, &media);
 	size_t i;
-	int r = 0;
 
-	if (!result->media || !span_is(result->response, "{}"))
-		buf_span_add(text, result->response);
-	for (i = 0; r == 0 && result->media && i < result->media->count; i++) {
+	if (!media || strcmp(response->json, "{}") != 0)
+		buf_text(text, response->json);
+	for (i = 0; r == 0 && media && i < media->count; i++) {
 		CLEANUP(buf_release) struct buf name = { 0 };
 
-		put_name(pair, &result->media->parts[i], i + 1, &name);
+		put_name(pair, &media->parts[i], i + 1, &name);
 		buf_printf(text, "%sSee file ", text->len ? "\n" : "");
 		buf_span_add(text, buf_span(&name));
 		buf_char(text, '.');
-		r = keep_file(m, &result->media->parts[i], buf_span(&name));
+		r = keep_file(m, &media->parts[i], buf_span(&name));
 	}
 	return r < 0 ? r : buf_check(text, NULL);
 }
 
 static int put_result(struct openai_messages *m, const struct part *p)
 {
-	CLEANUP(model_result_release) struct model_result result = { 0 };
 	CLEANUP(buf_release) struct buf text = { 0 };
-	const struct model_pair *pair;
-	int r = model_result_read(p, &result);
+	const struct model_pair *pair = model_pairs_answer(&m->pairs, p);
+	int r;
 
-	if (r < 0)
-		return r;
-	pair = model_pairs_answer(&m->pairs, &result.call);
 	if (!pair)
-		return openai_refuse(
-			m, "a functionResponse without its functionCall:", result.call.name);
-	r = put_content(m, pair, &result, &text);
+		return openai_refuse(m, "a functionResponse without its functionCall:", p->name);
+	r = put_content(m, pair, p, &text);
 	if (r < 0)
 		return r;
 	openai_open_message(m, "tool");
@@ -97,7 +93,7 @@ int openai_put_results(struct openai_messages *m, const struct content *c)
 	int r = 0;
 
 	for (i = 0; r == 0 && i < c->count; i++) {
-		if (model_is_result(&c->parts[i]))
+		if (c->parts[i].kind == PART_RESPONSE)
 			r = put_result(m, &c->parts[i]);
 	}
 	return r;

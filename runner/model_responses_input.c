@@ -118,7 +118,7 @@ static int (*const user_items[])(struct encoder *e, const struct part *p) = {
 
 static bool is_said(const struct part *p)
 {
-	return model_is_said(p) && !model_is_result(p);
+	return model_is_said(p) && p->kind != PART_RESPONSE;
 }
 
 static bool says_something(const struct content *c)
@@ -150,42 +150,39 @@ static int put_user(struct encoder *e, const struct content *c)
 }
 
 /* The response as text; with media a list, in which it stands first unless it is empty. */
-static int put_output(struct encoder *e, const struct model_result *result)
+static int put_output(struct encoder *e, const struct part *response)
 {
-	size_t count = result->media ? result->media->count : 0;
+	CLEANUP(content_free_p) struct content *media = NULL;
+	int r = model_result_media(response, &media);
+	size_t count = media ? media->count : 0;
 	size_t i;
-	int r = 0;
 
 	if (!count) {
-		jsonput_text(e->out, "output", result->response);
-		return 0;
+		jsonput_text(e->out, "output", span_of(response->json));
+		return r;
 	}
 	jsonput_key(e->out, "output");
 	buf_char(e->out, '[');
-	if (!span_is(result->response, "{}"))
-		text_item(e, result->response);
+	if (strcmp(response->json, "{}") != 0)
+		text_item(e, span_of(response->json));
 	for (i = 0; r == 0 && i < count; i++)
-		r = user_items[result->media->parts[i].kind](e, &result->media->parts[i]);
+		r = user_items[media->parts[i].kind](e, &media->parts[i]);
 	buf_char(e->out, ']');
 	return r;
 }
 
 static int put_result(struct encoder *e, const struct part *p)
 {
-	CLEANUP(model_result_release) struct model_result result = { 0 };
-	const struct model_pair *pair;
-	int r = model_result_read(p, &result);
+	const struct model_pair *pair = model_pairs_answer(&e->pairs, p);
+	int r;
 
-	if (r < 0)
-		return r;
-	pair = model_pairs_answer(&e->pairs, &result.call);
 	if (!pair)
-		return model_refuse(
-			&e->at, "a functionResponse without its functionCall:", result.call.name);
+		return model_refuse(&e->at,
+				    "a functionResponse without its functionCall:", p->name);
 	open_item(e, "function_call_output");
 	jsonput_key(e->out, "call_id");
 	model_pair_put_id(pair, e->out);
-	r = put_output(e, &result);
+	r = put_output(e, p);
 	buf_char(e->out, '}');
 	return r;
 }
@@ -197,7 +194,7 @@ static int put_results(struct encoder *e, const struct content *c)
 	int r = 0;
 
 	for (i = 0; r == 0 && i < c->count; i++) {
-		if (model_is_result(&c->parts[i]))
+		if (c->parts[i].kind == PART_RESPONSE)
 			r = put_result(e, &c->parts[i]);
 	}
 	return r;

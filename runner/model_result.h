@@ -1,25 +1,12 @@
 /*
- * Results of calls in messages: functionResponse, with the media that may stand
- * beside the response.
+ * Results of calls in messages: the media that may stand beside a response.
  */
 #ifndef RUNNER_MODEL_RESULT_H
 #define RUNNER_MODEL_RESULT_H
 
 #include "store/content.h"
 
-/* All zero is none. */
-struct model_result {
-	struct part call;      /* id and name, by which its call is found; owned */
-	struct span response;  /* JSON object; borrowed of the part */
-	struct content *media; /* functionResponse.parts: inlineData, fileData; NULL: none */
-};
-
-void model_result_release(struct model_result *result);
-
-/* Whether a part is a result. */
-bool model_is_result(const struct part *p);
-
-/* Read a part that is one. -ENOMEM. */
-MUST_CHECK int model_result_read(const struct part *p, struct model_result *out);
+/* functionResponse.parts of a response as a content of its own; *media NULL: none. -ENOMEM. */
+MUST_CHECK int model_result_media(const struct part *response, struct content **media);
 
 #endif
