@@ -46,6 +46,14 @@ static int set_size(struct inode *inode, uint64_t size, struct fuse_file_info *f
 	return truncate_alone(inode, size, caller, err);
 }
 
+/* Then truncate(2) changes the time alone, and the kernel leaves that to the file system. */
+static bool has_size(struct inode *inode, uint64_t size)
+{
+	struct stat st;
+
+	return tree_stat(inode_place(inode), NULL, &st, NULL) == 0 && (uint64_t)st.st_size == size;
+}
+
 static int64_t ns_of(struct timespec ts)
 {
 	return (int64_t)ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec;
@@ -85,6 +93,8 @@ void op_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *attr, int set,
 
 	if (!inode)
 		return;
+	if ((set & FUSE_SET_ATTR_SIZE) && !fi && has_size(inode, (uint64_t)attr->st_size))
+		set |= FUSE_SET_ATTR_MTIME | FUSE_SET_ATTR_MTIME_NOW;
 	if (set & FUSE_SET_ATTR_SIZE)
 		r = set_size(inode, (uint64_t)attr->st_size, fi, caller_of(req), &err);
 	if (r == 0)

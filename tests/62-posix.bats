@@ -569,6 +569,10 @@ only_adkfs() {
 		assert stat("g").st_mtime_ns > now + 1
 		utime("g")
 		assert stat("g").st_mtime > now / 10**9 + 1
+		for size in 6, 3: # also when it has that size
+		    utime("g", ns=(now, now))
+		    truncate("g", size)
+		    assert stat("g").st_mtime > now / 10**9 + 1, size
 	PY
 	py <<-'PY'
 		for n in range(200):
