@@ -55,6 +55,7 @@ static struct {
 	bool tried;          /* a change that is none, such as cutting what is empty */
 	bool unborn;         /* the open made the file and it was not shown yet */
 	bool emptied;        /* by the open that made or cut it, and not written since */
+	bool dup_closed;     /* when it was: a change of its name may save it first */
 
 	uint8_t *bytes; /* PIECE_MAX and a page, or the largest mapping */
 } f;
@@ -190,6 +191,7 @@ static void file_open(void)
 	f.touched = f.emptied = created || ((f.flags & O_TRUNC) && f.want.size > 0);
 	f.tried = f.flags & O_TRUNC;
 	f.unborn = created;
+	f.dup_closed = false;
 	if (f.flags & O_TRUNC)
 		content_resize(&f.want, 0);
 	f.exists = f.linked = true;
@@ -204,7 +206,9 @@ static void op_dup(void)
 
 	must(fd >= 0, "dup");
 	must(close(fd) == 0, "close of a dup");
-	if (can_write() && !f.emptied) /* that it stays empty is known when all are closed */
+	if (f.emptied)
+		f.dup_closed = true; /* that it stays empty is known when all are closed */
+	else if (can_write())
 		show();
 }
 
@@ -603,6 +607,24 @@ static void op_reopen(void)
 
 /* Names */
 
+static void name_changes(void)
+{
+	if (f.linked && f.emptied && f.dup_closed)
+		saved_may_follow();
+}
+
+/* A rename saves what was not shown before: what is written from then on is another version. */
+static void name_moved(void)
+{
+	if (!f.atomic)
+		return;
+	saved_moved();
+	if (!f.linked || !f.unborn)
+		return;
+	content_copy(&f.shown, &f.want);
+	f.unborn = f.touched = f.emptied = f.tried = false;
+}
+
 static void op_rename(void)
 {
 	struct stat st;
@@ -615,8 +637,7 @@ static void op_rename(void)
 	must_have_size(&st, seen(), "stat of the new name");
 	must(rename(f.moved, f.path) == 0, "rename back");
 	must_refuse(stat(f.moved, &st) < 0, ENOENT, "stat of the name it came back from");
-	if (f.atomic)
-		saved_moved();
+	name_moved();
 }
 
 /* A new file takes the name; what is open goes on to have the old bytes. */
@@ -636,6 +657,7 @@ static void op_replace(void)
 	must(rename(f.fresh, f.path) == 0, "rename over the file");
 	content_resize(&f.shown, 0);
 	content_put(&f.shown, 0, f.bytes, len);
+	name_changes();
 	f.linked = false;
 	saved_opened();
 	if (f.atomic && f.exists)
@@ -652,6 +674,7 @@ static void op_unlink(void)
 		return;
 	}
 	must(unlink(f.path) == 0, "unlink");
+	name_changes();
 	f.exists = f.linked = false;
 	saved_gone();
 }

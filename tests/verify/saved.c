@@ -147,6 +147,11 @@ void saved_check(const struct content *now, enum saved_what what)
 	kept_compare();
 }
 
+void saved_may_follow(void)
+{
+	saved.late++;
+}
+
 static void forget(void)
 {
 	for (int i = 0; i < KEPT; i++)

@@ -32,6 +32,9 @@ enum saved_what {
  */
 void saved_check(const struct content *now, enum saved_what what);
 
+/* Before the next change one more may come: an open that may have been saved, or not. */
+void saved_may_follow(void);
+
 /* The name went and came back: what the mount keeps of older versions is its own affair. */
 void saved_moved(void);
 
