@@ -10,6 +10,7 @@
 #include "base/jsontext.h"
 #include "runner/model_calls.h"
 #include "runner/model_decode.h"
+#include "runner/model_openai_usage.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -190,66 +191,6 @@ static int take_choice(void *arg, struct span item)
 	return r < 0 ? r : take_finish(d, c.finish_reason);
 }
 
-struct usage {
-	struct span prompt;
-	struct span completion;
-	struct span total;
-	struct span prompt_details;
-	struct span completion_details;
-};
-
-static const struct jsonpick usage_members[] = {
-	{ "prompt_tokens", offsetof(struct usage, prompt) },
-	{ "completion_tokens", offsetof(struct usage, completion) },
-	{ "total_tokens", offsetof(struct usage, total) },
-	{ "prompt_tokens_details", offsetof(struct usage, prompt_details) },
-	{ "completion_tokens_details", offsetof(struct usage, completion_details) },
-	{ 0 },
-};
-
-struct usage_details {
-	struct span cached;
-	struct span reasoning;
-};
-
-static const struct jsonpick usage_detail_members[] = {
-	{ "cached_tokens", offsetof(struct usage_details, cached) },
-	{ "reasoning_tokens", offsetof(struct usage_details, reasoning) },
-	{ 0 },
-};
-
-/* What did not come is absent, and never zero. */
-static int take_usage(struct decoder *d, struct span object)
-{
-	struct usage u = { 0 };
-	struct usage_details details = { 0 };
-	long long counts[MODEL_COUNTS];
-	long long reasoning;
-	int r;
-
-	if (!jsonpick_is(object, '{'))
-		return 0;
-	r = jsonpick_object(object, usage_members, &u);
-	if (r == 0)
-		r = jsonpick_object(u.prompt_details, usage_detail_members, &details);
-	if (r == 0)
-		r = jsonpick_object(u.completion_details, usage_detail_members, &details);
-	if (r < 0)
-		return r;
-	reasoning = jsonpick_count(details.reasoning);
-	counts[MODEL_COUNT_PROMPT] = jsonpick_count(u.prompt);
-	counts[MODEL_COUNT_CANDIDATES] = jsonpick_count(u.completion);
-	counts[MODEL_COUNT_TOTAL] = jsonpick_count(u.total);
-	counts[MODEL_COUNT_CACHED] = jsonpick_count(details.cached);
-	counts[MODEL_COUNT_THOUGHTS] = reasoning;
-	/* xAI counts the reasoning beside the completion: its sum shows it. */
-	if (reasoning > 0 && counts[MODEL_COUNT_CANDIDATES] >= reasoning &&
-	    counts[MODEL_COUNT_PROMPT] + counts[MODEL_COUNT_CANDIDATES] ==
-		    counts[MODEL_COUNT_TOTAL])
-		counts[MODEL_COUNT_CANDIDATES] -= reasoning;
-	return model_reply_usage(d->base.reply, counts);
-}
-
 struct chunk {
 	struct span error;
 	struct span choices;
@@ -315,7 +256,7 @@ static int take_chunk(struct decoder *d, struct span payload)
 	r = model_decode_version(&d->base, c.model);
 	if (r == 0)
 		r = jsonpick_list(c.choices, take_choice, d);
-	return r < 0 ? r : take_usage(d, c.usage);
+	return r < 0 ? r : openai_usage_take(&d->base, openai_chat_usage, c.usage);
 }
 
 void *openai_decoder_new(void)

@@ -6,6 +6,7 @@
 #include "runner/model_responses.h"
 
 #include "base/jsontext.h"
+#include "runner/model_openai_usage.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -116,59 +117,6 @@ static int take_all_arguments(struct responses_decoder *d, const struct event *e
 	return responses_item_arguments(d, jsonpick_count(e->output_index), e->arguments);
 }
 
-struct usage {
-	struct span input;
-	struct span output;
-	struct span total;
-	struct span input_details;
-	struct span output_details;
-};
-
-static const struct jsonpick usage_members[] = {
-	{ "input_tokens", offsetof(struct usage, input) },
-	{ "output_tokens", offsetof(struct usage, output) },
-	{ "total_tokens", offsetof(struct usage, total) },
-	{ "input_tokens_details", offsetof(struct usage, input_details) },
-	{ "output_tokens_details", offsetof(struct usage, output_details) },
-	{ 0 },
-};
-
-struct usage_details {
-	struct span cached;
-	struct span reasoning;
-};
-
-static const struct jsonpick usage_detail_members[] = {
-	{ "cached_tokens", offsetof(struct usage_details, cached) },
-	{ "reasoning_tokens", offsetof(struct usage_details, reasoning) },
-	{ 0 },
-};
-
-/* What did not come is absent, and never zero. */
-static int take_usage(struct responses_decoder *d, struct span object)
-{
-	struct usage u = { 0 };
-	struct usage_details details = { 0 };
-	long long counts[MODEL_COUNTS];
-	int r = jsonpick_object(object, usage_members, &u);
-
-	if (r == 0)
-		r = jsonpick_object(u.input_details, usage_detail_members, &details);
-	if (r == 0)
-		r = jsonpick_object(u.output_details, usage_detail_members, &details);
-	if (r < 0)
-		return r;
-	counts[MODEL_COUNT_PROMPT] = jsonpick_count(u.input);
-	counts[MODEL_COUNT_CANDIDATES] = jsonpick_count(u.output);
-	counts[MODEL_COUNT_TOTAL] = jsonpick_count(u.total);
-	counts[MODEL_COUNT_CACHED] = jsonpick_count(details.cached);
-	counts[MODEL_COUNT_THOUGHTS] = jsonpick_count(details.reasoning);
-	if (counts[MODEL_COUNT_THOUGHTS] > 0 &&
-	    counts[MODEL_COUNT_CANDIDATES] >= counts[MODEL_COUNT_THOUGHTS])
-		counts[MODEL_COUNT_CANDIDATES] -= counts[MODEL_COUNT_THOUGHTS];
-	return model_reply_usage(d->base.reply, counts);
-}
-
 struct failure {
 	struct span message;
 };
@@ -251,7 +199,7 @@ static int take_end(struct responses_decoder *d, const struct response *response
 	int r = d->items.len ? 0 : jsonpick_list(response->output, take_output, d);
 
 	if (r == 0)
-		r = take_usage(d, response->usage);
+		r = openai_usage_take(&d->base, openai_responses_usage, response->usage);
 	buf_clear(&d->reason);
 	if (r == 0 && d->partial && jsonpick_is(response->reason, '"'))
 		r = json_unquote(response->reason, &d->reason);
