@@ -4,6 +4,7 @@
  */
 #include "runner/agent_load.h"
 
+#include "runner/agent_request.h"
 #include "runner/http.h"
 #include "runner/model_settings.h"
 
@@ -53,30 +54,17 @@ static int list_tools(struct review *v)
 	v->tools = calloc(agent->tool_count + 1, sizeof *v->tools);
 	if (!v->tools)
 		return err_nomem(v->file->ld->err);
-	for (i = 0; i < agent->tool_count; i++) {
-		const struct tool *tool = &agent->tools[i];
-
-		if (tool->kind != TOOL_PRELOAD_MEMORY)
-			v->tools[v->rq.tool_count++] = (struct model_tool){ tool->name,
-									    tool->description,
-									    tool->parameters };
-	}
+	for (i = 0; i < agent->tool_count; i++)
+		v->rq.tool_count += agent_declare(&agent->tools[i], &v->tools[v->rq.tool_count]);
 	v->rq.tools = v->tools;
 	return 0;
 }
 
-/* As a request has it (set_schema_mode in request.c), when no tool is there for the answer. */
 static int make_config(struct review *v)
 {
-	const struct agent *agent = v->file->agent;
-	bool shaped = agent->output_schema &&
-		      (v->rq.provider->schema_with_tools || !v->rq.tool_count);
+	bool shaped = v->rq.provider->schema_with_tools || !v->rq.tool_count;
 
-	if (!agent->config && !shaped)
-		return 0;
-	v->config = agent->config ? json_deep_copy(agent->config) : json_object();
-	if (!v->config || (shaped && !json_object_get(v->config, "responseJsonSchema") &&
-			   json_object_set(v->config, "responseJsonSchema", agent->output_schema)))
+	if (agent_config(v->file->agent, shaped, &v->config) < 0)
 		return err_nomem(v->file->ld->err);
 	v->rq.config = v->config;
 	return 0;

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static void tell_progress(const struct live *live, const struct runner_options *o)
+void invocation_tell(const struct live *live, const struct runner_options *o)
 {
 	if (o->progress)
 		o->progress(o->arg, live->ref, live->number);
@@ -72,7 +72,7 @@ void invocation_show(struct live *live, const struct runner_options *o, const st
 	if (turn_event_output(e, &text) == 0 && text.len > streamed)
 		fresh = span_sub(buf_span(&text), streamed, text.len);
 	live_add_event(live, bytes, buf_span(&line), fresh);
-	tell_progress(live, o);
+	invocation_tell(live, o);
 }
 
 /* A member of the actions that programs and built-in tools set. */

@@ -10,11 +10,7 @@
 
 static void tell_progress(const struct run *run)
 {
-	const struct live *live = run->ground->in->live;
-	const struct runner_options *o = run->ground->in->host->options;
-
-	if (o->progress)
-		o->progress(o->arg, live->ref, live->number);
+	invocation_tell(run->ground->in->live, run->ground->in->host->options);
 }
 
 static void make_partial(const struct run *run, struct event *e, const char *id)

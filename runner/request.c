@@ -3,6 +3,7 @@
  */
 #include "runner/run.h"
 
+#include "runner/agent_request.h"
 #include "runner/history.h"
 #include "runner/instruction.h"
 #include "store/memory.h"
@@ -413,34 +414,9 @@ static int list_tools(const struct offer *offer, struct request *rq)
 	rq->tools = calloc(offer->count + 1, sizeof *rq->tools);
 	if (!rq->tools)
 		return -ENOMEM;
-	for (i = 0; i < offer->count; i++) {
-		const struct tool *tool = offer->list[i];
-
-		if (tool->kind == TOOL_PRELOAD_MEMORY)
-			continue;
-		rq->tools[rq->tool_count++] = (struct model_tool){
-			tool->name, tool->description ? tool->description : "", tool->parameters
-		};
-	}
+	for (i = 0; i < offer->count; i++)
+		rq->tool_count += agent_declare(offer->list[i], &rq->tools[rq->tool_count]);
 	return 0;
-}
-
-/* The answer has to fit a schema: in JSON, or by the tool that is there for it. */
-static int set_schema_mode(struct run *run, const struct offer *offer, struct request *rq)
-{
-	const struct agent *agent = run->agent;
-	int r = 0;
-
-	if (!agent->output_schema || offer_find(offer, "set_model_response"))
-		return 0;
-	if (!rq->config)
-		rq->config = json_object();
-	if (!json_object_get(rq->config, "responseMimeType"))
-		r |= json_object_set_new(rq->config, "responseMimeType",
-					 json_string("application/json"));
-	if (!json_object_get(rq->config, "responseJsonSchema"))
-		r |= json_object_set(rq->config, "responseJsonSchema", agent->output_schema);
-	return r ? run_nomem(run) : 0;
 }
 
 int request_build(struct run *run, struct offer *offer, struct request *out)
@@ -461,8 +437,8 @@ int request_build(struct run *run, struct offer *offer, struct request *out)
 	if (r < 0)
 		return r;
 	out->model = strdup(agent->model);
-	out->config = agent->config ? json_deep_copy(agent->config) : NULL;
-	if (!out->model || (agent->config && !out->config) || list_tools(offer, out) < 0)
+	if (!out->model || list_tools(offer, out) < 0 ||
+	    agent_config(agent, !offer_find(offer, "set_model_response"), &out->config) < 0)
 		return run_nomem(run);
-	return set_schema_mode(run, offer, out);
+	return 0;
 }

@@ -143,6 +143,8 @@ MUST_CHECK int run_try_commit(struct run *run, struct event *e, struct changes *
 			      struct err *err);
 /* Reports of calls that no event tells of. */
 MUST_CHECK int run_report(struct run *run, const struct call_report *reports, size_t n);
+/* Something is new in a turn that runs: who waits for it is told. */
+void invocation_tell(const struct live *live, const struct runner_options *o);
 /*
  * A stored event into the stream, and what follows the first `streamed` bytes of its text into
  * the output. bytes: of the turn's lines with it.
