@@ -55,7 +55,7 @@ static struct {
 	bool tried;          /* a change that is none, such as cutting what is empty */
 	bool unborn;         /* the open made the file and it was not shown yet */
 	bool emptied;        /* by the open that made or cut it, and not written since */
-	bool dup_closed;     /* when it was: a change of its name may save it first */
+	bool dup_closed;     /* since it was emptied: a change of its name saves it first */
 
 	uint8_t *bytes; /* PIECE_MAX and a page, or the largest mapping */
 } f;
@@ -119,6 +119,14 @@ static void was_written(uint64_t at, size_t len)
 	content_put(&f.want, at, f.bytes, len);
 	f.touched |= len > 0;
 	f.emptied &= len == 0;
+	f.dup_closed &= len == 0;
+}
+
+/* A call that may change nothing. */
+static void was_tried(void)
+{
+	f.tried = true;
+	f.dup_closed = false;
 }
 
 /* Opening and closing */
@@ -206,7 +214,7 @@ static void op_dup(void)
 
 	must(fd >= 0, "dup");
 	must(close(fd) == 0, "close of a dup");
-	if (f.emptied)
+	if (f.emptied || (f.tried && !f.touched))
 		f.dup_closed = true; /* that it stays empty is known when all are closed */
 	else if (can_write())
 		show();
@@ -279,7 +287,7 @@ static void op_ftruncate(void)
 		return;
 	}
 	must(r == 0, "ftruncate");
-	f.tried = true;
+	was_tried();
 	f.touched |= size != f.want.size;
 	f.emptied &= size == 0;
 	content_resize(&f.want, size);
@@ -324,7 +332,7 @@ static void op_punch(void)
 		return;
 	}
 	must(r == 0, "fallocate of a hole");
-	f.tried = true;
+	was_tried();
 	if (!content_has(&f.want, at, len))
 		return;
 	content_zero(&f.want, at, len);
@@ -349,7 +357,7 @@ static void op_fallocate(void)
 		return;
 	}
 	must(r == 0, "fallocate");
-	f.tried = true;
+	was_tried();
 	if (!mode && at + len > f.want.size) {
 		content_resize(&f.want, at + len);
 		f.touched = true;
@@ -609,7 +617,7 @@ static void op_reopen(void)
 
 static void name_changes(void)
 {
-	if (f.linked && f.emptied && f.dup_closed)
+	if (f.linked && f.dup_closed)
 		saved_may_follow();
 }
 
@@ -619,10 +627,10 @@ static void name_moved(void)
 	if (!f.atomic)
 		return;
 	saved_moved();
-	if (!f.linked || !f.unborn)
+	if (!f.linked || !(f.unborn || f.dup_closed))
 		return;
 	content_copy(&f.shown, &f.want);
-	f.unborn = f.touched = f.emptied = f.tried = false;
+	f.unborn = f.touched = f.emptied = f.tried = f.dup_closed = false;
 }
 
 static void op_rename(void)
