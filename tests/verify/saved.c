@@ -28,6 +28,7 @@ static struct {
 	uint64_t last; /* number; never used twice */
 	uint64_t mine; /* what the present open was saved as */
 	bool known;    /* the last number; not before the first save */
+	uint64_t base; /* while it is not known: the number when the present open began */
 	uint64_t late; /* how many SAVED_PERHAPS may still become a version */
 } saved;
 
@@ -103,6 +104,7 @@ static void kept_compare(void)
 void saved_opened(void)
 {
 	saved.mine = 0;
+	saved.base = saved.dir && !saved.known ? version_highest() : 0;
 }
 
 /* An empty file may come late, but it comes. */
@@ -124,7 +126,8 @@ void saved_check(const struct content *now, enum saved_what what)
 
 	if (!saved.dir)
 		return;
-	n = what == SAVED_EMPTY && !same_as_last(now) ? version_await(before) : version_highest();
+	n = what == SAVED_EMPTY && !same_as_last(now) ? version_await(MAX(before, saved.base))
+						      : version_highest();
 	if (saved.known && (n > before + 1 + saved.late || (n > before + saved.late && saved.mine)))
 		differs("one open was saved as more than one version: %llu after %llu",
 			(unsigned long long)n, (unsigned long long)before);
