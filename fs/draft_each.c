@@ -92,7 +92,7 @@ static void look_for_largest(struct handle *h, void *arg)
 	struct looking *l = arg;
 	uint64_t size;
 
-	if ((h->flags & O_ACCMODE) == O_RDWR && draft_size(h, &size))
+	if ((h->flags & O_ACCMODE) == O_RDWR && !atomic_load(&h->is_left) && draft_size(h, &size))
 		l->largest = MAX(l->largest, size);
 }
 

@@ -490,6 +490,7 @@ void op_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 	bool created = h->created;
 
 	(void)ino;
+	atomic_store(&h->is_left, true);
 	if (atomic_load(&h->polled))
 		park_leave(&fs->park, h);
 	if (h->ops && h->ops->release)

@@ -123,7 +123,7 @@ static void look_for_draft(struct handle *h, void *arg)
 
 	/* Of several, the one that was opened last. */
 	if (!a->found && h->ops && h->ops->draft_size && handle_writes(h) &&
-	    same_process(a->pid, h->pid))
+	    !atomic_load(&h->is_left) && same_process(a->pid, h->pid))
 		a->found = h->ops->draft_size(h, &a->size);
 }
 
