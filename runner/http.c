@@ -42,6 +42,7 @@ struct transfer {
 	uint64_t deadline; /* monotonic ns; 0: libcurl watches the connecting */
 	const char *late;  /* what the deadline is for */
 	int stopped;       /* what fn returned */
+	bool handed;       /* a piece to fn, since it was told that there is no more */
 	bool enough;       /* of an error body */
 	bool has_proxy;    /* of the request's own */
 	char where[128];   /* host and port, for errors */
@@ -208,7 +209,7 @@ static size_t on_body(char *data, size_t size, size_t count, void *arg)
 		return on_error_body(t, piece);
 	if (!piece.len)
 		return 0;
-	t->answer->got_body = true;
+	t->answer->got_body = t->handed = true;
 	t->stopped = t->fn(t->arg, piece);
 	return t->stopped ? CURL_WRITEFUNC_ERROR : piece.len;
 }
@@ -352,7 +353,7 @@ static int drive(struct transfer *t, struct link *link, struct cancel *cancel, C
 	int running = 1;
 	int left;
 
-	while (running) {
+	while (running && !t->stopped) {
 		if (cancel_fired(cancel))
 			return err_set(err, -ECANCELED, "cancelled");
 		if (is_late(t))
@@ -360,6 +361,9 @@ static int drive(struct transfer *t, struct link *link, struct cancel *cancel, C
 				       t->late ? t->late : "cannot be reached in time");
 		if (!http_wait_step(&link->wait, link->multi, cancel->fd, wait_ms(t), &running))
 			return err_nomem(err);
+		if (running && t->handed)
+			t->stopped = t->fn(t->arg, SPAN(""));
+		t->handed = false;
 	}
 	message = curl_multi_info_read(link->multi, &left);
 	*code = message ? message->data.result : CURLE_OUT_OF_MEMORY;

@@ -57,7 +57,10 @@ struct http_answer {
 
 void http_answer_release(struct http_answer *answer);
 
-/* A piece of a 2xx body. Not 0: stop, http_send returns it. It may send requests itself. */
+/*
+ * A piece of a 2xx body; an empty one: all that has arrived was handed on, and it
+ * may take a moment. Not 0: stop, http_send returns it. It may send requests itself.
+ */
 typedef int http_body_fn(void *arg, struct span piece);
 
 /*

@@ -46,6 +46,7 @@ struct live *live_new(struct ref ref, const struct turn_info *info, struct err *
 		return NULL;
 	}
 	mutex_init(&live->lock);
+	cond_init(&live->listened);
 	return live;
 }
 
@@ -62,6 +63,7 @@ void live_unref(struct live *live)
 	cancel_release(&live->cancel);
 	buf_release(&live->temp);
 	mutex_release(&live->lock);
+	cond_release(&live->listened);
 	while (live->late) {
 		struct late *late = live->late;
 
@@ -73,10 +75,48 @@ void live_unref(struct live *live)
 	free(live);
 }
 
+/* Who waited gets it, and says so when it has read that too. */
+static void was_heard_locked(struct live *live) REQUIRES(live->lock)
+{
+	if (live->awaited)
+		live->unheard = 0;
+	live->awaited = false;
+}
+
+static void await_locked(struct live *live) REQUIRES(live->lock)
+{
+	live->awaited = true;
+	cond_wake_all(&live->listened);
+}
+
 void live_add(struct live *live, enum live_stream which, struct span text)
 {
 	mutex_lock(&live->lock);
 	buf_span_add(&live->text[which], text);
+	was_heard_locked(live);
+	mutex_unlock(&live->lock);
+}
+
+void live_rest(struct live *live)
+{
+	uint64_t until;
+
+	mutex_lock(&live->lock);
+	if (live->unheard < LIVE_REST_AFTER) {
+		live->unheard++;
+	} else {
+		until = clock_monotonic() + LIVE_REST_NS;
+		while (!live->awaited && cond_wait_until(&live->listened, &live->lock, until))
+			;
+	}
+	mutex_unlock(&live->lock);
+}
+
+void live_cancel(struct live *live)
+{
+	cancel_fire(&live->cancel);
+	mutex_lock(&live->lock);
+	await_locked(live);
 	mutex_unlock(&live->lock);
 }
 
@@ -153,10 +193,12 @@ int live_read(struct live *live, enum live_stream which, uint64_t offset, size_t
 		r = -ENOMEM;
 	else if (offset < text->len)
 		buf_add(out, text->data + offset, MIN(size, text->len - offset));
-	else if (!live->ended)
-		r = -EAGAIN;
-	else
+	else if (live->ended)
 		r = live->failed && which == LIVE_OUTPUT ? -EIO : 1;
+	else
+		r = -EAGAIN;
+	if (r == -EAGAIN)
+		await_locked(live);
 	mutex_unlock(&live->lock);
 	return r;
 }

@@ -9,6 +9,7 @@
 #define RUNNER_LIVE_H
 
 #include "base/cancel.h"
+#include "base/clock.h"
 #include "base/mutex.h"
 #include "runner/runner.h"
 
@@ -35,7 +36,15 @@ struct live {
 	struct late *late GUARDED_BY(lock);  /* events behind a gap, in order */
 	bool ended GUARDED_BY(lock);
 	bool failed GUARDED_BY(lock);
+
+	/* Whether it is listened to: live_rest(). */
+	struct cond listened;
+	bool awaited GUARDED_BY(lock);     /* somebody has all that was said so far, and waits */
+	unsigned unheard GUARDED_BY(lock); /* rests in a row before which nobody waited */
 };
+
+#define LIVE_REST_AFTER 16
+#define LIVE_REST_NS    (5 * NSEC_PER_MSEC)
 
 struct live *live_new(struct ref ref, const struct turn_info *info, struct err *err);
 void live_add(struct live *live, enum live_stream which, struct span text);
@@ -45,5 +54,15 @@ void live_add(struct live *live, enum live_stream which, struct span text);
  */
 void live_add_event(struct live *live, uint64_t bytes, struct span line, struct span output);
 void live_end(struct live *live, bool failed);
+
+/*
+ * Between two pieces of an answer. When nobody has waited for the last LIVE_REST_AFTER,
+ * this waits until somebody does, or for LIVE_REST_NS, so that more is there at once and
+ * a stream that nobody listens to costs little.
+ */
+void live_rest(struct live *live);
+
+/* The turn is to end; whoever works on it is told at once. */
+void live_cancel(struct live *live);
 
 #endif

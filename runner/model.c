@@ -210,6 +210,8 @@ static int exchange_piece(void *arg, struct span piece)
 {
 	struct exchange *x = arg;
 
+	if (!piece.len && x->reply->on_lull)
+		x->reply->on_lull(x->reply->arg);
 	x->taken += piece.len;
 	if (x->taken > ANSWER_MAX)
 		return err_set(x->err, -EMSGSIZE, "the answer is larger than %u bytes", ANSWER_MAX);

@@ -51,10 +51,11 @@ enum model_extra {
 
 typedef void model_text_fn(void *arg, struct span text, bool thought);
 
-/* The answer, as far as it has come. All owned; all zero but the callback at the start. */
+/* The answer, as far as it has come. All owned; all zero but the callbacks at the start. */
 struct model_reply {
 	/* Called for every piece of text as it arrives; fixed by the caller. */
 	model_text_fn *on_text;
+	void (*on_lull)(void *arg); /* after the pieces that came together; may wait. NULL: none */
 	void *arg;
 
 	struct content *content; /* role "model": texts joined, calls in order; NULL: nothing yet */

@@ -203,7 +203,7 @@ void runner_cancel(struct runner *rn, struct ref session)
 	if (c && c->stop)
 		cancel_fire(c->stop);
 	else if (c && c->first && !compaction)
-		cancel_fire(&c->first->cancel);
+		live_cancel(c->first);
 	mutex_unlock(&rn->lock);
 }
 
@@ -215,7 +215,7 @@ void runner_forget(struct runner *rn, struct ref session)
 	mutex_lock(&rn->lock);
 	c = *conversation_slot_locked(rn, session.session);
 	for (live = c ? c->first : NULL; live; live = live->next)
-		cancel_fire(&live->cancel);
+		live_cancel(live);
 	if (c && c->stop)
 		cancel_fire(c->stop);
 	mutex_unlock(&rn->lock);
@@ -349,7 +349,7 @@ void runner_stop(struct runner *rn)
 			if (!live)
 				continue;
 			atomic_store(&live->stopping, true);
-			cancel_fire(&live->cancel);
+			live_cancel(live);
 		}
 	}
 	cond_wake_all(&rn->work);

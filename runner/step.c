@@ -64,6 +64,15 @@ static void on_text(void *arg, struct span text, bool thought)
 		run_show_text(run, text, thought);
 }
 
+static void on_lull(void *arg)
+{
+	struct step *s = arg;
+	const struct run *run = s->llm->run;
+
+	if (run_streams(run))
+		live_rest(run->ground->in->live);
+}
+
 /* Callbacks of the model */
 
 static int before_input(void *arg, struct buf *out)
@@ -456,6 +465,7 @@ static int step_once(struct llm *l)
 	if (r == 0)
 		r = add_extras(l, &s.request);
 	s.reply.on_text = on_text;
+	s.reply.on_lull = on_lull;
 	s.reply.arg = &s;
 	if (r == 0 && changes_init(&s.changes, run) < 0)
 		r = run_nomem(run);
