@@ -1,53 +1,16 @@
 /*
  * The providers gemini and vertex_ai: what goes out and what comes in.
  */
-static const char *const variables[] = { "GOOGLE_API_KEY",
-					 "GEMINI_API_KEY",
-					 "GOOGLE_GEMINI_BASE_URL",
-					 "GOOGLE_VERTEX_BASE_URL",
-					 "GOOGLE_GENAI_API_VERSION",
-					 "GOOGLE_GENAI_USE_ENTERPRISE",
-					 "GOOGLE_GENAI_USE_VERTEXAI",
-					 "GOOGLE_CLOUD_PROJECT",
-					 "GOOGLE_CLOUD_LOCATION",
-					 "CLOUDSDK_AUTH_ACCESS_TOKEN" };
-
-#define RIG_MODEL    "gemini/m"
-#define RIG_BODIES   "fixtures/gemini"
-#define RIG_REQUESTS "fixtures/gemini-requests"
-#define RIG_END      "\"finishReason\":"
 #include "model_rig.h"
 
-static void test_bodies(void **state)
-{
-	(void)state;
-	assert_true(check_bodies() > 50);
-}
-
-static void test_requests(void **state)
-{
-	(void)state;
-	assert_true(check_requests() > 70);
-}
-
-static void test_recorded(void **state)
-{
-	static const char *const folders[] = { "gemini", NULL };
-
-	(void)state;
-	check_recordings(folders);
-}
-
-/* Questions whose bodies the service accepted, made again. */
-
 /* Contents in one spelling, without those that say nothing. */
-static json_t *normal_contents(json_t *contents)
+static void level_contents(json_t *body)
 {
 	json_t *all = json_array();
 	json_t *item;
 	size_t i;
 
-	json_array_foreach(contents, i, item)
+	json_array_foreach(json_object_get(body, "contents"), i, item)
 	{
 		struct buf canonical = { 0 };
 		struct content *content;
@@ -61,11 +24,17 @@ static json_t *normal_contents(json_t *contents)
 		buf_release(&canonical);
 		free(text);
 	}
-	return all;
+	json_object_set_new(body, "contents", all);
+}
+
+static void level(json_t *recorded, json_t *got)
+{
+	level_contents(recorded);
+	level_contents(got);
 }
 
 /* A body as a question: what ADK has of it. */
-static json_t *question_of(json_t *body)
+static json_t *fixture_of(json_t *body)
 {
 	json_t *config = json_deep_copy(json_object_get(body, "generationConfig"));
 	json_t *tools = json_array();
@@ -93,82 +62,13 @@ static json_t *question_of(json_t *body)
 	if (json_object_get(body, "toolConfig"))
 		json_object_set(config, "toolConfig", json_object_get(body, "toolConfig"));
 	return json_pack(
-		"{sOsososo*}", "contents", json_object_get(body, "contents"), "tools", tools,
-		"config", config, "system",
+		"{s{ss}s{sOsososo*}}", "env", "GEMINI_API_KEY", "k", "request", "contents",
+		json_object_get(body, "contents"), "tools", tools, "config", config, "system",
 		json_incref(json_object_get(
 			json_array_get(json_object_get(json_object_get(body, "systemInstruction"),
 						       "parts"),
 				       0),
 			"text")));
-}
-
-static size_t recorded_requests;
-
-static void check_recorded_request(const char *folder, const char *name)
-{
-	struct http_request http = { 0 };
-	struct err err = { 0 };
-	struct question q;
-	json_t *from;
-	json_t *body;
-	json_t *got;
-
-	if (strncmp(name, "gemini-", 7) != 0 || strstr(name, ".meta"))
-		return;
-	body = read_json(folder, name, ".json");
-	from = question_of(body);
-	question_make(&q, from);
-	question_settle(&q, NULL);
-	if (q.rq.provider->encode(&q.rq, &http, &err) < 0)
-		fail_msg("%s: %s", name, err.text);
-	got = parsed(buf_span(&http.body));
-	json_object_set_new(body, "contents", normal_contents(json_object_get(body, "contents")));
-	json_object_set_new(got, "contents", normal_contents(json_object_get(got, "contents")));
-	if (!json_equal(body, got))
-		fail_msg("%s: got %.*s", name, (int)http.body.len, http.body.data);
-	recorded_requests++;
-	http_request_release(&http);
-	question_release(&q);
-	json_decref(got);
-	json_decref(body);
-	json_decref(from);
-}
-
-static void test_recorded_requests(void **state)
-{
-	const char *root = getenv("ADKFS_RECORDED");
-	char path[512];
-
-	(void)state;
-	if (!root)
-		skip();
-	set_environment(NULL);
-	setenv("GEMINI_API_KEY", "k", 1);
-	(void)snprintf(path, sizeof path, "%s/requests", root);
-	(void)each_file(path, ".json", check_recorded_request);
-	assert_true(recorded_requests > 3);
-}
-
-static void run_text(struct outcome *o, const char *body)
-{
-	run(o, span_of(body), SIZE_MAX);
-}
-
-/* Numbers of arguments and results stay as they were written. */
-static void test_numbers(void **state)
-{
-	static const char body[] =
-		"data: {\"candidates\":[{\"content\":{\"parts\":[{\"functionCall\":{\"name\":\"f\","
-		"\"args\":{ \"a\": 1.50, \"b\": 12345678901234567890123, \"c\": 1E400 }}}]},"
-		"\"finishReason\":\"STOP\"}]}\r\n\r\n";
-	struct outcome o;
-
-	(void)state;
-	run_text(&o, body);
-	assert_int_equal(o.r, 0);
-	assert_string_equal(o.reply.content->parts[0].json,
-			    "{\"a\":1.50,\"b\":12345678901234567890123,\"c\":1E400}");
-	outcome_release(&o);
 }
 
 /* Why there is no content, in words. */
@@ -196,7 +96,7 @@ static void test_reasons(void **state)
 	for (i = 0; i < ARRAY_SIZE(cases); i++) {
 		struct outcome o;
 
-		run_text(&o, cases[i].body);
+		outcome_make(&o, span_of(cases[i].body), SIZE_MAX);
 		assert_int_equal(o.r, 0);
 		assert_string_equal(o.reply.error_message, cases[i].message);
 		outcome_release(&o);
@@ -223,15 +123,18 @@ static void test_extras(void **state)
 	struct outcome o;
 
 	(void)state;
-	run_text(&o, body);
+	outcome_make(&o, span_of(body), SIZE_MAX);
 	assert_int_equal(o.r, 0);
 	assert_extra(&o, MODEL_GROUNDING, "{\"webSearchQueries\":[\"\xef\xbf\xbd\"]}");
 	assert_extra(&o, MODEL_CITATIONS, "{\"citations\":[{\"uri\":\"u\"}]}");
 	assert_extra(&o, MODEL_AVG_LOGPROBS, "-0.25");
 	assert_extra(&o, MODEL_LOGPROBS, "{\"chosenCandidates\":[]}");
 	outcome_release(&o);
-	run_text(&o, "{\"candidates\":[{\"citationMetadata\":{\"citations\":[{\"uri\":\"v\"}]},"
-		     "\"finishReason\":\"STOP\"}]}");
+	outcome_make(
+		&o,
+		SPAN("{\"candidates\":[{\"citationMetadata\":{\"citations\":[{\"uri\":\"v\"}]},"
+		     "\"finishReason\":\"STOP\"}]}"),
+		SIZE_MAX);
 	assert_extra(&o, MODEL_CITATIONS, "{\"citations\":[{\"uri\":\"v\"}]}");
 	outcome_release(&o);
 }
@@ -252,12 +155,10 @@ static void test_round_trip(void **state)
 	size_t i;
 
 	(void)state;
-	set_environment(NULL);
-	setenv("GEMINI_API_KEY", "k", 1);
+	set_only("GEMINI_API_KEY", "k");
 	for (i = 0; i < ARRAY_SIZE(parts); i++) {
 		struct buf body = { 0 };
 		struct http_request http = { 0 };
-		struct model_request rq = { .name = "gemini-2.5-pro", .count = 1 };
 		struct outcome o;
 		json_t *sent;
 		json_t *wanted = parsed(span_of(parts[i]));
@@ -266,10 +167,9 @@ static void test_round_trip(void **state)
 			   "data: {\"candidates\":[{\"content\":{\"parts\":%s},\"finishReason\":"
 			   "\"STOP\"}]}\r\n\r\n",
 			   parts[i]);
-		run(&o, buf_span(&body), 5);
+		outcome_make(&o, buf_span(&body), 5);
 		assert_int_equal(o.r, 0);
-		rq.contents = &o.reply.content;
-		assert_int_equal(provider()->encode(&rq, &http, NULL), 0);
+		ask_contents(&o.reply.content, 1, &http);
 		sent = parsed(buf_span(&http.body));
 		if (!json_equal(
 			    wanted,
@@ -298,47 +198,13 @@ static void test_big_image(void **state)
 	memset(body.data + body.len, '/', size);
 	body.len += size;
 	buf_text(&body, "\"}}]},\"finishReason\":\"STOP\"}]}\r\n\r\n");
-	run(&o, buf_span(&body), 16384);
+	outcome_make(&o, buf_span(&body), 16384);
 	assert_int_equal(o.r, 0);
 	assert_int_equal(o.reply.content->count, 2);
 	assert_int_equal(o.reply.content->parts[1].text.len, size);
 	assert_int_equal(o.reply.content->parts[1].text.data[size - 1], '_');
 	outcome_release(&o);
 	buf_release(&body);
-}
-
-static void test_error_messages(void **state)
-{
-	static const struct {
-		const char *body;
-		const char *message; /* NULL: not of the form */
-	} bodies[] = {
-		{ "{\"error\":{\"code\":404,\"message\":\"no such "
-		  "model\",\"status\":\"NOT_FOUND\"}}",
-		  "no such model" },
-		{ " [ {\"error\":{\"message\":\"in a list\"}} ]\n", "in a list" },
-		{ "{\"error\":{\"status\":\"INTERNAL\",\"message\":\"\"}}", "INTERNAL" },
-		{ "{\"error\":\"text\"}", "text" },
-		{ "{\"error\":{\"message\":\"a\\ud83d\"}}", "a\xef\xbf\xbd" },
-		{ "{\"error\":{}}", NULL },
-		{ "{}", NULL },
-		{ "[]", NULL },
-		{ "[1]", NULL },
-		{ "<html>502</html>", NULL },
-		{ "", NULL },
-	};
-	size_t i;
-
-	(void)state;
-	for (i = 0; i < ARRAY_SIZE(bodies); i++) {
-		struct buf message = { 0 };
-		bool found = provider()->error_message(span_of(bodies[i].body), &message);
-
-		assert_int_equal(found, bodies[i].message != NULL);
-		if (found)
-			assert_string_equal(buf_cstr(&message), bodies[i].message);
-		buf_release(&message);
-	}
 }
 
 #define RETRY(delay)                                                                               \
@@ -386,15 +252,45 @@ static void test_find(void **state)
 	size_t i;
 
 	(void)state;
-	for (i = 0; i < ARRAY_SIZE(cases); i++) {
-		const struct model_provider *p = NULL;
-		const char *name = NULL;
-
-		assert_int_equal(model_find(cases[i].model, &p, &name, NULL), 0);
-		assert_ptr_equal(p, cases[i].provider);
-		assert_string_equal(name, cases[i].name);
-	}
+	for (i = 0; i < ARRAY_SIZE(cases); i++)
+		assert_ptr_equal(found(cases[i].model, cases[i].name), cases[i].provider);
 }
+
+static const struct rig_error errors[] = {
+	{ "{\"error\":{\"code\":404,\"message\":\"no such model\",\"status\":\"NOT_FOUND\"}}",
+	  "no such model" },
+	{ " [ {\"error\":{\"message\":\"in a list\"}} ]\n", "in a list" },
+	{ "{\"error\":{\"status\":\"INTERNAL\",\"message\":\"\"}}", "INTERNAL" },
+	{ "{\"error\":\"text\"}", "text" },
+	{ "{\"error\":{\"message\":\"a\\ud83d\"}}", "a\xef\xbf\xbd" },
+	{ "{\"error\":{}}", NULL },
+	{ "{}", NULL },
+	{ "[]", NULL },
+	{ "[1]", NULL },
+	{ "<html>502</html>", NULL },
+	{ "", NULL },
+	{ 0 },
+};
+
+const struct model_rig rig = {
+	.model = "gemini/m",
+	.variables =
+		(const char *const[]){ "GOOGLE_API_KEY", "GEMINI_API_KEY", "GOOGLE_GEMINI_BASE_URL",
+				       "GOOGLE_VERTEX_BASE_URL", "GOOGLE_GENAI_API_VERSION",
+				       "GOOGLE_GENAI_USE_ENTERPRISE", "GOOGLE_GENAI_USE_VERTEXAI",
+				       "GOOGLE_CLOUD_PROJECT", "GOOGLE_CLOUD_LOCATION",
+				       "CLOUDSDK_AUTH_ACCESS_TOKEN", NULL },
+	.bodies = { "fixtures/gemini", .above = 50 },
+	.requests = { "fixtures/gemini-requests", .above = 70 },
+	.recorded = (const char *const[]){ "gemini", NULL },
+	.end_marker = "\"finishReason\":",
+	.numbers =
+		"data: {\"candidates\":[{\"content\":{\"parts\":[{\"functionCall\":{\"name\":\"f\","
+		"\"args\":{ \"a\": 1.50, \"b\": 12345678901234567890123, \"c\": 1E400 }}}]},"
+		"\"finishReason\":\"STOP\"}]}\r\n\r\n",
+	.errors = errors,
+	.again = { "gemini-", .above = 3, .fixture = fixture_of, .level = level },
+};
 
 int main(void)
 {

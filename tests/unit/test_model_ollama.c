@@ -1,119 +1,24 @@
 /*
  * The provider ollama: what goes out and what comes in.
  */
-static const char *const variables[] = { "OLLAMA_HOST", "OLLAMA_API_KEY" };
-
-#define RIG_MODEL    "ollama/m"
-#define RIG_BODIES   "fixtures/ollama"
-#define RIG_REQUESTS "fixtures/ollama-requests"
-#define RIG_END      "\"done\":true"
 #include "model_rig.h"
 
 static void test_find(void **state)
 {
-	const struct model_provider *p = NULL;
-	const char *name = NULL;
-
 	(void)state;
-	assert_int_equal(model_find("ollama_chat/org/model:7b", &p, &name, NULL), 0);
-	assert_string_equal(p->name, "ollama");
-	assert_string_equal(name, "org/model:7b");
-}
-
-static void test_bodies(void **state)
-{
-	(void)state;
-	assert_true(check_bodies() > 30);
-}
-
-static void test_requests(void **state)
-{
-	(void)state;
-	assert_true(check_requests() > 40);
-}
-
-static void test_recorded(void **state)
-{
-	static const char *const folders[] = { "ollama", NULL };
-
-	(void)state;
-	check_recordings(folders);
-}
-
-/* Numbers of arguments stay as the model wrote them. */
-static void test_numbers(void **state)
-{
-	static const char body[] = "{\"message\":{\"tool_calls\":[{\"function\":{\"name\":\"f\","
-				   "\"arguments\":{ \"a\": 1.50, \"b\": 12345678901234567890123, "
-				   "\"c\": 1E400 }}}]},\"done\":true}";
-	struct outcome o;
-
-	(void)state;
-	run(&o, span_of(body), SIZE_MAX);
-	assert_int_equal(o.r, 0);
-	assert_string_equal(o.reply.content->parts[0].json,
-			    "{\"a\":1.50,\"b\":12345678901234567890123,\"c\":1E400}");
-	outcome_release(&o);
-}
-
-static void test_pieces_are_heard(void **state)
-{
-	struct buf body = { 0 };
-	struct outcome o;
-
-	(void)state;
-	read_text(&body, RIG_BODIES, "thinking", ".body");
-	run(&o, buf_span(&body), 7);
-	assert_true(span_is(buf_span(&o.heard), "42"));
-	assert_true(span_is(buf_span(&o.thought), "hm so"));
-	outcome_release(&o);
-	buf_release(&body);
-}
-
-static void test_error_messages(void **state)
-{
-	static const struct {
-		const char *body;
-		const char *message; /* NULL: not of the form */
-	} bodies[] = {
-		{ "{\"error\":\"model 'x' not found\"}", "model 'x' not found" },
-		{ "{\"error\":{\"message\":\"limit\",\"type\":\"x\"}}", "limit" },
-		{ "{\"error\":\"a\\ud83d\"}", "a\xef\xbf\xbd" },
-		{ "{\"error\":\"\"}", NULL },
-		{ "<html>502</html>", NULL },
-		{ "", NULL },
-	};
-	size_t i;
-
-	(void)state;
-	for (i = 0; i < ARRAY_SIZE(bodies); i++) {
-		struct buf message = { 0 };
-		bool found = provider()->error_message(span_of(bodies[i].body), &message);
-
-		assert_int_equal(found, bodies[i].message != NULL);
-		if (found)
-			assert_string_equal(buf_cstr(&message), bodies[i].message);
-		buf_release(&message);
-	}
+	assert_string_equal(found("ollama_chat/org/model:7b", "org/model:7b")->name, "ollama");
 }
 
 /* The address that a request with this OLLAMA_HOST goes to; "": it is refused. */
 static void check_host(const char *host, const char *url)
 {
-	json_t *question_json = json_pack("{s:[{s:s,s:[{s:s}]}]}", "contents", "role", "user",
-					  "parts", "text", "x");
 	struct http_request http = { 0 };
 	struct err err = { 0 };
-	struct question q;
 	char want[256];
-	int r;
+	int r = ask_word(
+		json_pack("{s:s,s:s*}", "OLLAMA_API_KEY", "made-0123456789", "OLLAMA_HOST", host),
+		&http, &err);
 
-	set_environment(NULL);
-	setenv("OLLAMA_API_KEY", "made-0123456789", 1);
-	if (host)
-		setenv("OLLAMA_HOST", host, 1);
-	question_make(&q, question_json);
-	r = provider()->encode(&q.rq, &http, &err);
 	(void)snprintf(want, sizeof want, "%s/api/chat", url);
 	if (*url ? r < 0 || !span_is(buf_span(&http.url), want) : r != -EINVAL)
 		fail_msg("OLLAMA_HOST=%s: %.*s %s", host ? host : "", (int)http.url.len,
@@ -121,8 +26,6 @@ static void check_host(const char *host, const char *url)
 	if (!*url)
 		assert_memory_equal(err.text, "OLLAMA_HOST", 11);
 	http_request_release(&http);
-	question_release(&q);
-	json_decref(question_json);
 }
 
 static void test_hosts(void **state)
@@ -215,29 +118,30 @@ static json_t *content_of(json_t *message)
 }
 
 /* A recorded request as the question that it answers to. */
-static json_t *question_of(json_t *body)
+static json_t *fixture_of(json_t *recorded)
 {
 	json_t *contents = json_array();
 	json_t *tools = json_array();
 	json_t *item;
 	size_t i;
 
-	json_array_foreach(json_object_get(body, "messages"), i, item)
+	json_array_foreach(json_object_get(recorded, "messages"), i, item)
 		json_array_append_new(contents, content_of(item));
-	json_array_foreach(json_object_get(body, "tools"), i, item)
+	json_array_foreach(json_object_get(recorded, "tools"), i, item)
 		json_array_append(tools, json_object_get(item, "function"));
-	return json_pack("{s:O,s:o,s:o}", "name", json_object_get(body, "model"), "contents",
-			 contents, "tools", tools);
+	return json_pack("{s:{s:O,s:o,s:o}}", "request", "name", json_object_get(recorded, "model"),
+			 "contents", contents, "tools", tools);
 }
 
-/* What differs on purpose: we stream, and results are JSON. */
-static void level(json_t *body)
+/* We stream, and results are JSON. */
+static void level(json_t *recorded, json_t *got)
 {
 	json_t *message;
 	size_t i;
 
-	json_object_set_new(body, "stream", json_false());
-	json_array_foreach(json_object_get(body, "messages"), i, message)
+	(void)recorded;
+	json_object_set_new(got, "stream", json_false());
+	json_array_foreach(json_object_get(got, "messages"), i, message)
 	{
 		json_t *result = json_loads(json_string_value(json_object_get(message, "content")),
 					    0, NULL);
@@ -248,48 +152,13 @@ static void level(json_t *body)
 	}
 }
 
-static void test_recorded_request(void **state)
+/* A listener who has enough after so many sentences. */
+static int hear_some(void *arg, const char *sentence)
 {
-	const char *root = getenv("ADKFS_RECORDED");
-	struct http_request http = { 0 };
-	struct err err = { 0 };
-	struct question q;
-	char folder[512];
-	json_t *wanted;
-	json_t *from;
-	json_t *body;
+	unsigned *left = arg;
 
-	(void)state;
-	if (!root)
-		skip();
-	set_environment(NULL);
-	(void)snprintf(folder, sizeof folder, "%s/requests", root);
-	wanted = read_json(folder, "ollama-tool-result", ".json");
-	from = question_of(wanted);
-	question_make(&q, from);
-	assert_int_equal(provider()->encode(&q.rq, &http, &err), 0);
-	body = parsed(buf_span(&http.body));
-	level(body);
-	if (!json_equal(body, wanted))
-		fail_msg("got %.*s", (int)http.body.len, http.body.data);
-	json_decref(body);
-	http_request_release(&http);
-	question_release(&q);
-	json_decref(from);
-	json_decref(wanted);
-}
-
-struct heard {
-	struct buf text;
-	unsigned left; /* sentences until the listener has enough */
-};
-
-static int note(void *arg, const char *sentence)
-{
-	struct heard *h = arg;
-
-	buf_printf(&h->text, "%s\n", sentence);
-	return --h->left ? 0 : -EINTR;
+	(void)sentence;
+	return --*left ? 0 : -EINTR;
 }
 
 static void test_review(void **state)
@@ -308,22 +177,43 @@ static void test_review(void **state)
 		"tool 't': parameters.properties.i is sent to ollama without oneOf\n"
 		"tool 't': parameters is sent to ollama without additionalProperties, "
 		"minProperties\n";
-	json_t *fixture = read_json(RIG_REQUESTS, "tool-schema", ".json");
-	struct heard all = { .left = 100 };
-	struct heard some = { .left = 2 };
+	json_t *fixture = read_json(rig.requests.path, "tool-schema", ".json");
+	unsigned left = 2;
 	struct question q;
 
 	(void)state;
 	question_make(&q, json_object_get(fixture, "request"));
-	assert_int_equal(provider()->review(&q.rq, note, &all), 0);
-	assert_string_equal(buf_cstr(&all.text), wanted);
-	assert_int_equal(provider()->review(&q.rq, note, &some), -EINTR);
-	assert_int_equal(some.left, 0);
-	buf_release(&all.text);
-	buf_release(&some.text);
+	assert_review(&q.rq, wanted);
+	assert_int_equal(provider()->review(&q.rq, hear_some, &left), -EINTR);
+	assert_int_equal(left, 0);
 	question_release(&q);
 	json_decref(fixture);
 }
+
+static const struct rig_error errors[] = {
+	{ "{\"error\":\"model 'x' not found\"}", "model 'x' not found" },
+	{ "{\"error\":{\"message\":\"limit\",\"type\":\"x\"}}", "limit" },
+	{ "{\"error\":\"a\\ud83d\"}", "a\xef\xbf\xbd" },
+	{ "{\"error\":\"\"}", NULL },
+	{ "<html>502</html>", NULL },
+	{ "", NULL },
+	{ 0 },
+};
+
+const struct model_rig rig = {
+	.model = "ollama/m",
+	.variables = (const char *const[]){ "OLLAMA_HOST", "OLLAMA_API_KEY", NULL },
+	.bodies = { "fixtures/ollama", .above = 30 },
+	.requests = { "fixtures/ollama-requests", .above = 40 },
+	.recorded = (const char *const[]){ "ollama", NULL },
+	.end_marker = "\"done\":true",
+	.numbers = "{\"message\":{\"tool_calls\":[{\"function\":{\"name\":\"f\","
+		   "\"arguments\":{ \"a\": 1.50, \"b\": 12345678901234567890123, "
+		   "\"c\": 1E400 }}}]},\"done\":true}",
+	.heard = { "thinking", "42", "hm so", "stop" },
+	.errors = errors,
+	.again = { "ollama-", .fixture = fixture_of, .level = level },
+};
 
 int main(void)
 {
@@ -332,7 +222,7 @@ int main(void)
 		cmocka_unit_test(test_numbers),  cmocka_unit_test(test_pieces_are_heard),
 		cmocka_unit_test(test_requests), cmocka_unit_test(test_error_messages),
 		cmocka_unit_test(test_hosts),    cmocka_unit_test(test_review),
-		cmocka_unit_test(test_recorded), cmocka_unit_test(test_recorded_request),
+		cmocka_unit_test(test_recorded), cmocka_unit_test(test_recorded_requests),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

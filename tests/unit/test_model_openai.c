@@ -1,94 +1,32 @@
 /*
  * The provider openai and its dialects: what goes out and what comes in.
  */
-static const char *const variables[] = {
-	"AZURE_AD_TOKEN",
-	"AZURE_API_BASE",
-	"AZURE_API_KEY",
-	"AZURE_API_VERSION",
-	"AZURE_MAX_TOKENS_FIELD",
-	"AZURE_OPENAI_AD_TOKEN",
-	"AZURE_OPENAI_API_KEY",
-	"AZURE_OPENAI_ENDPOINT",
-	"DEEPSEEK_API_BASE",
-	"DEEPSEEK_API_KEY",
-	"FIREWORKS_API_BASE",
-	"FIREWORKS_API_KEY",
-	"GROQ_API_BASE",
-	"GROQ_API_KEY",
-	"HOSTED_VLLM_API_BASE",
-	"HOSTED_VLLM_API_KEY",
-	"LITELLM_PROXY_API_BASE",
-	"LITELLM_PROXY_API_KEY",
-	"LM_STUDIO_API_BASE",
-	"LM_STUDIO_API_KEY",
-	"MISTRAL_API_BASE",
-	"MISTRAL_API_KEY",
-	"OPENAI_API_KEY",
-	"OPENAI_API_VERSION",
-	"OPENAI_BASE_URL",
-	"OPENAI_MAX_TOKENS_FIELD",
-	"OPENAI_ORG_ID",
-	"OPENAI_PROJECT",
-	"OPENROUTER_API_BASE",
-	"OPENROUTER_API_KEY",
-	"OR_APP_NAME",
-	"OR_SITE_URL",
-	"TOGETHERAI_API_KEY",
-	"TOGETHER_AI_API_BASE",
-	"TOGETHER_API_KEY",
-	"TOGETHER_BASE_URL",
-	"XAI_API_BASE",
-	"XAI_API_KEY",
-};
-
-#define RIG_MODEL    "openai/m"
-#define RIG_BODIES   "fixtures/openai"
-#define RIG_REQUESTS "fixtures/openai-requests"
-#define RIG_END      "\"finish_reason\":\""
 #include "model_rig.h"
-
-static void test_bodies(void **state)
-{
-	(void)state;
-	assert_true(check_bodies() > 30);
-}
-
-static void test_requests(void **state)
-{
-	(void)state;
-	assert_true(check_requests() > 20);
-}
 
 static void test_dialects(void **state)
 {
+	static const struct rig_folder folder = { "fixtures/openai-dialects", .above = 40 };
+
 	(void)state;
-	assert_true(each_file("fixtures/openai-dialects", ".json", check_request) > 40);
+	check_requests(&folder);
 }
 
 /* A signature goes back as it came, byte for byte. */
 static void test_signature_round_trip(void **state)
 {
-	static const char wanted[] = "{\"google\":{\"thought_signature\":\"sig+/==\"}}";
-	struct model_request rq = { .name = "m", .count = 1 };
 	struct http_request http = { 0 };
-	struct buf body = { 0 };
 	struct outcome o;
 
 	(void)state;
-	set_environment(NULL);
-	setenv("OPENAI_BASE_URL", "https://generativelanguage.googleapis.com/v1beta/openai", 1);
+	set_only("OPENAI_BASE_URL", "https://generativelanguage.googleapis.com/v1beta/openai");
 	setenv("OPENAI_API_KEY", "k", 1);
-	read_text(&body, RIG_BODIES, "signature-on-call", ".body");
-	run(&o, buf_span(&body), SIZE_MAX);
+	outcome_of_body(&o, "signature-on-call", SIZE_MAX);
 	assert_int_equal(o.r, 0);
-	rq.provider = provider();
-	rq.contents = &o.reply.content;
-	assert_int_equal(rq.provider->encode(&rq, &http, NULL), 0);
-	assert_non_null(memmem(http.body.data, http.body.len, wanted, strlen(wanted)));
+	ask_contents(&o.reply.content, 1, &http);
+	assert_non_null(
+		strstr(buf_cstr(&http.body), "{\"google\":{\"thought_signature\":\"sig+/==\"}}"));
 	http_request_release(&http);
 	outcome_release(&o);
-	buf_release(&body);
 }
 
 /* Contents of a recorded request, without what the system said. */
@@ -144,27 +82,20 @@ static size_t contents_of(json_t *messages, struct content **out)
 /* What DeepSeek took in its thinking mode, out of the same conversation. */
 static void test_recorded_reasoning(void **state)
 {
-	const char *root = getenv("ADKFS_RECORDED");
 	struct content *contents[16];
 	struct model_request rq = { .contents = contents };
 	struct http_request http = { 0 };
 	struct err err = { 0 };
-	char folder[512];
-	json_t *wanted;
+	json_t *wanted = read_recorded("requests", "deepseek-reasoning-sent-back");
+	json_t *messages = json_object_get(wanted, "messages");
 	json_t *body;
-	json_t *messages;
 	size_t i;
 
 	(void)state;
-	if (!root)
-		skip();
-	set_environment(NULL);
-	setenv("DEEPSEEK_API_KEY", "k", 1);
-	(void)snprintf(folder, sizeof folder, "%s/requests", root);
-	wanted = read_json(folder, "deepseek-reasoning-sent-back", ".json");
-	messages = json_object_get(wanted, "messages");
+	set_only("DEEPSEEK_API_KEY", "k");
 	rq.count = contents_of(messages, contents);
-	assert_int_equal(model_find("deepseek/deepseek-reasoner", &rq.provider, &rq.name, NULL), 0);
+	rq.name = "deepseek-reasoner";
+	rq.provider = found("deepseek/deepseek-reasoner", rq.name);
 	if (rq.provider->encode(&rq, &http, &err) < 0)
 		fail_msg("%s", err.text);
 	body = parsed(buf_span(&http.body));
@@ -186,109 +117,19 @@ static void test_recorded_reasoning(void **state)
 	json_decref(wanted);
 }
 
-struct sentences {
-	char text[4][160];
-	size_t count;
-};
-
-static int note_sentence(void *arg, const char *sentence)
-{
-	struct sentences *s = arg;
-
-	(void)snprintf(s->text[s->count++], sizeof s->text[0], "%s", sentence);
-	return 0;
-}
-
 static void test_review(void **state)
 {
 	static const struct model_tool tools[] = { { .name = "docs.search" }, { .name = "plain" } };
 	struct model_request rq = { .provider = provider(), .tools = tools, .tool_count = 2 };
-	struct sentences said = { 0 };
+	json_t *config = json_pack("{s:{s:b}}", "thinkingConfig", "includeThoughts", 1);
 
 	(void)state;
-	assert_int_equal(rq.provider->review(&rq, note_sentence, &said), 0);
-	assert_int_equal(said.count, 1);
-	assert_string_equal(said.text[0],
-			    "tool docs.search: is called docs-x2E-search when openai is asked");
-	rq.config = json_pack("{s:{s:b}}", "thinkingConfig", "includeThoughts", 1);
+	assert_review(&rq, "tool docs.search: is called docs-x2E-search when openai is asked\n");
+	rq.config = config;
 	rq.tool_count = 0;
-	assert_int_equal(rq.provider->review(&rq, note_sentence, &said), 0);
-	assert_int_equal(said.count, 2);
-	assert_non_null(strstr(said.text[1], "includeThoughts: has no effect"));
-	json_decref((json_t *)rq.config);
-}
-
-static void test_recorded(void **state)
-{
-	static const char *const folders[] = { "openai", "compatible", NULL };
-
-	(void)state;
-	check_recordings(folders);
-}
-
-/* Numbers of arguments stay as the model wrote them. */
-static void test_numbers(void **state)
-{
-	static const char body[] =
-		"data: "
-		"{\"choices\":[{\"index\":0,\"delta\":{\"tool_calls\":[{\"index\":0,\"id\":\"c\","
-		"\"function\":{\"name\":\"f\",\"arguments\":\"{ \\\"a\\\": 1.50, \\\"b\\\": "
-		"12345678901234567890123, \\\"c\\\": 1E400 "
-		"}\"}}]},\"finish_reason\":\"stop\"}]}\n\n";
-	struct outcome o;
-
-	(void)state;
-	run(&o, span_of(body), SIZE_MAX);
-	assert_int_equal(o.r, 0);
-	assert_int_equal(o.reply.content->count, 1);
-	assert_string_equal(o.reply.content->parts[0].json,
-			    "{\"a\":1.50,\"b\":12345678901234567890123,\"c\":1E400}");
-	outcome_release(&o);
-}
-
-static void test_pieces_are_heard(void **state)
-{
-	struct buf body = { 0 };
-	struct outcome o;
-
-	(void)state;
-	read_text(&body, RIG_BODIES, "usage-null-and-reasoning", ".body");
-	run(&o, buf_span(&body), 7);
-	assert_true(span_is(buf_span(&o.heard), "42"));
-	assert_true(span_is(buf_span(&o.thought), "hm so"));
-	outcome_release(&o);
-	buf_release(&body);
-}
-
-static void test_error_messages(void **state)
-{
-	static const struct {
-		const char *body;
-		const char *message; /* NULL: not of the form */
-	} bodies[] = {
-		{ "{\"error\":{\"message\":\"no such model\",\"code\":null}}", "no such model" },
-		{ "{\"error\":{\"code\":429,\"message\":\"x\",\"metadata\":{\"raw\":\"limit\"}}}",
-		  "limit" },
-		{ "{\"error\":\"text\"}", "text" },
-		{ "{\"object\":\"error\",\"message\":\"vllm\"}", "vllm" },
-		{ "{\"detail\":\"Not Found\"}", "Not Found" },
-		{ "{\"error\":{\"message\":\"a\\ud83d\"}}", "a\xef\xbf\xbd" },
-		{ "{\"error\":{}}", NULL },
-		{ "<html>502</html>", NULL },
-		{ "", NULL },
-	};
-	size_t i;
-
-	(void)state;
-	for (i = 0; i < ARRAY_SIZE(bodies); i++) {
-		struct buf message = { 0 };
-		bool found = provider()->error_message(span_of(bodies[i].body), &message);
-
-		assert_int_equal(found, bodies[i].message != NULL);
-		if (found)
-			assert_string_equal(buf_cstr(&message), bodies[i].message);
-		buf_release(&message);
-	}
+	assert_review(&rq, "generate_content_config: thinkingConfig.includeThoughts: has no "
+			   "effect, thoughts are shown whenever they come\n");
+	json_decref(config);
 }
 
 static void test_find(void **state)
@@ -300,9 +141,7 @@ static void test_find(void **state)
 	size_t i;
 
 	(void)state;
-	assert_int_equal(model_find("openai/org/model:7b", &p, &name, NULL), 0);
-	assert_string_equal(p->name, "openai");
-	assert_string_equal(name, "org/model:7b");
+	assert_string_equal(found("openai/org/model:7b", "org/model:7b")->name, "openai");
 	for (i = 0; i < ARRAY_SIZE(bad); i++) {
 		struct err err = { 0 };
 
@@ -312,6 +151,80 @@ static void test_find(void **state)
 	assert_int_equal(model_find("nobody/x", &p, &name, &unknown), -EINVAL);
 	assert_non_null(strstr(unknown.text, "'nobody/x' has the provider 'nobody'"));
 }
+
+static const struct rig_error errors[] = {
+	{ "{\"error\":{\"message\":\"no such model\",\"code\":null}}", "no such model" },
+	{ "{\"error\":{\"code\":429,\"message\":\"x\",\"metadata\":{\"raw\":\"limit\"}}}",
+	  "limit" },
+	{ "{\"error\":\"text\"}", "text" },
+	{ "{\"object\":\"error\",\"message\":\"vllm\"}", "vllm" },
+	{ "{\"detail\":\"Not Found\"}", "Not Found" },
+	{ "{\"error\":{\"message\":\"a\\ud83d\"}}", "a\xef\xbf\xbd" },
+	{ "{\"error\":{}}", NULL },
+	{ "<html>502</html>", NULL },
+	{ "", NULL },
+	{ 0 },
+};
+
+/* Of all who speak so. */
+static const char *const variables[] = {
+	"AZURE_AD_TOKEN",
+	"AZURE_API_BASE",
+	"AZURE_API_KEY",
+	"AZURE_API_VERSION",
+	"AZURE_MAX_TOKENS_FIELD",
+	"AZURE_OPENAI_AD_TOKEN",
+	"AZURE_OPENAI_API_KEY",
+	"AZURE_OPENAI_ENDPOINT",
+	"DEEPSEEK_API_BASE",
+	"DEEPSEEK_API_KEY",
+	"FIREWORKS_API_BASE",
+	"FIREWORKS_API_KEY",
+	"GROQ_API_BASE",
+	"GROQ_API_KEY",
+	"HOSTED_VLLM_API_BASE",
+	"HOSTED_VLLM_API_KEY",
+	"LITELLM_PROXY_API_BASE",
+	"LITELLM_PROXY_API_KEY",
+	"LM_STUDIO_API_BASE",
+	"LM_STUDIO_API_KEY",
+	"MISTRAL_API_BASE",
+	"MISTRAL_API_KEY",
+	"OPENAI_API_KEY",
+	"OPENAI_API_VERSION",
+	"OPENAI_BASE_URL",
+	"OPENAI_MAX_TOKENS_FIELD",
+	"OPENAI_ORG_ID",
+	"OPENAI_PROJECT",
+	"OPENROUTER_API_BASE",
+	"OPENROUTER_API_KEY",
+	"OR_APP_NAME",
+	"OR_SITE_URL",
+	"TOGETHERAI_API_KEY",
+	"TOGETHER_AI_API_BASE",
+	"TOGETHER_API_KEY",
+	"TOGETHER_BASE_URL",
+	"XAI_API_BASE",
+	"XAI_API_KEY",
+	NULL,
+};
+
+const struct model_rig rig = {
+	.model = "openai/m",
+	.variables = variables,
+	.bodies = { "fixtures/openai", .above = 30 },
+	.requests = { "fixtures/openai-requests", .above = 20 },
+	.recorded = (const char *const[]){ "openai", "compatible", NULL },
+	.end_marker = "\"finish_reason\":\"",
+	.numbers =
+		"data: "
+		"{\"choices\":[{\"index\":0,\"delta\":{\"tool_calls\":[{\"index\":0,\"id\":\"c\","
+		"\"function\":{\"name\":\"f\",\"arguments\":\"{ \\\"a\\\": 1.50, \\\"b\\\": "
+		"12345678901234567890123, \\\"c\\\": 1E400 "
+		"}\"}}]},\"finish_reason\":\"stop\"}]}\n\n",
+	.heard = { "usage-null-and-reasoning", "42", "hm so", "stop" },
+	.errors = errors,
+};
 
 int main(void)
 {
