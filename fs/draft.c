@@ -197,6 +197,7 @@ static int cut_off(struct draft *d, struct err *err)
 		r = blob_truncate(&d->blob, 0, err);
 	if (r == 0) {
 		d->is_cut = true;
+		atomic_store(&d->is_saved, false);
 		atomic_store(&d->is_based, true);
 		measure_locked(d);
 	}
@@ -311,6 +312,7 @@ static int draft_base_locked(struct handle *h, struct draft *d, struct err *err)
 static void written_locked(struct handle *h, struct draft *d) REQUIRES(d->lock)
 {
 	d->is_written = true;
+	atomic_store(&d->is_saved, false);
 	measure_locked(d);
 	mutex_lock(&d->attr_lock);
 	d->attr.has &= ~(unsigned)(ATTR_MTIME | ATTR_ATIME);
@@ -453,14 +455,22 @@ ssize_t draft_copy(struct handle *from, uint64_t offset, struct handle *to, uint
 	return r < 0 ? r : (ssize_t)part.size;
 }
 
-bool draft_size(struct handle *h, uint64_t *size)
+bool draft_own_size(const struct handle *h, uint64_t *size)
 {
-	struct opened *o = h->state;
+	const struct opened *o = h->state;
 
 	if (!o->draft || !atomic_load(&o->draft->is_based))
 		return false;
 	*size = draft_length(o->draft);
 	return true;
+}
+
+/* The kernel may tell of the last close long after it: what was saved since then counts. */
+bool draft_size(struct handle *h, uint64_t *size)
+{
+	const struct opened *o = h->state;
+
+	return draft_own_size(h, size) && !atomic_load(&o->draft->is_saved);
 }
 
 int draft_sync(struct handle *h, struct err *err)

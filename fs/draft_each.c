@@ -20,7 +20,7 @@ static void look_at_size(struct handle *h, void *arg)
 	if (l->found) /* by the open that came last */
 		return;
 	l->found = true;
-	if (!draft_size(h, &l->st->size))
+	if (!draft_own_size(h, &l->st->size))
 		l->st->size = atomic_load(&o->view_size);
 }
 

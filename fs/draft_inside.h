@@ -17,6 +17,7 @@ struct draft {
 	atomic_bool is_renamed; /* the next save is another version, of the new name */
 	atomic_bool is_taken;   /* of a new artifact: by the open that made it */
 	atomic_bool is_based;   /* blob is the file: what was there before was loaded, or cut off */
+	atomic_bool is_saved;   /* all of it; what is stored is that, or newer */
 	bool is_written GUARDED_BY(lock); /* since it was saved: a close saves it */
 	bool is_cut GUARDED_BY(lock);     /* nothing but emptied: the last close saves it */
 	bool is_over GUARDED_BY(lock);    /* nothing more may be written */
@@ -40,6 +41,9 @@ struct opened {
 
 /* What is stored, as an open shows it: loaded when it changed. With the handle's lock. */
 MUST_CHECK int draft_refresh_view(struct handle *h, struct opened *o, struct err *err);
+
+/* What it has of its own: with bytes that were written, or that it started from. */
+bool draft_own_size(const struct handle *h, uint64_t *size);
 
 /*
  * A close that only emptied or made the file has an effect when the last descriptor is

@@ -97,6 +97,7 @@ static int save_locked(struct draft *d, const struct place *at, struct ref via, 
 	d->version = info.saved;
 	d->version_number = info.saved_number;
 	d->is_written = d->is_cut = false;
+	atomic_store(&d->is_saved, true);
 	(void)scratch_remove(at->fs, at->item);
 	if (is_new && is_gone(at)) /* in between */
 		(void)!artifact_remove(at->fs->store, at->ref, s.parent, s.name, NULL);

@@ -19,14 +19,16 @@ struct text_draft {
 	bool set;     /* at least once */
 	bool closing; /* others wait for the last close */
 	atomic_bool removed;
-	_Atomic uint64_t length; /* as others may ask, without the lock; NO_LENGTH: not loaded */
+	_Atomic uint64_t length; /* as others may ask, without the lock; NO_LENGTH: as it is stored */
 };
 
 #define NO_LENGTH UINT64_MAX
 
 static void measure(struct text_draft *d)
 {
-	atomic_store(&d->length, d->loaded ? d->text.len : NO_LENGTH);
+	bool own = d->loaded && (d->changed || !d->set);
+
+	atomic_store(&d->length, own ? d->text.len : NO_LENGTH);
 }
 
 int text_open(struct handle *h, const struct text_rules *rules, struct err *err)
@@ -180,6 +182,7 @@ static int set_locked(struct handle *h, struct text_draft *d, struct err *err)
 
 	d->changed = r < 0;
 	d->set |= r == 0;
+	measure(d);
 	return r;
 }
 
