@@ -5,68 +5,15 @@
 
 #include "store/bulk.h"
 #include "store/key.h"
+#include "tests/unit/store_rig.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
-
-#include <cmocka.h>
-
-static const char *engine; /* the one that is tested */
-static char folder[64];
-static struct store *st;
-static struct ref app, user, session;
-static struct err err;
-
-static void must(int got, int want, const char *what)
-{
-	if (got != want)
-		fail_msg("%s: %s (%s), not %s", what, got < 0 ? err_name(got) : "no error",
-			 err.text, want < 0 ? err_name(want) : "0");
-	err = (struct err){ 0 };
-}
-
-/* A call that must return so. */
-#define CODE(call, code) must((call), (code), #call)
-#define OK(call)         CODE(call, 0)
-
-static void open_store(void)
-{
-	struct store_options options = { .folder = folder, .engine = engine };
-
-	OK(store_open(&options, &st, &err));
-}
-
-static int setup(void **state UNUSED)
-{
-	(void)snprintf(folder, sizeof folder, "/tmp/adkfs-test-XXXXXX");
-	if (!mkdtemp(folder))
-		return -1;
-	open_store();
-	OK(scope_create(st, (struct ref){ 0 }, "app", &app, NULL, &err));
-	OK(scope_create(st, app, "user", &user, NULL, &err));
-	OK(scope_create(st, user, "session", &session, NULL, &err));
-	return 0;
-}
-
-static int remove_entry(const char *path, const struct stat *sb UNUSED, int kind UNUSED,
-			struct FTW *ftw UNUSED)
-{
-	return remove(path);
-}
-
-static int teardown(void **state UNUSED)
-{
-	store_close(st);
-	return nftw(folder, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
-}
 
 static int save_blob(struct artifact_save *save, const char *text, struct artifact_info *out)
 {
@@ -782,38 +729,30 @@ static void test_bulk_writer(void **state UNUSED)
 	assert_int_equal(pending(), 0);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_publish),
-		TEST(test_events),
-		TEST(test_user_files),
-		TEST(test_numbers_are_not_reused),
-		TEST(test_numbers_outlive_a_directory),
-		TEST(test_numbers_outlive_their_directory),
-		TEST(test_remove_version),
-		TEST(test_bulk_goes),
-		TEST(test_directories),
-		TEST(test_removed_directory),
-		TEST(test_gone),
-		TEST(test_long_names),
-		TEST(test_extend),
-		TEST(test_concurrent_saves),
-		TEST(test_lists_from),
-		TEST(test_watch),
-		TEST(test_describe),
-		TEST(test_uri_is_one_to_one),
-		TEST(test_reopen),
-		TEST(test_bulk_writer),
+		STORE_TEST(test_publish),
+		STORE_TEST(test_events),
+		STORE_TEST(test_user_files),
+		STORE_TEST(test_numbers_are_not_reused),
+		STORE_TEST(test_numbers_outlive_a_directory),
+		STORE_TEST(test_numbers_outlive_their_directory),
+		STORE_TEST(test_remove_version),
+		STORE_TEST(test_bulk_goes),
+		STORE_TEST(test_directories),
+		STORE_TEST(test_removed_directory),
+		STORE_TEST(test_gone),
+		STORE_TEST(test_long_names),
+		STORE_TEST(test_extend),
+		STORE_TEST(test_concurrent_saves),
+		STORE_TEST(test_lists_from),
+		STORE_TEST(test_watch),
+		STORE_TEST(test_describe),
+		STORE_TEST(test_uri_is_one_to_one),
+		STORE_TEST(test_reopen),
+		STORE_TEST(test_bulk_writer),
 	};
-	const char *const *name;
-	int failed = 0;
 
-	for (name = engine_names(); *name; name++) {
-		engine = *name;
-		failed += cmocka_run_group_tests_name(engine, tests, NULL, NULL);
-	}
-	return failed;
+	RUN_ON_ENGINES(tests);
 }

@@ -5,60 +5,12 @@
 
 #include "store/fork.h"
 #include "store/turn.h"
+#include "tests/unit/store_rig.h"
 
 #include <errno.h>
-#include <ftw.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
-
-#include <cmocka.h>
-
-static const char *engine; /* the one that is tested */
-static char folder[64];
-static struct store *st;
-static struct ref app, user, session;
-static struct err err;
-
-static void must(int got, int want, const char *what)
-{
-	if (got != want)
-		fail_msg("%s: %s (%s), not %s", what, got < 0 ? err_name(got) : "no error",
-			 err.text, want < 0 ? err_name(want) : "0");
-	err = (struct err){ 0 };
-}
-
-/* A call that must return so. */
-#define CODE(call, code) must((call), (code), #call)
-#define OK(call)         CODE(call, 0)
-
-static int setup(void **state UNUSED)
-{
-	struct store_options options = { .folder = folder, .engine = engine };
-
-	(void)snprintf(folder, sizeof folder, "/tmp/adkfs-test-XXXXXX");
-	if (!mkdtemp(folder))
-		return -1;
-	OK(store_open(&options, &st, &err));
-	OK(scope_create(st, (struct ref){ 0 }, "app", &app, NULL, &err));
-	OK(scope_create(st, app, "user", &user, NULL, &err));
-	OK(scope_create(st, user, "session", &session, NULL, &err));
-	return 0;
-}
-
-static int remove_entry(const char *path, const struct stat *sb UNUSED, int kind UNUSED,
-			struct FTW *ftw UNUSED)
-{
-	return remove(path);
-}
-
-static int teardown(void **state UNUSED)
-{
-	store_close(st);
-	return nftw(folder, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
-}
 
 static void put(const char *name, const char *text)
 {
@@ -276,21 +228,10 @@ static void test_gone(void **state UNUSED)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_put, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_number, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_rename, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_limits, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_take, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_stale, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_gone, setup, teardown),
+		STORE_TEST(test_put),    STORE_TEST(test_number), STORE_TEST(test_rename),
+		STORE_TEST(test_limits), STORE_TEST(test_take),   STORE_TEST(test_stale),
+		STORE_TEST(test_gone),
 	};
-	static const char *const engines[] = { "rocksdb", "memory" };
-	int failed = 0;
-	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(engines); i++) {
-		engine = engines[i];
-		failed += cmocka_run_group_tests_name(engine, tests, NULL, NULL);
-	}
-	return failed;
+	RUN_ON_ENGINES(tests);
 }

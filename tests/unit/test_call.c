@@ -4,61 +4,11 @@
 #include "store/call.h"
 
 #include "base/clock.h"
+#include "tests/unit/store_rig.h"
 
 #include <errno.h>
-#include <ftw.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
-
-static const char *engine; /* the one that is tested */
-static char folder[64];
-static struct store *st;
-static struct ref session;
-static struct err err;
-
-static void must(int got, int want, const char *what)
-{
-	if (got != want)
-		fail_msg("%s: %s (%s), not %s", what, got < 0 ? err_name(got) : "no error",
-			 err.text, want < 0 ? err_name(want) : "0");
-	err = (struct err){ 0 };
-}
-
-/* A call that must return so. */
-#define CODE(call, code) must((call), (code), #call)
-#define OK(call)         CODE(call, 0)
-
-static int setup(void **state UNUSED)
-{
-	struct store_options options = { .folder = folder, .engine = engine };
-	struct ref app;
-	struct ref user;
-
-	(void)snprintf(folder, sizeof folder, "/tmp/adkfs-test-XXXXXX");
-	if (!mkdtemp(folder))
-		return -1;
-	OK(store_open(&options, &st, &err));
-	OK(scope_create(st, (struct ref){ 0 }, "app", &app, NULL, &err));
-	OK(scope_create(st, app, "user", &user, NULL, &err));
-	OK(scope_create(st, user, "session", &session, NULL, &err));
-	return 0;
-}
-
-static int remove_entry(const char *path, const struct stat *sb UNUSED, int kind UNUSED,
-			struct FTW *ftw UNUSED)
-{
-	return remove(path);
-}
-
-static int teardown(void **state UNUSED)
-{
-	store_close(st);
-	return nftw(folder, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
-}
 
 static void parse(struct event *e, const char *line)
 {
@@ -247,18 +197,12 @@ static void test_limits(void **state UNUSED)
 	CODE(call_stderr(st, session, &c, &text, &err), -ENOENT);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_model_and_tool), TEST(test_same_ids), TEST(test_names),
-		TEST(test_late_answer),    TEST(test_limits),
+		STORE_TEST(test_model_and_tool), STORE_TEST(test_same_ids), STORE_TEST(test_names),
+		STORE_TEST(test_late_answer),    STORE_TEST(test_limits),
 	};
-	int failed;
 
-	engine = "rocksdb";
-	failed = cmocka_run_group_tests(tests, NULL, NULL);
-	engine = "memory";
-	return failed + cmocka_run_group_tests(tests, NULL, NULL);
+	RUN_ON_ENGINES(tests);
 }

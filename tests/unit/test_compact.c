@@ -7,60 +7,12 @@
 #include "runner/history.h"
 #include "store/rewind.h"
 #include "store/turn.h"
+#include "tests/unit/store_rig.h"
 
 #include <errno.h>
-#include <ftw.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
-
-#include <cmocka.h>
-
-static const char *engine; /* the one that is tested */
-static char folder[64];
-static struct store *st;
-static struct ref app, user, session;
-static struct err err;
-
-static void must(int got, int want, const char *what)
-{
-	if (got != want)
-		fail_msg("%s: %s (%s), not %s", what, got < 0 ? err_name(got) : "no error",
-			 err.text, want < 0 ? err_name(want) : "0");
-	err = (struct err){ 0 };
-}
-
-/* A call that must return so. */
-#define CODE(call, code) must((call), (code), #call)
-#define OK(call)         CODE(call, 0)
-
-static int setup(void **state UNUSED)
-{
-	struct store_options options = { .folder = folder, .engine = engine };
-
-	(void)snprintf(folder, sizeof folder, "/tmp/adkfs-test-XXXXXX");
-	if (!mkdtemp(folder))
-		return -1;
-	OK(store_open(&options, &st, &err));
-	OK(scope_create(st, (struct ref){ 0 }, "app", &app, NULL, &err));
-	OK(scope_create(st, app, "user", &user, NULL, &err));
-	OK(scope_create(st, user, "session", &session, NULL, &err));
-	return 0;
-}
-
-static int remove_entry(const char *path, const struct stat *sb UNUSED, int kind UNUSED,
-			struct FTW *ftw UNUSED)
-{
-	return remove(path);
-}
-
-static int teardown(void **state UNUSED)
-{
-	store_close(st);
-	return nftw(folder, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
-}
 
 static void take(struct event *e, const char *author, const char *invocation, const char *parts,
 		 const char *others)
@@ -416,23 +368,15 @@ static void test_rewound_meanwhile(void **state UNUSED)
 	buf_release(&m.prompt);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_plan),      TEST(test_lines),
-		TEST(test_not_ended), TEST(test_nothing_said),
-		TEST(test_event),     TEST(test_again),
-		TEST(test_others),    TEST(test_rewound),
-		TEST(test_failures),  TEST(test_rewound_meanwhile),
+		STORE_TEST(test_plan),      STORE_TEST(test_lines),
+		STORE_TEST(test_not_ended), STORE_TEST(test_nothing_said),
+		STORE_TEST(test_event),     STORE_TEST(test_again),
+		STORE_TEST(test_others),    STORE_TEST(test_rewound),
+		STORE_TEST(test_failures),  STORE_TEST(test_rewound_meanwhile),
 	};
-	const char *const *name;
-	int failed = 0;
 
-	for (name = engine_names(); *name; name++) {
-		engine = *name;
-		failed += cmocka_run_group_tests_name(engine, tests, NULL, NULL);
-	}
-	return failed;
+	RUN_ON_ENGINES(tests);
 }

@@ -4,38 +4,18 @@
 #include "runner/context.h"
 
 #include "store/state.h"
+#include "tests/unit/store_rig.h"
 
 #include <errno.h>
-#include <ftw.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
-static char folder[64];
-static struct store *st;
-static struct ref app, user, session;
-static struct err err;
 static const char *temp_keys; /* of the session; an object */
 static struct stateview_source source;
 static struct stateview *agent; /* the lowest view */
 static struct contexts all;
-
-static void must(int got, int want, const char *what)
-{
-	if (got != want)
-		fail_msg("%s: %s (%s), not %s", what, got < 0 ? err_name(got) : "no error",
-			 err.text, want < 0 ? err_name(want) : "0");
-	err = (struct err){ 0 };
-}
-
-/* A call that must return so. */
-#define CODE(call, code) must((call), (code), #call)
-#define OK(call)         CODE(call, 0)
 
 static int show_temp(void *arg UNUSED, struct ref of, struct buf *object)
 {
@@ -44,36 +24,22 @@ static int show_temp(void *arg UNUSED, struct ref of, struct buf *object)
 	return 0;
 }
 
-static int setup(void **state UNUSED)
+static int setup(void **state)
 {
-	struct store_options options = { .folder = folder, .engine = "memory" };
+	int r = store_setup(state);
 
-	(void)snprintf(folder, sizeof folder, "/tmp/adkfs-test-XXXXXX");
-	if (!mkdtemp(folder))
-		return -1;
-	OK(store_open(&options, &st, &err));
-	OK(scope_create(st, (struct ref){ 0 }, "app", &app, NULL, &err));
-	OK(scope_create(st, app, "user", &user, NULL, &err));
-	OK(scope_create(st, user, "session", &session, NULL, &err));
 	temp_keys = "";
 	source = (struct stateview_source){ .store = st, .session = session, .temp = show_temp };
 	agent = stateview_new(NULL, &source);
 	contexts_init(&all, st);
-	return agent ? 0 : -1;
+	return agent ? r : -1;
 }
 
-static int remove_entry(const char *path, const struct stat *sb UNUSED, int kind UNUSED,
-			struct FTW *ftw UNUSED)
-{
-	return remove(path);
-}
-
-static int teardown(void **state UNUSED)
+static int teardown(void **state)
 {
 	contexts_release(&all);
 	stateview_free(agent);
-	store_close(st);
-	return nftw(folder, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+	return store_teardown(state);
 }
 
 static void set(struct stateview *v, const char *key, const char *json)

@@ -9,65 +9,12 @@
 #include "store/rewind.h"
 #include "store/state.h"
 #include "store/turn.h"
+#include "tests/unit/store_rig.h"
 
 #include <errno.h>
-#include <ftw.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
-
-#include <cmocka.h>
-
-static const char *engine; /* the one that is tested */
-static char folder[64];
-static struct store *st;
-static struct ref app, user, session;
-static struct err err;
-
-static void must(int got, int want, const char *what)
-{
-	if (got != want)
-		fail_msg("%s: %s (%s), not %s", what, got < 0 ? err_name(got) : "no error",
-			 err.text, want < 0 ? err_name(want) : "0");
-	err = (struct err){ 0 };
-}
-
-/* A call that must return so. */
-#define CODE(call, code) must((call), (code), #call)
-#define OK(call)         CODE(call, 0)
-
-static void open_store(void)
-{
-	struct store_options options = { .folder = folder, .engine = engine };
-
-	OK(store_open(&options, &st, &err));
-}
-
-static int setup(void **state UNUSED)
-{
-	(void)snprintf(folder, sizeof folder, "/tmp/adkfs-test-XXXXXX");
-	if (!mkdtemp(folder))
-		return -1;
-	open_store();
-	OK(scope_create(st, (struct ref){ 0 }, "app", &app, NULL, &err));
-	OK(scope_create(st, app, "user", &user, NULL, &err));
-	OK(scope_create(st, user, "session", &session, NULL, &err));
-	return 0;
-}
-
-static int remove_entry(const char *path, const struct stat *sb UNUSED, int kind UNUSED,
-			struct FTW *ftw UNUSED)
-{
-	return remove(path);
-}
-
-static int teardown(void **state UNUSED)
-{
-	store_close(st);
-	return nftw(folder, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
-}
 
 static void append(const char *id, const char *actions, size_t filling)
 {
@@ -433,20 +380,13 @@ static void test_recover(void **state UNUSED)
 	OK(store_view(st, count_leftovers, &number, &err));
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_copy),  TEST(test_refused), TEST(test_large), TEST(test_many),
-		TEST(test_turns), TEST(test_rewound), TEST(test_marks), TEST(test_recover),
+		STORE_TEST(test_copy),  STORE_TEST(test_refused), STORE_TEST(test_large),
+		STORE_TEST(test_many),  STORE_TEST(test_turns),   STORE_TEST(test_rewound),
+		STORE_TEST(test_marks), STORE_TEST(test_recover),
 	};
-	const char *const *name;
-	int failed = 0;
 
-	for (name = engine_names(); *name; name++) {
-		engine = *name;
-		failed += cmocka_run_group_tests_name(engine, tests, NULL, NULL);
-	}
-	return failed;
+	RUN_ON_ENGINES(tests);
 }

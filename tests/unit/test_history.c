@@ -5,65 +5,12 @@
 #include "tests/unit/turn_append.h"
 
 #include "store/turn.h"
+#include "tests/unit/store_rig.h"
 
 #include <errno.h>
-#include <ftw.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
-
-#include <cmocka.h>
-
-static const char *engine; /* the one that is tested */
-static char folder[64];
-static struct store *st;
-static struct ref app, user, session;
-static struct err err;
-
-static void must(int got, int want, const char *what)
-{
-	if (got != want)
-		fail_msg("%s: %s (%s), not %s", what, got < 0 ? err_name(got) : "no error",
-			 err.text, want < 0 ? err_name(want) : "0");
-	err = (struct err){ 0 };
-}
-
-/* A call that must return so. */
-#define CODE(call, code) must((call), (code), #call)
-#define OK(call)         CODE(call, 0)
-
-static void open_store(void)
-{
-	struct store_options options = { .folder = folder, .engine = engine };
-
-	OK(store_open(&options, &st, &err));
-}
-
-static int setup(void **state UNUSED)
-{
-	(void)snprintf(folder, sizeof folder, "/tmp/adkfs-test-XXXXXX");
-	if (!mkdtemp(folder))
-		return -1;
-	open_store();
-	OK(scope_create(st, (struct ref){ 0 }, "app", &app, NULL, &err));
-	OK(scope_create(st, app, "user", &user, NULL, &err));
-	OK(scope_create(st, user, "session", &session, NULL, &err));
-	return 0;
-}
-
-static int remove_entry(const char *path, const struct stat *sb UNUSED, int kind UNUSED,
-			struct FTW *ftw UNUSED)
-{
-	return remove(path);
-}
-
-static int teardown(void **state UNUSED)
-{
-	store_close(st);
-	return nftw(folder, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
-}
 
 /* A turn whose message has these parts. */
 static void submit_parts(const char *invocation, const char *parts)
@@ -792,52 +739,44 @@ static void test_compacted_and_rewound(void **state UNUSED)
 	expect(5, MODEL(TEXT("one and five")));
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_empty),
-		TEST(test_conversation),
-		TEST(test_queued),
-		TEST(test_no_turn),
-		TEST(test_left_out),
-		TEST(test_own_parts),
-		TEST(test_signatures),
-		TEST(test_call_and_response),
-		TEST(test_many_calls),
-		TEST(test_answers_elsewhere),
-		TEST(test_late_response),
-		TEST(test_answered_now),
-		TEST(test_confirmed_now),
-		TEST(test_missing_responses),
-		TEST(test_repeated_call_id),
-		TEST(test_other_agents),
-		TEST(test_no_history),
-		TEST(test_present_goes_on),
-		TEST(test_percent),
-		TEST(test_branches),
-		TEST(test_pending),
-		TEST(test_responses_among_texts),
-		TEST(test_responses_to_nothing),
-		TEST(test_requests),
-		TEST(test_own_lines),
-		TEST(test_compacted),
-		TEST(test_compacted_among_others),
-		TEST(test_compacted_times),
-		TEST(test_compacted_by_others),
-		TEST(test_compacted_elsewhere),
-		TEST(test_compacted_call),
-		TEST(test_compacted_and_rewound),
-		TEST(test_rewound),
-		TEST(test_rewound_without_turns),
+		STORE_TEST(test_empty),
+		STORE_TEST(test_conversation),
+		STORE_TEST(test_queued),
+		STORE_TEST(test_no_turn),
+		STORE_TEST(test_left_out),
+		STORE_TEST(test_own_parts),
+		STORE_TEST(test_signatures),
+		STORE_TEST(test_call_and_response),
+		STORE_TEST(test_many_calls),
+		STORE_TEST(test_answers_elsewhere),
+		STORE_TEST(test_late_response),
+		STORE_TEST(test_answered_now),
+		STORE_TEST(test_confirmed_now),
+		STORE_TEST(test_missing_responses),
+		STORE_TEST(test_repeated_call_id),
+		STORE_TEST(test_other_agents),
+		STORE_TEST(test_no_history),
+		STORE_TEST(test_present_goes_on),
+		STORE_TEST(test_percent),
+		STORE_TEST(test_branches),
+		STORE_TEST(test_pending),
+		STORE_TEST(test_responses_among_texts),
+		STORE_TEST(test_responses_to_nothing),
+		STORE_TEST(test_requests),
+		STORE_TEST(test_own_lines),
+		STORE_TEST(test_compacted),
+		STORE_TEST(test_compacted_among_others),
+		STORE_TEST(test_compacted_times),
+		STORE_TEST(test_compacted_by_others),
+		STORE_TEST(test_compacted_elsewhere),
+		STORE_TEST(test_compacted_call),
+		STORE_TEST(test_compacted_and_rewound),
+		STORE_TEST(test_rewound),
+		STORE_TEST(test_rewound_without_turns),
 	};
-	const char *const *name;
-	int failed = 0;
 
-	for (name = engine_names(); *name; name++) {
-		engine = *name;
-		failed += cmocka_run_group_tests_name(engine, tests, NULL, NULL);
-	}
-	return failed;
+	RUN_ON_ENGINES(tests);
 }

@@ -7,70 +7,28 @@
 #include "store/key.h"
 #include "store/rewind.h"
 #include "store/turn.h"
+#include "tests/unit/store_rig.h"
 
 #include <errno.h>
-#include <ftw.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+static struct ref one, two;
 
-static const char *engine; /* the one that is tested */
-static char folder[64];
-static struct store *st;
-static struct ref app, user, one, two;
-static struct err err;
-
-static void must(int got, int want, const char *what)
+static int setup(void **state)
 {
-	if (got != want)
-		fail_msg("%s: %s (%s), not %s", what, got < 0 ? err_name(got) : "no error",
-			 err.text, want < 0 ? err_name(want) : "0");
-	err = (struct err){ 0 };
-}
+	int r = store_setup(state);
 
-/* A call that must return so. */
-#define CODE(call, code) must((call), (code), #call)
-#define OK(call)         CODE(call, 0)
-
-static void open_store(void)
-{
-	struct store_options options = { .folder = folder, .engine = engine };
-
-	OK(store_open(&options, &st, &err));
-}
-
-static int setup(void **state UNUSED)
-{
-	(void)snprintf(folder, sizeof folder, "/tmp/adkfs-test-XXXXXX");
-	if (!mkdtemp(folder))
-		return -1;
-	open_store();
-	OK(scope_create(st, (struct ref){ 0 }, "app", &app, NULL, &err));
-	OK(scope_create(st, app, "user", &user, NULL, &err));
+	OK(scope_remove(st, session, &err));
 	OK(scope_create(st, user, "one", &one, NULL, &err));
 	OK(scope_create(st, user, "two", &two, NULL, &err));
-	return 0;
-}
-
-static int remove_entry(const char *path, const struct stat *sb UNUSED, int kind UNUSED,
-			struct FTW *ftw UNUSED)
-{
-	return remove(path);
-}
-
-static int teardown(void **state UNUSED)
-{
-	store_close(st);
-	return nftw(folder, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+	return r;
 }
 
 /* An event with these parts, or others of its members, at a second of its own. */
-static void append_json(struct ref session, const char *invocation, const char *rest)
+static void append_json(struct ref to, const char *invocation, const char *rest)
 {
 	static unsigned seconds = 1000;
 	CLEANUP(event_release) struct event e = { 0 };
@@ -79,15 +37,15 @@ static void append_json(struct ref session, const char *invocation, const char *
 	buf_printf(&line, "{\"author\":\"user\",\"invocationId\":\"%s\",\"timestamp\":%u,%s}",
 		   invocation, seconds++, rest);
 	OK(event_from_json(buf_span(&line), &e, &err));
-	OK(session_append(st, session, &e, 1, &err));
+	OK(session_append(st, to, &e, 1, &err));
 }
 
-static void append(struct ref session, const char *text)
+static void append(struct ref to, const char *text)
 {
 	CLEANUP(buf_release) struct buf rest = { 0 };
 
 	buf_printf(&rest, "\"content\":{\"role\":\"user\",\"parts\":[{\"text\":\"%s\"}]}", text);
-	append_json(session, "e-0", buf_cstr(&rest));
+	append_json(to, "e-0", buf_cstr(&rest));
 }
 
 /* "session:text:shared" of each match. */
@@ -374,7 +332,7 @@ static void test_rewind(void **state UNUSED)
 }
 
 /* Many events at once: `count` of "w<i> all". */
-static void append_many(struct ref session, unsigned from, unsigned count)
+static void append_many(struct ref to, unsigned from, unsigned count)
 {
 	struct event *events = calloc(count, sizeof *events);
 	CLEANUP(buf_release) struct buf line = { 0 };
@@ -388,7 +346,7 @@ static void append_many(struct ref session, unsigned from, unsigned count)
 			   10000 + from + i, from + i);
 		OK(event_from_json(buf_span(&line), &events[i], &err));
 	}
-	OK(session_append(st, session, events, count, &err));
+	OK(session_append(st, to, events, count, &err));
 	for (i = 0; i < count; i++)
 		event_release(&events[i]);
 	free(events);
@@ -464,28 +422,16 @@ static void test_goes_on(void **state UNUSED)
 	expect_rows(STAMP);
 }
 
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, store_teardown)
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_order, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_at_most, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_what_is_searched, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_show, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_links, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_stamp, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_scopes, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_session_goes, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_rewind, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_long, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_goes_on, setup, teardown),
+		TEST(test_order),  TEST(test_at_most),      TEST(test_what_is_searched),
+		TEST(test_show),   TEST(test_links),        TEST(test_stamp),
+		TEST(test_scopes), TEST(test_session_goes), TEST(test_rewind),
+		TEST(test_long),   TEST(test_goes_on),
 	};
-	static const char *const engines[] = { "rocksdb", "memory" };
-	int failed = 0;
-	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(engines); i++) {
-		engine = engines[i];
-		failed += cmocka_run_group_tests_name(engine, tests, NULL, NULL);
-	}
-	return failed;
+	RUN_ON_ENGINES(tests);
 }

@@ -6,60 +6,12 @@
 #include "store/replay.h"
 #include "store/state.h"
 #include "store/turn.h"
+#include "tests/unit/store_rig.h"
 
 #include <errno.h>
-#include <ftw.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
-
-#include <cmocka.h>
-
-static const char *engine; /* the one that is tested */
-static char folder[64];
-static struct store *st;
-static struct ref app, user, session;
-static struct err err;
-
-static void must(int got, int want, const char *what)
-{
-	if (got != want)
-		fail_msg("%s: %s (%s), not %s", what, got < 0 ? err_name(got) : "no error",
-			 err.text, want < 0 ? err_name(want) : "0");
-	err = (struct err){ 0 };
-}
-
-/* A call that must return so. */
-#define CODE(call, code) must((call), (code), #call)
-#define OK(call)         CODE(call, 0)
-
-static int setup(void **state UNUSED)
-{
-	struct store_options options = { .folder = folder, .engine = engine };
-
-	(void)snprintf(folder, sizeof folder, "/tmp/adkfs-test-XXXXXX");
-	if (!mkdtemp(folder))
-		return -1;
-	OK(store_open(&options, &st, &err));
-	OK(scope_create(st, (struct ref){ 0 }, "app", &app, NULL, &err));
-	OK(scope_create(st, app, "user", &user, NULL, &err));
-	OK(scope_create(st, user, "session", &session, NULL, &err));
-	return 0;
-}
-
-static int remove_entry(const char *path, const struct stat *sb UNUSED, int kind UNUSED,
-			struct FTW *ftw UNUSED)
-{
-	return remove(path);
-}
-
-static int teardown(void **state UNUSED)
-{
-	store_close(st);
-	return nftw(folder, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
-}
 
 static void make(struct event *e, const char *invocation, const char *actions, const char *rest)
 {
@@ -278,26 +230,18 @@ static void test_replay(void **state UNUSED)
 	replay_release(&r);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_state_comes_back),
-		TEST(test_what_is_equal_is_not_touched),
-		TEST(test_only_what_is_visible_counts),
-		TEST(test_invocation_without_a_turn),
-		TEST(test_not_while_a_turn_is_there),
-		TEST(test_turns_side_by_side),
-		TEST(test_many_keys),
-		TEST(test_replay),
+		STORE_TEST(test_state_comes_back),
+		STORE_TEST(test_what_is_equal_is_not_touched),
+		STORE_TEST(test_only_what_is_visible_counts),
+		STORE_TEST(test_invocation_without_a_turn),
+		STORE_TEST(test_not_while_a_turn_is_there),
+		STORE_TEST(test_turns_side_by_side),
+		STORE_TEST(test_many_keys),
+		STORE_TEST(test_replay),
 	};
-	const char *const *name;
-	int failed = 0;
 
-	for (name = engine_names(); *name; name++) {
-		engine = *name;
-		failed += cmocka_run_group_tests_name(engine, tests, NULL, NULL);
-	}
-	return failed;
+	RUN_ON_ENGINES(tests);
 }

@@ -5,24 +5,14 @@
 
 #include "store/artifact.h"
 #include "store/turn.h"
+#include "tests/unit/store_rig.h"
 
 #include <errno.h>
-#include <ftw.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #define SAVES_MAX 8
-
-static const char *engine; /* the one that is tested */
-static char folder[64];
-static struct store *st;
-static struct ref app, user, session;
-static struct err err;
 
 /* What is committed next. */
 static struct save saves[SAVES_MAX];
@@ -30,47 +20,16 @@ static struct blob blobs[SAVES_MAX];
 static size_t save_count;
 static struct event event;
 
-static void must(int got, int want, const char *what)
-{
-	if (got != want)
-		fail_msg("%s: %s (%s), not %s", what, got < 0 ? err_name(got) : "no error",
-			 err.text, want < 0 ? err_name(want) : "0");
-	err = (struct err){ 0 };
-}
-
-/* A call that must return so. */
-#define CODE(call, code) must((call), (code), #call)
-#define OK(call)         CODE(call, 0)
-
-static void open_store(void)
-{
-	struct store_options options = { .folder = folder, .engine = engine };
-
-	OK(store_open(&options, &st, &err));
-}
-
-static int setup(void **state UNUSED)
+static int setup(void **state)
 {
 	CLEANUP(event_release) struct event e = { 0 };
 	struct turn_info info;
+	int r = store_setup(state);
 
-	(void)snprintf(folder, sizeof folder, "/tmp/adkfs-test-XXXXXX");
-	if (!mkdtemp(folder))
-		return -1;
-	open_store();
-	OK(scope_create(st, (struct ref){ 0 }, "app", &app, NULL, &err));
-	OK(scope_create(st, app, "user", &user, NULL, &err));
-	OK(scope_create(st, user, "session", &session, NULL, &err));
 	event_set_text(&e, EVENT_INVOCATION, SPAN("e-1"));
 	event_set_text(&e, EVENT_AUTHOR, SPAN("user"));
 	OK(turn_submit(st, session, 0, &e, &info, &err));
-	return 0;
-}
-
-static int remove_entry(const char *path, const struct stat *sb UNUSED, int kind UNUSED,
-			struct FTW *ftw UNUSED)
-{
-	return remove(path);
+	return r;
 }
 
 /* Nothing is to be committed any more. */
@@ -81,11 +40,10 @@ static void forget(void)
 	event_release(&event);
 }
 
-static int teardown(void **state UNUSED)
+static int teardown(void **state)
 {
 	forget();
-	store_close(st);
-	return nftw(folder, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+	return store_teardown(state);
 }
 
 static void save(const char *name, const char *text)
@@ -380,12 +338,6 @@ int main(void)
 		TEST(test_names),
 		TEST(test_session_is_gone),
 	};
-	const char *const *name;
-	int failed = 0;
 
-	for (name = engine_names(); *name; name++) {
-		engine = *name;
-		failed += cmocka_run_group_tests_name(engine, tests, NULL, NULL);
-	}
-	return failed;
+	RUN_ON_ENGINES(tests);
 }

@@ -8,69 +8,17 @@
 #include "store/key.h"
 #include "store/state.h"
 #include "store/turn.h"
+#include "tests/unit/store_rig.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
 #include <limits.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
-
-static const char *engine; /* the one that is tested */
-static char folder[64];
-static struct store *st;
-static struct ref app, user, session;
-static struct err err;
-
-static void must(int got, int want, const char *what)
-{
-	if (got != want)
-		fail_msg("%s: %s (%s), not %s", what, got < 0 ? err_name(got) : "no error",
-			 err.text, want < 0 ? err_name(want) : "0");
-	err = (struct err){ 0 };
-}
-
-/* A call that must return so. */
-#define CODE(call, code) must((call), (code), #call)
-#define OK(call)         CODE(call, 0)
-
-static void open_store(void)
-{
-	struct store_options options = { .folder = folder, .engine = engine };
-
-	OK(store_open(&options, &st, &err));
-}
-
-static int setup(void **state UNUSED)
-{
-	(void)snprintf(folder, sizeof folder, "/tmp/adkfs-test-XXXXXX");
-	if (!mkdtemp(folder))
-		return -1;
-	open_store();
-	OK(scope_create(st, (struct ref){ 0 }, "app", &app, NULL, &err));
-	OK(scope_create(st, app, "user", &user, NULL, &err));
-	OK(scope_create(st, user, "session", &session, NULL, &err));
-	return 0;
-}
-
-static int remove_entry(const char *path, const struct stat *sb UNUSED, int kind UNUSED,
-			struct FTW *ftw UNUSED)
-{
-	return remove(path);
-}
-
-static int teardown(void **state UNUSED)
-{
-	store_close(st);
-	return nftw(folder, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
-}
 
 static const struct ref root;
 
@@ -640,35 +588,27 @@ static void test_lost_races(void **state UNUSED)
 	store_watch(st, NULL, NULL);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_create),
-		TEST(test_ids),
-		TEST(test_levels),
-		TEST(test_list_from),
-		TEST(test_remove),
-		TEST(test_nothing_is_left),
-		TEST(test_nothing_is_left_of_a_directory),
-		TEST(test_nothing_is_left_of_a_user),
-		TEST(test_watch),
-		TEST(test_numbers),
-		TEST(test_reopen),
-		TEST(test_pending_bulk),
-		TEST(test_open_errors),
-		TEST(test_one_process_a_store),
-		TEST(test_other_format),
-		TEST(test_failed_update),
-		TEST(test_lost_races),
+		STORE_TEST(test_create),
+		STORE_TEST(test_ids),
+		STORE_TEST(test_levels),
+		STORE_TEST(test_list_from),
+		STORE_TEST(test_remove),
+		STORE_TEST(test_nothing_is_left),
+		STORE_TEST(test_nothing_is_left_of_a_directory),
+		STORE_TEST(test_nothing_is_left_of_a_user),
+		STORE_TEST(test_watch),
+		STORE_TEST(test_numbers),
+		STORE_TEST(test_reopen),
+		STORE_TEST(test_pending_bulk),
+		STORE_TEST(test_open_errors),
+		STORE_TEST(test_one_process_a_store),
+		STORE_TEST(test_other_format),
+		STORE_TEST(test_failed_update),
+		STORE_TEST(test_lost_races),
 	};
-	const char *const *name;
-	int failed = 0;
 
-	for (name = engine_names(); *name; name++) {
-		engine = *name;
-		failed += cmocka_run_group_tests_name(engine, tests, NULL, NULL);
-	}
-	return failed;
+	RUN_ON_ENGINES(tests);
 }

@@ -6,67 +6,14 @@
 #include "base/clock.h"
 #include "store/key.h"
 #include "store/state.h"
+#include "tests/unit/store_rig.h"
 
 #include <errno.h>
-#include <ftw.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
-
-#include <cmocka.h>
-
-static const char *engine; /* the one that is tested */
-static char folder[64];
-static struct store *st;
-static struct ref app, user, session;
-static struct err err;
-
-static void must(int got, int want, const char *what)
-{
-	if (got != want)
-		fail_msg("%s: %s (%s), not %s", what, got < 0 ? err_name(got) : "no error",
-			 err.text, want < 0 ? err_name(want) : "0");
-	err = (struct err){ 0 };
-}
-
-/* A call that must return so. */
-#define CODE(call, code) must((call), (code), #call)
-#define OK(call)         CODE(call, 0)
-
-static void open_store(void)
-{
-	struct store_options options = { .folder = folder, .engine = engine };
-
-	OK(store_open(&options, &st, &err));
-}
-
-static int setup(void **state UNUSED)
-{
-	(void)snprintf(folder, sizeof folder, "/tmp/adkfs-test-XXXXXX");
-	if (!mkdtemp(folder))
-		return -1;
-	open_store();
-	OK(scope_create(st, (struct ref){ 0 }, "app", &app, NULL, &err));
-	OK(scope_create(st, app, "user", &user, NULL, &err));
-	OK(scope_create(st, user, "session", &session, NULL, &err));
-	return 0;
-}
-
-static int remove_entry(const char *path, const struct stat *sb UNUSED, int kind UNUSED,
-			struct FTW *ftw UNUSED)
-{
-	return remove(path);
-}
-
-static int teardown(void **state UNUSED)
-{
-	store_close(st);
-	return nftw(folder, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
-}
 
 /* Append one line as a writer of events.jsonl does. */
 static int append(const char *line)
@@ -686,37 +633,29 @@ static void test_reopen(void **state UNUSED)
 	OK(append("{\"author\":\"u\",\"id\":\"c\"}"));
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_empty),
-		TEST(test_every_offset),
-		TEST(test_made_members),
-		TEST(test_batch),
-		TEST(test_repeated_id),
-		TEST(test_long_id),
-		TEST(test_partial),
-		TEST(test_removed_session),
-		TEST(test_times_grow),
-		TEST(test_given_time),
-		TEST(test_lines),
-		TEST(test_lines_back),
-		TEST(test_watch),
-		TEST(test_stamps),
-		TEST(test_many_writers),
-		TEST(test_reopen),
-		TEST(test_fold),
-		TEST(test_fold_long_lines),
-		TEST(test_fold_beside_appends),
+		STORE_TEST(test_empty),
+		STORE_TEST(test_every_offset),
+		STORE_TEST(test_made_members),
+		STORE_TEST(test_batch),
+		STORE_TEST(test_repeated_id),
+		STORE_TEST(test_long_id),
+		STORE_TEST(test_partial),
+		STORE_TEST(test_removed_session),
+		STORE_TEST(test_times_grow),
+		STORE_TEST(test_given_time),
+		STORE_TEST(test_lines),
+		STORE_TEST(test_lines_back),
+		STORE_TEST(test_watch),
+		STORE_TEST(test_stamps),
+		STORE_TEST(test_many_writers),
+		STORE_TEST(test_reopen),
+		STORE_TEST(test_fold),
+		STORE_TEST(test_fold_long_lines),
+		STORE_TEST(test_fold_beside_appends),
 	};
-	const char *const *name;
-	int failed = 0;
 
-	for (name = engine_names(); *name; name++) {
-		engine = *name;
-		failed += cmocka_run_group_tests_name(engine, tests, NULL, NULL);
-	}
-	return failed;
+	RUN_ON_ENGINES(tests);
 }

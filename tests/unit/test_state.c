@@ -4,65 +4,12 @@
 #include "store/state.h"
 
 #include "store/session.h"
+#include "tests/unit/store_rig.h"
 
 #include <errno.h>
-#include <ftw.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
-
-#include <cmocka.h>
-
-static const char *engine; /* the one that is tested */
-static char folder[64];
-static struct store *st;
-static struct ref app, user, session;
-static struct err err;
-
-static void must(int got, int want, const char *what)
-{
-	if (got != want)
-		fail_msg("%s: %s (%s), not %s", what, got < 0 ? err_name(got) : "no error",
-			 err.text, want < 0 ? err_name(want) : "0");
-	err = (struct err){ 0 };
-}
-
-/* A call that must return so. */
-#define CODE(call, code) must((call), (code), #call)
-#define OK(call)         CODE(call, 0)
-
-static void open_store(void)
-{
-	struct store_options options = { .folder = folder, .engine = engine };
-
-	OK(store_open(&options, &st, &err));
-}
-
-static int setup(void **state UNUSED)
-{
-	(void)snprintf(folder, sizeof folder, "/tmp/adkfs-test-XXXXXX");
-	if (!mkdtemp(folder))
-		return -1;
-	open_store();
-	OK(scope_create(st, (struct ref){ 0 }, "app", &app, NULL, &err));
-	OK(scope_create(st, app, "user", &user, NULL, &err));
-	OK(scope_create(st, user, "session", &session, NULL, &err));
-	return 0;
-}
-
-static int remove_entry(const char *path, const struct stat *sb UNUSED, int kind UNUSED,
-			struct FTW *ftw UNUSED)
-{
-	return remove(path);
-}
-
-static int teardown(void **state UNUSED)
-{
-	store_close(st);
-	return nftw(folder, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
-}
 
 static int set(struct ref scope, const char *key, const char *text)
 {
@@ -642,46 +589,38 @@ static void test_reopen(void **state UNUSED)
 	expect_map(session, "{\"k\":[1],\"app:k\":3,\"user:k\":2}");
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_set_and_get),
-		TEST(test_raw_text),
-		TEST(test_delta_is_canonical),
-		TEST(test_raw_text_of_prefixed_keys),
-		TEST(test_scopes),
-		TEST(test_map_order),
-		TEST(test_refused_values),
-		TEST(test_value_limit),
-		TEST(test_depth_limit),
-		TEST(test_deep_delta),
-		TEST(test_check_text),
-		TEST(test_refused_keys),
-		TEST(test_keys_of_scopes),
-		TEST(test_event_of_a_change),
-		TEST(test_event_of_a_delete),
-		TEST(test_delete_markers),
-		TEST(test_scope_changes_leave_no_event),
-		TEST(test_set_all),
-		TEST(test_set_all_or_nothing),
-		TEST(test_set_all_keys_of_scopes),
-		TEST(test_temp),
-		TEST(test_temp_of_an_object),
-		TEST(test_check_object),
-		TEST(test_list),
-		TEST(test_chosen_number),
-		TEST(test_gone),
-		TEST(test_watch),
-		TEST(test_reopen),
+		STORE_TEST(test_set_and_get),
+		STORE_TEST(test_raw_text),
+		STORE_TEST(test_delta_is_canonical),
+		STORE_TEST(test_raw_text_of_prefixed_keys),
+		STORE_TEST(test_scopes),
+		STORE_TEST(test_map_order),
+		STORE_TEST(test_refused_values),
+		STORE_TEST(test_value_limit),
+		STORE_TEST(test_depth_limit),
+		STORE_TEST(test_deep_delta),
+		STORE_TEST(test_check_text),
+		STORE_TEST(test_refused_keys),
+		STORE_TEST(test_keys_of_scopes),
+		STORE_TEST(test_event_of_a_change),
+		STORE_TEST(test_event_of_a_delete),
+		STORE_TEST(test_delete_markers),
+		STORE_TEST(test_scope_changes_leave_no_event),
+		STORE_TEST(test_set_all),
+		STORE_TEST(test_set_all_or_nothing),
+		STORE_TEST(test_set_all_keys_of_scopes),
+		STORE_TEST(test_temp),
+		STORE_TEST(test_temp_of_an_object),
+		STORE_TEST(test_check_object),
+		STORE_TEST(test_list),
+		STORE_TEST(test_chosen_number),
+		STORE_TEST(test_gone),
+		STORE_TEST(test_watch),
+		STORE_TEST(test_reopen),
 	};
-	const char *const *name;
-	int failed = 0;
 
-	for (name = engine_names(); *name; name++) {
-		engine = *name;
-		failed += cmocka_run_group_tests_name(engine, tests, NULL, NULL);
-	}
-	return failed;
+	RUN_ON_ENGINES(tests);
 }

@@ -5,65 +5,12 @@
 #include "tests/unit/turn_append.h"
 
 #include "base/clock.h"
+#include "tests/unit/store_rig.h"
 
 #include <errno.h>
-#include <ftw.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
-
-#include <cmocka.h>
-
-static const char *engine; /* the one that is tested */
-static char folder[64];
-static struct store *st;
-static struct ref app, user, session;
-static struct err err;
-
-static void must(int got, int want, const char *what)
-{
-	if (got != want)
-		fail_msg("%s: %s (%s), not %s", what, got < 0 ? err_name(got) : "no error",
-			 err.text, want < 0 ? err_name(want) : "0");
-	err = (struct err){ 0 };
-}
-
-/* A call that must return so. */
-#define CODE(call, code) must((call), (code), #call)
-#define OK(call)         CODE(call, 0)
-
-static void open_store(void)
-{
-	struct store_options options = { .folder = folder, .engine = engine };
-
-	OK(store_open(&options, &st, &err));
-}
-
-static int setup(void **state UNUSED)
-{
-	(void)snprintf(folder, sizeof folder, "/tmp/adkfs-test-XXXXXX");
-	if (!mkdtemp(folder))
-		return -1;
-	open_store();
-	OK(scope_create(st, (struct ref){ 0 }, "app", &app, NULL, &err));
-	OK(scope_create(st, app, "user", &user, NULL, &err));
-	OK(scope_create(st, user, "session", &session, NULL, &err));
-	return 0;
-}
-
-static int remove_entry(const char *path, const struct stat *sb UNUSED, int kind UNUSED,
-			struct FTW *ftw UNUSED)
-{
-	return remove(path);
-}
-
-static int teardown(void **state UNUSED)
-{
-	store_close(st);
-	return nftw(folder, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
-}
 
 /* An event of a turn with one text; NULL: none. */
 static void make(struct event *e, const char *invocation, const char *author, const char *text)
@@ -609,37 +556,29 @@ static void test_reopen(void **state UNUSED)
 	assert_true(after.number > before.number);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_submit),
-		TEST(test_refused_submits),
-		TEST(test_life),
-		TEST(test_failed_turn),
-		TEST(test_mixed_turns),
-		TEST(test_output),
-		TEST(test_output_size),
-		TEST(test_current),
-		TEST(test_list),
-		TEST(test_unfinished),
-		TEST(test_folded),
-		TEST(test_turns_fold),
-		TEST(test_errors_of_turns),
-		TEST(test_staged),
-		TEST(test_staged_stops),
-		TEST(test_staged_and_submitted),
-		TEST(test_watch),
-		TEST(test_long_texts),
-		TEST(test_reopen),
+		STORE_TEST(test_submit),
+		STORE_TEST(test_refused_submits),
+		STORE_TEST(test_life),
+		STORE_TEST(test_failed_turn),
+		STORE_TEST(test_mixed_turns),
+		STORE_TEST(test_output),
+		STORE_TEST(test_output_size),
+		STORE_TEST(test_current),
+		STORE_TEST(test_list),
+		STORE_TEST(test_unfinished),
+		STORE_TEST(test_folded),
+		STORE_TEST(test_turns_fold),
+		STORE_TEST(test_errors_of_turns),
+		STORE_TEST(test_staged),
+		STORE_TEST(test_staged_stops),
+		STORE_TEST(test_staged_and_submitted),
+		STORE_TEST(test_watch),
+		STORE_TEST(test_long_texts),
+		STORE_TEST(test_reopen),
 	};
-	const char *const *name;
-	int failed = 0;
 
-	for (name = engine_names(); *name; name++) {
-		engine = *name;
-		failed += cmocka_run_group_tests_name(engine, tests, NULL, NULL);
-	}
-	return failed;
+	RUN_ON_ENGINES(tests);
 }
