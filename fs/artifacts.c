@@ -468,6 +468,19 @@ static void settle_name(struct fs *fs, uint64_t dir, const char *id)
 	draft_keep_open(fs, inode->ino);
 }
 
+/* Remove a file that was not saved yet. False: it is saved meanwhile. */
+static bool remove_unsaved(struct fs *fs, uint64_t number)
+{
+	bool is_there;
+
+	scratch_hold(fs, number);
+	is_there = scratch_get(fs, number, NULL, NULL);
+	if (is_there)
+		scratch_unlink(fs, number);
+	scratch_let(fs, number);
+	return is_there;
+}
+
 int artifacts_remove(const struct place *dir, const char *name, struct err *err)
 {
 	CLEANUP(buf_release) struct buf id = { 0 };
@@ -475,10 +488,9 @@ int artifacts_remove(const struct place *dir, const char *name, struct err *err)
 	const char *rest;
 	int r;
 
-	if (scratch_find(dir->fs, artifacts_directory(dir), name, &scratch)) {
-		scratch_unlink(dir->fs, scratch.number);
+	if (scratch_find(dir->fs, artifacts_directory(dir), name, &scratch) &&
+	    remove_unsaved(dir->fs, scratch.number))
 		return 0;
-	}
 	r = artifacts_decode(name, &id, err);
 	if (r < 0)
 		return r;
@@ -563,10 +575,8 @@ static void drop_unsaved(struct fs *fs, uint64_t dir, const char *name)
 {
 	struct scratch_info info;
 
-	if (!scratch_find(fs, dir, name, &info))
-		return;
-	inode_removed(&fs->inodes, node_ino(info.number, ID_OBJECT));
-	(void)scratch_remove(fs, info.number);
+	if (scratch_find(fs, dir, name, &info))
+		(void)remove_unsaved(fs, info.number); /* saved meanwhile: then it is replaced */
 }
 
 static int rename_scratch(const struct renaming *rn, const struct scratch_info *info,

@@ -50,6 +50,26 @@ static bool is_gone(const struct place *at)
 	return at->inode && atomic_load(&at->inode->gone);
 }
 
+/* The first version of a new file, which is no scratch file from then on, or a later one. */
+static int publish(const struct place *at, struct artifact_save *s, bool replaces,
+		   struct artifact_info *info, struct err *err)
+{
+	bool is_held = scratch_get(at->fs, at->item, NULL, NULL);
+	bool is_new;
+	int r;
+
+	if (is_held)
+		scratch_hold(at->fs, at->item);
+	is_new = is_held && scratch_get(at->fs, at->item, NULL, NULL);
+	s->must_be_there = !is_new && !at->n && !replaces;
+	r = artifact_publish(at->fs->store, s, info, err);
+	if (r == 0 && is_new)
+		(void)scratch_remove(at->fs, at->item);
+	if (is_held)
+		scratch_let(at->fs, at->item);
+	return r;
+}
+
 /* replaces: the name becomes the file at->item, whatever it was. */
 static int save_locked(struct draft *d, const struct place *at, struct ref via, bool replaces,
 		       bool to_disk, struct err *err) REQUIRES(d->lock)
@@ -59,7 +79,6 @@ static int save_locked(struct draft *d, const struct place *at, struct ref via, 
 	struct artifact_attr attr = { 0 };
 	struct artifact_info info;
 	char mime[128];
-	bool is_new;
 	struct artifact_save s = { .scope = at->ref,
 				   .parent = at->parent,
 				   .name = slash ? slash + 1 : at->name,
@@ -76,8 +95,6 @@ static int save_locked(struct draft *d, const struct place *at, struct ref via, 
 
 	if (atomic_exchange(&d->is_renamed, false))
 		d->version = s.version = d->version_number = s.version_number = 0;
-	is_new = scratch_get(at->fs, at->item, NULL, NULL);
-	s.must_be_there = !is_new && !at->n && !replaces;
 	if (r == 0)
 		r = find_target(at, &s, &attr, err);
 	if (r < 0)
@@ -90,7 +107,7 @@ static int save_locked(struct draft *d, const struct place *at, struct ref via, 
 		s.event_name = buf_cstr(&via_name);
 	}
 	guess_type_locked(d, s.name, mime, sizeof mime);
-	r = artifact_publish(at->fs->store, &s, &info, err);
+	r = publish(at, &s, replaces, &info, err);
 	if (r < 0) /* removed while it was open: nothing is to be saved */
 		return r == -ESTALE && is_gone(at) ? 0 : r;
 	blob_seal(&d->blob);
@@ -98,9 +115,6 @@ static int save_locked(struct draft *d, const struct place *at, struct ref via, 
 	d->version_number = info.saved_number;
 	d->is_written = d->is_cut = false;
 	atomic_store(&d->is_saved, true);
-	(void)scratch_remove(at->fs, at->item);
-	if (is_new && is_gone(at)) /* in between */
-		(void)!artifact_remove(at->fs->store, at->ref, s.parent, s.name, NULL);
 	return 0;
 }
 

@@ -23,8 +23,12 @@ struct scratch_file {
 
 void scratch_init(struct scratch_table *t)
 {
+	size_t i;
+
 	*t = (struct scratch_table){ 0 };
 	mutex_init(&t->lock);
+	for (i = 0; i < SCRATCH_HOLDS; i++)
+		mutex_init(&t->hold[i]);
 }
 
 static void free_file(struct scratch_file *f)
@@ -35,6 +39,8 @@ static void free_file(struct scratch_file *f)
 
 void scratch_release(struct scratch_table *t) NO_THREAD_ANALYSIS /* nobody else is left */
 {
+	size_t i;
+
 	while (t->first) {
 		struct scratch_file *f = t->first;
 
@@ -43,6 +49,8 @@ void scratch_release(struct scratch_table *t) NO_THREAD_ANALYSIS /* nobody else 
 	}
 	free(t->stamps);
 	mutex_release(&t->lock);
+	for (i = 0; i < SCRATCH_HOLDS; i++)
+		mutex_release(&t->hold[i]);
 }
 
 static void stamp_locked(struct scratch_table *t, uint64_t dir) REQUIRES(t->lock)
@@ -299,6 +307,16 @@ int scratch_put_text(struct fs *fs, uint64_t number, struct span text, struct er
 	r = draft_put_text(draft, text, err);
 	draft_unref(draft);
 	return r;
+}
+
+void scratch_hold(struct fs *fs, uint64_t number) NO_THREAD_ANALYSIS
+{
+	mutex_lock(&fs->scratch.hold[number % SCRATCH_HOLDS]);
+}
+
+void scratch_let(struct fs *fs, uint64_t number) NO_THREAD_ANALYSIS
+{
+	mutex_unlock(&fs->scratch.hold[number % SCRATCH_HOLDS]);
 }
 
 bool scratch_remove(struct fs *fs, uint64_t number)

@@ -14,7 +14,8 @@
 
 #include <stdatomic.h>
 
-#define SCRATCH_MAX 10000 /* files */
+#define SCRATCH_MAX   10000 /* files */
+#define SCRATCH_HOLDS 32
 
 struct draft;
 struct scratch_file;
@@ -28,6 +29,7 @@ struct scratch_table {
 	} * stamps GUARDED_BY(lock); /* when the list of a directory changed */
 	size_t stamp_count GUARDED_BY(lock);
 	atomic_size_t count; /* files; read without the lock as a hint */
+	struct mutex hold[SCRATCH_HOLDS];
 };
 
 struct scratch_info {
@@ -73,6 +75,13 @@ int scratch_list_scope(struct fs *fs, struct ref scope, uint64_t after, scratch_
 MUST_CHECK int scratch_text(struct fs *fs, uint64_t number, size_t max, struct buf *text,
 			    struct err *err);
 MUST_CHECK int scratch_put_text(struct fs *fs, uint64_t number, struct span text, struct err *err);
+
+/*
+ * One that becomes an artifact is held until it is no scratch file any more, and so is
+ * one that is removed: it is the one or the other.
+ */
+void scratch_hold(struct fs *fs, uint64_t number);
+void scratch_let(struct fs *fs, uint64_t number);
 
 /* False: it is not there. */
 bool scratch_remove(struct fs *fs, uint64_t number);

@@ -168,6 +168,7 @@ void saved_moved(void)
 	forget();
 	saved.last = saved.mine = 0;
 	saved.known = false;
+	saved.base = version_highest();
 }
 
 void saved_gone(void)
