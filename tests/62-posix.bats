@@ -692,6 +692,16 @@ only_adkfs() {
 	PY
 }
 
+@test "a new file is listed once, from its creation on" {
+	py <<-'PY'
+		for n in range(3000):
+		    close(open("f", O_RDONLY | O_CREAT))
+		    same(["f"], [name for name in listdir() if name[0] != "."], n)
+		    unlink("f")
+		    same([], [name for name in listdir() if name[0] != "."], n)
+	PY
+}
+
 @test "inode numbers are one for a file, and its own" {
 	py <<-'PY'
 		for n in range(20):
