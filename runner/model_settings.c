@@ -325,12 +325,16 @@ static void add_headers(struct secrets *out, const char *text)
 	struct span line;
 	struct span name;
 	struct span value;
+	const char *blank;
 
 	while (next_line(&rest, &line)) {
-		if (model_header_split(line, &name, &value))
-			secrets_add_span(out, value);
-		else
-			secrets_add_span(out, line);
+		if (!model_header_split(line, &name, &value))
+			value = line;
+		secrets_add_span(out, value);
+		blank = memchr(value.data, ' ', value.len);
+		if (blank) /* "Bearer KEY": services repeat the key alone */
+			secrets_add_span(
+				out, span_sub(value, (size_t)(blank + 1 - value.data), value.len));
 	}
 }
 

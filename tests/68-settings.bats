@@ -382,6 +382,18 @@ apps:
 	hidden "$KEY" header-value-12345 other-value-6789
 }
 
+@test "a key in an extra header is hidden when a service repeats it without what stands before it" {
+	serve '[{"status": 401, "echo_key": true}]'
+	settings "openai: {base_url: $URL, headers: {Authorization: Bearer sk-of-a-header-0123}}"
+	daemon_start --record "$TMP/cassettes" "${DAEMON_OPTIONS[@]}"
+	session openai
+	say hi
+	same sk-of-a-header-0123 "$(key_of 1)"
+	grep -qF 'key provided: [key].' turns/1/error
+	not grep -q of-a-header "$TMP/cassettes/openai.jsonl"
+	hidden sk-of-a-header-0123
+}
+
 @test "headers from .env, line by line, and what is none" {
 	serve '[{"text": "ok"}]'
 	echo "OPENAI_BASE_URL=$URL" > "$AGENTS/openai/.env"
