@@ -84,7 +84,27 @@ int model_part_kind(const struct part *p, struct buf *kind)
 	return r < 0 ? r : buf_check(kind, NULL);
 }
 
+/* Members that are data of their own; a part has one. */
+static int find_data(void *arg UNUSED, struct span key, struct span value UNUSED)
+{
+	static const char *const names[] = {
+		"audioTranscription", "codeExecutionResult", "executableCode", "fileData",
+		"functionCall",       "functionResponse",    "inlineData",     "toolCall",
+		"toolResponse",
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(names); i++) {
+		if (span_is(key, names[i]))
+			return -ENOENT;
+	}
+	return 0;
+}
+
 int model_part_text(const struct part *p, struct span *token)
 {
-	return json_member(span_of(p->json), "text", token);
+	struct span json = span_of(p->json);
+	int r = json_each(json, find_data, NULL);
+
+	return r < 0 ? r : json_member(json, "text", token);
 }

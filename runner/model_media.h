@@ -27,7 +27,10 @@ MUST_CHECK int model_inline_text(const struct part *p, struct buf *text);
 /* Append the name of the member that makes a part of other kinds what it is. -ENOMEM. */
 MUST_CHECK int model_part_kind(const struct part *p, struct buf *kind);
 
-/* A part of other kinds that is text with more members: its string token, or -ENOENT. */
+/*
+ * A part of other kinds that is text with more members: its string token. -ENOENT: it has
+ * none, or data of another kind beside it.
+ */
 MUST_CHECK int model_part_text(const struct part *p, struct span *token);
 
 #endif
