@@ -83,7 +83,7 @@ static int put_call(struct anthropic_writer *w, const struct part *p)
 {
 	CLEANUP(buf_release) struct buf name = { 0 };
 	const struct model_pair *pair;
-	int r = model_name_encode(&anthropic_names, p->name, &name, w->at.err);
+	int r = model_name_encode_past(&anthropic_names, p->name, &name, w->at.err);
 
 	if (r == 0)
 		r = model_pairs_call(&w->pairs, p, &pair);

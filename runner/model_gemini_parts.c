@@ -39,7 +39,7 @@ static bool is_own(const char *id)
 static int put_name(const struct gemini_encoder *e, const char *name)
 {
 	CLEANUP(buf_release) struct buf wire = { 0 };
-	int r = model_name_encode(&gemini_names, name, &wire, e->err);
+	int r = model_name_encode_past(&gemini_names, name, &wire, e->err);
 
 	if (r == 0)
 		jsonput_text(e->out, "name", buf_span(&wire));

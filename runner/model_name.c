@@ -3,6 +3,8 @@
  */
 #include "runner/model_name.h"
 
+#include "base/name.h"
+
 #include <ctype.h>
 #include <errno.h>
 
@@ -58,8 +60,21 @@ int model_name_encode(const struct model_name_rule *rule, const char *name, stru
 	return buf_check(out, err);
 }
 
+int model_name_encode_past(const struct model_name_rule *rule, const char *name, struct buf *out,
+			   struct err *err)
+{
+	size_t before = out->len;
+
+	model_name_escape(rule->also, name, out);
+	out->len = MIN(out->len, before + rule->max);
+	if (out->len == before)
+		return model_name_encode(rule, name, out, err);
+	return buf_check(out, err);
+}
+
 void model_name_decode(struct span wire, struct buf *name)
 {
+	size_t before = name->len;
 	size_t i = 0;
 
 	while (i < wire.len) {
@@ -68,4 +83,8 @@ void model_name_decode(struct span wire, struct buf *name)
 		buf_char(name, byte > 0 ? (char)byte : wire.data[i]);
 		i += byte > 0 ? ESCAPE_LEN : 1;
 	}
+	if (name_is_utf8(span_sub(buf_span(name), before, name->len)))
+		return;
+	name->len = before;
+	buf_span_add(name, wire);
 }

@@ -21,10 +21,17 @@ struct model_name_rule {
 MUST_CHECK int model_name_encode(const struct model_name_rule *rule, const char *name,
 				 struct buf *out, struct err *err);
 
+/*
+ * The same of a function that was called: models make up names, and what is
+ * behind the maximum is left out, since the conversation has to go on.
+ */
+MUST_CHECK int model_name_encode_past(const struct model_name_rule *rule, const char *name,
+				      struct buf *out, struct err *err);
+
 /* Append a text with all bytes but a-z A-Z 0-9 _ - and `also` written so, without a limit. */
 void model_name_escape(const char *also, const char *text, struct buf *out);
 
-/* Append what a name from the wire stands for. */
+/* Append what a name from the wire stands for; the name itself, if that is not UTF-8. */
 void model_name_decode(struct span wire, struct buf *name);
 
 #endif

@@ -80,7 +80,7 @@ static int put_user(struct encoder *e, const struct content *c)
 static int put_name(struct encoder *e, const char *member, const char *name)
 {
 	CLEANUP(buf_release) struct buf wire = { 0 };
-	int r = model_name_encode(&ollama_names, name, &wire, e->at.err);
+	int r = model_name_encode_past(&ollama_names, name, &wire, e->at.err);
 
 	if (r == 0)
 		jsonput_text(e->out, member, buf_span(&wire));

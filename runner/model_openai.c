@@ -37,6 +37,14 @@ int openai_name(const struct model_provider *provider, const char *name, struct 
 	return model_name_encode(&rule, name, out, err);
 }
 
+int openai_past_name(const struct model_provider *provider, const char *name, struct buf *out,
+		     struct err *err)
+{
+	const struct model_name_rule rule = name_rule(provider);
+
+	return model_name_encode_past(&rule, name, out, err);
+}
+
 /* Models named o1, o3, ... take their instructions from the "developer". */
 static const char *system_role(const struct encoder *e)
 {

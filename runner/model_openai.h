@@ -72,6 +72,10 @@ MUST_CHECK int openai_headers(const struct model_request *rq, const struct opena
 MUST_CHECK int openai_name(const struct model_provider *provider, const char *name, struct buf *out,
 			   struct err *err);
 
+/* The same of one that was called (model_name.h). */
+MUST_CHECK int openai_past_name(const struct model_provider *provider, const char *name,
+				struct buf *out, struct err *err);
+
 /* The messages while they are written. */
 struct openai_messages {
 	const struct model_request *rq;

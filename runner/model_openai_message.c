@@ -289,7 +289,7 @@ static int put_call(struct openai_messages *m, const struct part *p)
 {
 	CLEANUP(buf_release) struct buf name = { 0 };
 	const struct model_pair *pair;
-	int r = openai_name(m->rq->provider, p->name, &name, m->err);
+	int r = openai_past_name(m->rq->provider, p->name, &name, m->err);
 
 	if (r == 0)
 		r = model_pairs_call(&m->pairs, p, &pair);

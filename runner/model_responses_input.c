@@ -219,7 +219,7 @@ static int put_call(struct encoder *e, const struct part *p)
 {
 	CLEANUP(buf_release) struct buf name = { 0 };
 	const struct model_pair *pair;
-	int r = model_name_encode(&responses_names, p->name, &name, e->at.err);
+	int r = model_name_encode_past(&responses_names, p->name, &name, e->at.err);
 
 	if (r == 0)
 		r = model_pairs_call(&e->pairs, p, &pair);
