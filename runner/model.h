@@ -73,6 +73,8 @@ void model_reply_release(struct model_reply *reply);
 
 /* What decoders and generate() build the answer with. 0 or -ENOMEM. */
 MUST_CHECK int model_reply_text(struct model_reply *reply, struct span text, bool thought);
+
+/* An id that is "", longer than the log takes (255 bytes) or another call's is left out. */
 MUST_CHECK int model_reply_call(struct model_reply *reply, const char *id, const char *name,
 				struct span args);
 

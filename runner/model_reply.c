@@ -10,6 +10,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#define CALL_ID_MAX 255 /* bytes, as the log takes them */
+
 void model_reply_release(struct model_reply *reply)
 {
 	size_t i;
@@ -47,13 +49,29 @@ int model_reply_text(struct model_reply *reply, struct span text, bool thought)
 	return r;
 }
 
+/* Servers give one id to several calls; results are told apart by it. */
+static bool is_taken(const struct content *content, const char *id)
+{
+	size_t i;
+
+	for (i = 0; i < content->count; i++) {
+		const struct part *p = &content->parts[i];
+
+		if (p->kind == PART_CALL && p->id && strcmp(p->id, id) == 0)
+			return true;
+	}
+	return false;
+}
+
 int model_reply_call(struct model_reply *reply, const char *id, const char *name, struct span args)
 {
 	int r = need_content(reply);
 
-	if (id && !*id)
+	if (r < 0)
+		return r;
+	if (id && (!*id || strlen(id) > CALL_ID_MAX || is_taken(reply->content, id)))
 		id = NULL;
-	return r < 0 ? r : content_add_function(reply->content, PART_CALL, id, name, args);
+	return content_add_function(reply->content, PART_CALL, id, name, args);
 }
 
 int model_reply_empty(struct model_reply *reply)
