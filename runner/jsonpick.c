@@ -50,9 +50,14 @@ int jsonpick_list(struct span list, jsonpick_fn *fn, void *arg)
 long long jsonpick_count(struct span value)
 {
 	char digits[24] = "";
+	long long count;
+	char *end;
 
 	if (!value.len || value.len >= sizeof digits || value.data[0] < '0' || value.data[0] > '9')
 		return -1;
 	memcpy(digits, value.data, value.len);
-	return strtoll(digits, NULL, 10);
+	count = strtoll(digits, &end, 10);
+	if (*end == '.')
+		end += 1 + strspn(end + 1, "0");
+	return *end || count > JSONPICK_COUNT_MAX ? -1 : count;
 }

@@ -37,7 +37,9 @@ MUST_CHECK int jsonpick_object(struct span object, const struct jsonpick *member
 typedef int jsonpick_fn(void *arg, struct span item);
 MUST_CHECK int jsonpick_list(struct span list, jsonpick_fn *fn, void *arg);
 
-/* A whole number from 0 on; -1: the value is none. */
+#define JSONPICK_COUNT_MAX 1000000000000000LL /* a few of them can be added up */
+
+/* A whole number from 0 to JSONPICK_COUNT_MAX; -1: the value is none. */
 long long jsonpick_count(struct span value);
 
 #endif
