@@ -93,7 +93,7 @@ static int check_call(struct model_call *c, bool cut, struct err *err)
 
 	if (!buf_cstr(&c->id) || !buf_cstr(&c->name) || r == -ENOMEM)
 		return -ENOMEM;
-	if (!c->name.len)
+	if (!*c->name.data)
 		return err_set(err, -EPROTO, "the model made a call without a name");
 	if (r < 0 && cut)
 		return err_set(err, -EPROTO,
@@ -106,6 +106,23 @@ static int check_call(struct model_call *c, bool cut, struct err *err)
 			       "%.*s",
 			       c->name.data, (int)MIN(c->args.len, QUOTE_MAX),
 			       buf_span(&c->args).data);
+	return 0;
+}
+
+int model_calls_check_begun(struct model_calls *calls, struct err *err)
+{
+	size_t i;
+
+	for (i = 0; i < calls->count; i++) {
+		struct model_call *c = &calls->list[i];
+
+		if (!is_empty(buf_span(&c->args)))
+			continue;
+		if (!buf_cstr(&c->name))
+			return -ENOMEM;
+		return err_set(err, -EPROTO, "the answer was cut off inside a call of '%.64s'",
+			       c->name.data);
+	}
 	return 0;
 }
 

@@ -49,6 +49,12 @@ MUST_CHECK int model_call_set(struct buf *old, struct span token);
 MUST_CHECK int model_call_args(struct model_call *call, struct span token, bool marked);
 
 /*
+ * The answer ended before the model was done: a call without arguments may be one whose
+ * arguments did not come any more. -EPROTO: there is one; -ENOMEM without a text.
+ */
+MUST_CHECK int model_calls_check_begun(struct model_calls *calls, struct err *err);
+
+/*
  * Hand all calls over to the reply, their names decoded (model_name.h). cut: the
  * answer ended at a limit of tokens. -EPROTO: one is not whole, then none is. -ENOMEM.
  */

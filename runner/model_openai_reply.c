@@ -17,6 +17,7 @@
 
 #define OPENAI_END_MARK      "[DONE]"
 #define OPENAI_FINISH_LENGTH "length"
+#define OPENAI_FINISH_FILTER "content_filter"
 
 struct decoder {
 	struct model_decode base;
@@ -304,14 +305,24 @@ static const struct model_finish finishes[] = {
 	{ "", "FINISH_REASON_UNSPECIFIED", NULL },
 	{ OPENAI_FINISH_LENGTH, "MAX_TOKENS",
 	  "the limit of tokens was reached before any content" },
-	{ "content_filter", "SAFETY", "a filter of the provider stopped the answer" },
+	{ OPENAI_FINISH_FILTER, "SAFETY", "a filter of the provider stopped the answer" },
 	{ NULL, "OTHER", "the model ended without content" },
 };
+
+static int finish_calls(struct decoder *d)
+{
+	struct span word = buf_span(&d->finish);
+	bool cut = span_is(word, OPENAI_FINISH_LENGTH);
+	int r = 0;
+
+	if (cut || span_is(word, OPENAI_FINISH_FILTER))
+		r = model_calls_check_begun(&d->calls, d->base.err);
+	return r < 0 ? r : model_calls_finish(&d->calls, cut, d->base.reply, d->base.err);
+}
 
 int openai_end(void *decoder, struct model_reply *reply, struct err *err)
 {
 	struct decoder *d = decoder;
-	struct span word = buf_span(&d->finish);
 	int r;
 
 	d->base.reply = reply;
@@ -324,9 +335,9 @@ int openai_end(void *decoder, struct model_reply *reply, struct err *err)
 	if (r == 0 && !d->finished && !d->done && !d->whole)
 		return model_decode_broke(err);
 	if (r == 0)
-		r = model_calls_finish(&d->calls, span_is(word, OPENAI_FINISH_LENGTH), reply, err);
+		r = finish_calls(d);
 	if (r == 0)
-		r = model_decode_finish(&d->base, finishes, word);
+		r = model_decode_finish(&d->base, finishes, buf_span(&d->finish));
 	return r == -ENOMEM ? err_nomem(err) : r;
 }
 
