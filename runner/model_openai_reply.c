@@ -176,6 +176,7 @@ static int take_finish(struct decoder *d, struct span token)
 	return r;
 }
 
+/* Some servers send beside each delta the message as it is so far. */
 static int take_choice(void *arg, struct span item)
 {
 	struct decoder *d = arg;
@@ -184,9 +185,10 @@ static int take_choice(void *arg, struct span item)
 
 	if (r < 0 || jsonpick_count(c.index) > 0)
 		return r;
-	r = take_delta(d, c.delta);
-	if (r == 0 && jsonpick_is(c.message, '{')) {
-		d->whole = true;
+	if (jsonpick_is(c.delta, '{')) {
+		r = take_delta(d, c.delta);
+	} else {
+		d->whole |= jsonpick_is(c.message, '{');
 		r = take_delta(d, c.message);
 	}
 	return r < 0 ? r : take_finish(d, c.finish_reason);
