@@ -79,6 +79,9 @@ struct responses_decoder {
 MUST_CHECK int responses_item(struct responses_decoder *d, long long index,
 			      struct responses_item **out);
 
+/* Whether no item came as a whole, and all have an index by which they are known again. */
+bool responses_are_open(const struct responses_decoder *d);
+
 /* An item begins, or came as a whole. Checked JSON. -E2BIG with a sentence; -ENOMEM without. */
 MUST_CHECK int responses_item_open(struct responses_decoder *d, long long index, struct span json);
 MUST_CHECK int responses_item_close(struct responses_decoder *d, long long index, struct span json);

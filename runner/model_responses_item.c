@@ -42,6 +42,19 @@ int responses_item(struct responses_decoder *d, long long index, struct response
 	return 0;
 }
 
+bool responses_are_open(const struct responses_decoder *d)
+{
+	size_t count;
+	const struct responses_item *list = list_items(d, &count);
+	size_t i;
+
+	for (i = 0; i < count; i++) {
+		if (list[i].index < 0 || list[i].closed)
+			return false;
+	}
+	return true;
+}
+
 struct spans {
 	struct span type;
 	struct span status;
@@ -207,13 +220,13 @@ int responses_item_close(struct responses_decoder *d, long long index, struct sp
 	return 0;
 }
 
-/* A call that was begun when the answer was cut has no arguments to be trusted. */
+/* A call that was begun when the answer was cut, or which nothing followed, is none to be run. */
 static int check_call(struct responses_decoder *d, struct model_call *call)
 {
 	struct responses_item *item;
 	int r = responses_item(d, call->key, &item);
 
-	if (r < 0 || item->whole || !d->partial)
+	if (r < 0 || item->whole || (!d->partial && call->args.len))
 		return r;
 	if (!buf_cstr(&call->name))
 		return -ENOMEM;

@@ -193,10 +193,10 @@ static int take_output(void *arg, struct span item)
 	return responses_item_close(d, d->next++, item);
 }
 
-/* The items came one by one, or all of them come now. */
+/* The items came one by one; or only texts of them, and all of them come now. */
 static int take_end(struct responses_decoder *d, const struct response *response, const char *word)
 {
-	int r = d->items.len ? 0 : jsonpick_list(response->output, take_output, d);
+	int r = responses_are_open(d) ? jsonpick_list(response->output, take_output, d) : 0;
 
 	if (r == 0)
 		r = openai_usage_take(&d->base, openai_responses_usage, response->usage);
