@@ -12,6 +12,7 @@
 void model_pairs_release(struct model_pairs *pairs)
 {
 	buf_release(&pairs->list);
+	pairs->open = 0;
 }
 
 static struct model_pair *all(const struct model_pairs *pairs, size_t *count)
@@ -42,7 +43,7 @@ static struct model_pair *find(const struct model_pairs *pairs, const struct par
 	size_t i;
 
 	list = all(pairs, &n);
-	for (i = 0; i < n; i++) {
+	for (i = pairs->open; i < n; i++) {
 		struct model_pair *p = &list[i];
 
 		if (p->answered)
@@ -59,9 +60,14 @@ static struct model_pair *find(const struct model_pairs *pairs, const struct par
 const struct model_pair *model_pairs_answer(struct model_pairs *pairs, const struct part *result)
 {
 	struct model_pair *pair = find(pairs, result);
+	struct model_pair *list;
+	size_t n;
 
-	if (pair)
-		pair->answered = true;
+	if (!pair)
+		return NULL;
+	pair->answered = true;
+	for (list = all(pairs, &n); pairs->open < n && list[pairs->open].answered;)
+		pairs->open++;
 	return pair;
 }
 

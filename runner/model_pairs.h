@@ -19,6 +19,7 @@ struct model_pair {
 /* All zero is none. Borrows the parts. */
 struct model_pairs {
 	struct buf list; /* of struct model_pair */
+	size_t open;     /* all before this one are answered */
 };
 
 void model_pairs_release(struct model_pairs *pairs);
