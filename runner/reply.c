@@ -3,6 +3,7 @@
  */
 #include "runner/run.h"
 
+#include "runner/jsonpick.h"
 #include "runner/jsonput.h"
 
 #include <errno.h>
@@ -99,10 +100,8 @@ int reply_from_json(struct model_reply *reply, struct span json, struct err *err
 		r = take_text(json, "errorCode", &reply->error_code, err);
 	if (r == 0)
 		r = take_text(json, "errorMessage", &reply->error_message, err);
-	if (r == 0 && json_member(json, "usageMetadata", &value) == 0) {
-		buf_clear(&reply->usage);
-		buf_span_add(&reply->usage, value);
-	}
+	if (r == 0 && json_member(json, "usageMetadata", &value) == 0)
+		r = model_reply_usage_json(reply, jsonpick_is(value, '{') ? value : SPAN("{}"));
 	for (i = 0; r == 0 && i < MODEL_EXTRAS; i++)
 		r = take_json(json, extras[i].name, &reply->extras[i]);
 	return r;

@@ -359,6 +359,19 @@ signed me" "$(cat output)"
 	same 2 "$(jq .total.modelCalls usage.json)"
 }
 
+@test "usage that a callback gives is of the form of the log, or is not there" {
+	llm cbu root_agent.yaml counter "after_model_callbacks: [{name: after}]"
+	rules cbu counter <<< '[{text: hi, usage: {prompt: 1, candidates: 2}}]'
+	file cbu after <<< $'#!/bin/sh\nset -- "$(cat "$ADKFS_SESSION/turns/latest/input")"\nprintf \'{"content":{"parts":[{"text":"x"}]},"usageMetadata":%s}\' "$1"'
+	session cbu
+	say 'null'
+	say '7'
+	say '{"promptTokenCount":"3","totalTokenCount":4,"x":1}'
+	same '[null,null,{"totalTokenCount":4}]' \
+		"$(jq -sc 'map(select(.author == "counter")) | map(.usageMetadata)' events.jsonl)"
+	not grep -q '"usageMetadata":null' events.jsonl
+}
+
 @test "what the model said is not shown or kept when the callback behind it fails" {
 	llm leak root_agent.yaml guarded "after_model_callbacks: [{name: after}]"
 	rules leak guarded <<-'E'
