@@ -301,7 +301,7 @@ static int set_options(struct transfer *t, const char *url, const struct http_re
 	SET(CURLOPT_NOSIGNAL, 1L);
 	SET(CURLOPT_TCP_KEEPALIVE, 1L); /* some streams are silent for hours */
 	SET(CURLOPT_QUICK_EXIT, 1L);    /* cancel does not wait for a name server */
-	SET(CURLOPT_CONNECTTIMEOUT_MS, (long)t->limits->connect_ms);
+	SET(CURLOPT_CONNECTTIMEOUT_MS, MAX((long)t->limits->connect_ms, 1L)); /* 0 is 300 s */
 	SET(CURLOPT_OPENSOCKETFUNCTION, open_socket);
 	SET(CURLOPT_PREREQFUNCTION, on_ready);
 	SET(CURLOPT_PREREQDATA, t);

@@ -137,20 +137,37 @@ bool model_takes_schema(const struct model_request *rq)
 				     : model_settle(rq)->schema_with_tools;
 }
 
-/* What leaves this file holds no secret and ends with a whole character. */
+/* A name that was cut in the middle of a text leaves a part of a character: it goes. */
+static void drop_broken(char *text)
+{
+	struct span rest = span_of(text);
+
+	while (rest.len) {
+		bool cut;
+		size_t n = name_utf8_prefix(rest, &cut);
+
+		memmove(text, rest.data, n);
+		text += n;
+		rest = span_sub(rest, MIN(n + 1, rest.len), rest.len);
+	}
+	*text = 0;
+}
+
+/* What leaves this file holds no secret and whole characters only. */
 static void tidy(struct err *err, const struct secrets *secrets)
 {
 	CLEANUP(buf_release) struct buf text = { 0 };
-	bool cut;
 
 	if (!err)
 		return;
 	buf_text(&text, err->text);
 	secrets_mask(secrets, &text);
-	if (!buf_cstr(&text))
+	if (!buf_cstr(&text)) {
+		(void)err_nomem(err);
 		return;
+	}
 	text.data[secrets_cut(secrets, text.data)] = 0;
-	text.data[name_utf8_prefix(span_of(text.data), &cut)] = 0;
+	drop_broken(text.data);
 	(void)err_set(err, err->code, "%s", text.data);
 }
 
@@ -229,6 +246,12 @@ static int exchange_end(struct exchange *x)
 	return r ? r : x->provider->end(x->decoder, x->reply, x->err);
 }
 
+/* The connection broke, or fell silent, in the middle of an answer. */
+static bool is_broken(int r)
+{
+	return r == -ECONNRESET || r == -ETIMEDOUT;
+}
+
 /*
  * The body of a 2xx answer is over, well or not. A connection that broke after
  * the end marker does no harm; before it, the break is what people should read.
@@ -238,7 +261,7 @@ static int exchange_close(struct exchange *x, int r)
 	struct err broken = x->err ? *x->err : (struct err){ 0 };
 	int end;
 
-	if (r != 0 && r != -ECONNRESET && r != -ETIMEDOUT)
+	if (r != 0 && !is_broken(r))
 		return r;
 	end = exchange_end(x);
 	if (end == 0 || r == 0)
@@ -301,7 +324,7 @@ static int attempt(struct question *q, unsigned n, struct model_reply *reply,
 	r = send_request(q, n, &x, answer);
 	if (answer->status >= 200 && answer->status <= 299)
 		r = exchange_close(&x, r);
-	else if (r == 0)
+	else if (r == 0 || (answer->status >= 300 && is_broken(r))) /* the status counts */
 		r = model_refused(q->rq, &q->http, answer, err);
 	q->rq->provider->decoder_free(x.decoder);
 	stream_release(&x.stream);

@@ -147,6 +147,38 @@ serve() {
 	[ ! -e "$TMP/asked/2.json" ]
 }
 
+@test "an error whose body breaks off is told with its status, and tried again by it" {
+	serve '[{"status": 400, "cut": 21, "body": "<p>no temperature here</p>"},
+		{"status": 503, "cut": 5, "body": "<p>not now</p>", "headers": {"retry-after-ms": "1"}}, {"text": "ok"}]'
+	say hi
+	same 'the model service did not accept the request (400): <p>no temperature her' "$(cat turns/1/error)"
+	say hi
+	same ok "$(cat output)"
+}
+
+@test "a long name is cut between characters, and what is behind it is told" {
+	local name
+
+	name=a$(printf 'é%.0s' {1..40})
+	sed -i "s,^model:.*,model: openai/$name," "$AGENTS/openai/root_agent.yaml"
+	serve '[{"status": 404, "body": "no"}]'
+	say hi
+	same "the model service does not know the model ${name::30} or the path /v1/chat/completions (404): no" \
+		"$(cat turns/1/error)"
+}
+
+@test "the time to connect counts until the server speaks, also when it is 0" {
+	serve '[{"stall": 0, "text": "x"}]'
+	cat >> "$AGENTS/openai/.env" <<-EOF
+		OPENAI_BASE_URL=https://127.0.0.1:$(cat "$TMP/port")/v1
+		ADKFS_MODEL_CONNECT_MS=0
+	EOF
+	kill -STOP "$PID"
+	say hi
+	kill -CONT "$PID"
+	grep -q 'cannot be reached in time$' turns/1/error
+}
+
 @test "a server that is not there" {
 	serve '[{"text": "x"}]'
 	kill "$PID"
