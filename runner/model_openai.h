@@ -16,6 +16,7 @@
 #include "runner/model.h"
 #include "runner/model_name.h"
 #include "runner/model_pairs.h"
+#include "runner/model_refuse.h"
 
 struct http_request;
 
@@ -80,17 +81,13 @@ MUST_CHECK int openai_past_name(const struct model_provider *provider, const cha
 struct openai_messages {
 	const struct model_request *rq;
 	const struct openai_way *way;
+	struct model_place at; /* the content at hand */
 	struct buf *out;
 	struct model_pairs pairs;
-	size_t message;   /* index of the content at hand, for errors */
 	size_t turn_end;  /* of the turn at hand, index of the content behind it */
 	bool has_calls;   /* that turn */
 	struct buf files; /* items that tools gave, for a message behind their results; '[' first */
-	struct err *err;
 };
-
-/* Fail: "message N: WHAT DETAIL cannot be sent to PROVIDER". detail may be NULL. -EINVAL. */
-int openai_refuse(const struct openai_messages *m, const char *what, const char *detail);
 
 /* Begin a message in the list that is open. */
 void openai_open_message(struct openai_messages *m, const char *role);

@@ -7,10 +7,8 @@
  */
 #include "runner/model_openai.h"
 
-#include "base/jsontext.h"
 #include "runner/jsonput.h"
 #include "runner/model_media.h"
-#include "runner/model_result.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -18,13 +16,6 @@
 
 #define SHORT_ID 9
 #define LETTERS  "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-
-int openai_refuse(const struct openai_messages *m, const char *what, const char *detail)
-{
-	return err_set(m->err, -EINVAL, "message %zu: %s%s%.100s cannot be sent to %s",
-		       m->message + 1, what, detail ? " " : "", detail ? detail : "",
-		       m->rq->provider->name);
-}
 
 void openai_open_message(struct openai_messages *m, const char *role)
 {
@@ -75,107 +66,56 @@ void openai_put_text_item(struct openai_messages *m, struct span text)
 	buf_char(m->out, '}');
 }
 
-static int inline_text(struct openai_messages *m, const struct part *p)
+static int said_text(struct openai_messages *m, const struct part *p)
 {
 	CLEANUP(buf_release) struct buf text = { 0 };
-	int r = model_inline_text(p, &text);
+	int r = model_said_text(&m->at, p, &text);
 
-	if (r == -EINVAL)
-		return openai_refuse(m, "inlineData that is no base64", p->mime);
-	if (r == -EILSEQ)
-		return openai_refuse(m, "inlineData that is not UTF-8", p->mime);
 	if (r == 0)
 		openai_put_text_item(m, buf_span(&text));
-	return r;
+	return r < 0 ? r : buf_check(&text, NULL);
 }
 
-/* Types of inlineData; a name that ends with '/' stands for all that begin so. */
+/* Types of inlineData that is no text; a name that ends with '/' stands for all that begin so. */
 static const struct inline_type {
 	const char *mime;
 	int (*put)(struct openai_messages *m, const struct part *p);
 } inline_types[] = {
-	{ "image/", inline_image },          { "application/pdf", inline_file },
-	{ "audio/wav", inline_wav },         { "audio/x-wav", inline_wav },
-	{ "audio/wave", inline_wav },        { "audio/mpeg", inline_mp3 },
-	{ "audio/mp3", inline_mp3 },         { "text/", inline_text },
-	{ "application/json", inline_text },
+	{ "image/", inline_image },   { "application/pdf", inline_file },
+	{ "audio/wav", inline_wav },  { "audio/x-wav", inline_wav },
+	{ "audio/wave", inline_wav }, { "audio/mpeg", inline_mp3 },
+	{ "audio/mp3", inline_mp3 },
 };
 
 static int put_inline(struct openai_messages *m, const struct part *p)
 {
 	size_t i;
 
-	if (!model_mime_is_plain(p->mime))
-		return openai_refuse(m, "inlineData without a proper mimeType", p->mime);
-	for (i = 0; i < ARRAY_SIZE(inline_types); i++) {
+	for (i = 0; model_mime_is_plain(p->mime) && i < ARRAY_SIZE(inline_types); i++) {
 		if (model_mime_is(p->mime, inline_types[i].mime))
 			return inline_types[i].put(m, p);
 	}
-	return openai_refuse(m, "inlineData", p->mime);
+	return said_text(m, p);
 }
 
 /* Only images have a place for an address. */
 static int put_file(struct openai_messages *m, const struct part *p)
 {
 	if (!p->uri || strncasecmp(p->uri, "https://", 8) != 0)
-		return openai_refuse(m, "fileData that is no https address", p->uri);
+		return model_refuse(&m->at, "fileData that is no https address", p->uri);
 	if (p->mime && !model_mime_is(p->mime, "image/"))
-		return openai_refuse(m, "fileData", p->mime);
+		return model_refuse(&m->at, "fileData", p->mime);
 	buf_text(m->out, "{\"type\":\"image_url\",\"image_url\":{");
 	jsonput_text(m->out, "url", span_of(p->uri));
 	buf_text(m->out, "}}");
 	return 0;
 }
 
-static int put_text_item(struct openai_messages *m, const struct part *p)
-{
-	openai_put_text_item(m, buf_span(&p->text));
-	return 0;
-}
-
-static int refuse_other(struct openai_messages *m, const struct part *p)
-{
-	CLEANUP(buf_release) struct buf kind = { 0 };
-	int r = model_part_kind(p, &kind);
-
-	if (r < 0 || !buf_cstr(&kind))
-		return r < 0 ? r : -ENOMEM;
-	return openai_refuse(m, "a part", kind.data);
-}
-
-static int put_other(struct openai_messages *m, const struct part *p)
-{
-	CLEANUP(buf_release) struct buf text = { 0 };
-	struct span token;
-	int r = model_part_text(p, &token);
-
-	if (r == -ENOENT)
-		return refuse_other(m, p);
-	if (r == 0)
-		r = json_unquote(token, &text);
-	if (r == 0)
-		openai_put_text_item(m, buf_span(&text));
-	return r;
-}
-
-static int refuse_call(struct openai_messages *m, const struct part *p)
-{
-	return openai_refuse(m, "a functionCall of the user", p->name);
-}
-
 /* What each part of a user's message becomes; results were sent before it. */
 static int (*const user_items[])(struct openai_messages *m, const struct part *p) = {
-	[PART_TEXT] = put_text_item, [PART_CALL] = refuse_call, [PART_RESPONSE] = NULL,
-	[PART_INLINE] = put_inline,  [PART_FILE] = put_file,    [PART_OTHER] = put_other,
+	[PART_TEXT] = said_text,    [PART_CALL] = said_text, [PART_RESPONSE] = said_text,
+	[PART_INLINE] = put_inline, [PART_FILE] = put_file,  [PART_OTHER] = said_text,
 };
-
-/* Thoughts, results and empty texts are no part of a message. */
-static bool is_said(const struct part *p)
-{
-	if (p->thought || p->kind == PART_RESPONSE)
-		return false;
-	return p->kind != PART_TEXT || p->text.len;
-}
 
 static size_t count_said(const struct content *c, const struct part **last)
 {
@@ -183,7 +123,7 @@ static size_t count_said(const struct content *c, const struct part **last)
 	size_t i;
 
 	for (i = 0; i < c->count; i++) {
-		if (!is_said(&c->parts[i]))
+		if (!model_is_said(&c->parts[i]))
 			continue;
 		*last = &c->parts[i];
 		n++;
@@ -205,7 +145,7 @@ static int put_items(struct openai_messages *m, const struct content *c)
 	jsonput_key(m->out, "content");
 	buf_char(m->out, '[');
 	for (i = 0; r == 0 && i < c->count; i++) {
-		if (is_said(&c->parts[i]))
+		if (model_is_said(&c->parts[i]))
 			r = openai_put_item(m, &c->parts[i]);
 	}
 	buf_char(m->out, ']');
@@ -237,7 +177,7 @@ static bool is_signature(struct span text)
 	size_t i;
 
 	for (i = 0; i < text.len; i++) {
-		if (!isalnum((unsigned char)text.data[i]) && !strchr("+/-_=", text.data[i]))
+		if (!isalnum((unsigned char)text.data[i]) && !memchr("+/-_=", text.data[i], 5))
 			return false;
 	}
 	return text.len > 0;
@@ -289,7 +229,7 @@ static int put_call(struct openai_messages *m, const struct part *p)
 {
 	CLEANUP(buf_release) struct buf name = { 0 };
 	const struct model_pair *pair;
-	int r = openai_past_name(m->rq->provider, p->name, &name, m->err);
+	int r = openai_past_name(m->rq->provider, p->name, &name, m->at.err);
 
 	if (r == 0)
 		r = model_pairs_call(&m->pairs, p, &pair);
@@ -332,18 +272,13 @@ static int model_text(struct openai_messages *m, const struct content *c, struct
 
 	for (i = 0; r == 0 && i < c->count; i++) {
 		const struct part *p = &c->parts[i];
-		struct span token;
 
 		if (p->thought || p->kind == PART_CALL)
 			continue;
-		if (p->kind == PART_TEXT)
-			buf_span_add(text, buf_span(&p->text));
-		else if (p->kind == PART_OTHER && model_part_text(p, &token) == 0)
-			r = json_unquote(token, text);
-		else if (p->kind == PART_OTHER)
-			r = refuse_other(m, p);
+		if (p->kind == PART_TEXT || p->kind == PART_OTHER)
+			r = model_said_text(&m->at, p, text);
 		else
-			r = openai_refuse(m, "a part of the model that is no text:", p->mime);
+			r = model_refuse(&m->at, "a part of the model that is no text:", p->mime);
 	}
 	return r < 0 ? r : buf_check(text, NULL);
 }
@@ -361,13 +296,13 @@ static void find_turn(struct openai_messages *m)
 {
 	size_t i;
 
-	if (m->message < m->turn_end)
+	if (m->at.message < m->turn_end)
 		return;
 	m->has_calls = false;
-	for (i = m->message; i < m->rq->count; i++) {
+	for (i = m->at.message; i < m->rq->count; i++) {
 		const struct content *c = m->rq->contents[i];
 
-		if (i > m->message && begins_turn(c))
+		if (i > m->at.message && begins_turn(c))
 			break;
 		m->has_calls |= content_has(c, PART_CALL);
 	}
@@ -428,7 +363,9 @@ static int put_content(struct openai_messages *m, const struct content *c)
 int openai_put_messages(const struct model_request *rq, const struct openai_way *way,
 			const char *system_role, struct buf *out, struct err *err)
 {
-	struct openai_messages m = { .rq = rq, .way = way, .out = out, .err = err };
+	struct openai_messages m = {
+		.rq = rq, .way = way, .at = { rq->provider->name, 0, err }, .out = out
+	};
 	int r = 0;
 
 	jsonput_key(out, "messages");
@@ -438,8 +375,8 @@ int openai_put_messages(const struct model_request *rq, const struct openai_way 
 		jsonput_text(out, "content", span_of(rq->system));
 		buf_char(out, '}');
 	}
-	for (; r == 0 && m.message < rq->count; m.message++)
-		r = put_content(&m, rq->contents[m.message]);
+	for (; r == 0 && m.at.message < rq->count; m.at.message++)
+		r = put_content(&m, rq->contents[m.at.message]);
 	openai_put_files(&m);
 	buf_char(out, ']');
 	r = r == 0 ? buf_check(&m.files, NULL) : r;

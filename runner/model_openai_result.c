@@ -75,7 +75,8 @@ static int put_result(struct openai_messages *m, const struct part *p)
 	int r;
 
 	if (!pair)
-		return openai_refuse(m, "a functionResponse without its functionCall:", p->name);
+		return model_refuse(&m->at,
+				    "a functionResponse without its functionCall:", p->name);
 	r = put_content(m, pair, p, &text);
 	if (r < 0)
 		return r;
