@@ -5,7 +5,9 @@
 
 #include "base/jsontext.h"
 #include "runner/jsonput.h"
+#include "runner/model_schema.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <strings.h>
@@ -194,6 +196,45 @@ int model_config_mime(const struct model_config *w, bool *json)
 		       "generate_content_config: responseMimeType: %s gives text/plain or "
 		       "application/json",
 		       w->provider);
+}
+
+int model_config_put_schema(const struct model_config *w, const struct model_option *o,
+			    const json_t *schema, const char *before, const char *after)
+{
+	int r;
+
+	if (!json_is_object(schema))
+		return model_option_bad(w, o->name, "is not an object");
+	jsonput_key(w->out, o->wire);
+	buf_text(w->out, before);
+	r = model_schema_put(schema, w->out);
+	buf_text(w->out, after);
+	return r == -E2BIG ? model_option_bad(w, o->name, "is nested too deeply") : r;
+}
+
+/* With a schema the form of the answer is said there. */
+int model_config_put_json(const struct model_config *w, const struct model_option *o,
+			  struct span json)
+{
+	bool wanted;
+	int r = model_config_mime(w, &wanted);
+
+	if (r == 0 && wanted && !model_config_schema(w->rq))
+		jsonput_raw(w->out, o->wire, json);
+	return r;
+}
+
+int model_config_put_level(const struct model_config *w, const struct model_option *o,
+			   const char *member, const char *level)
+{
+	size_t i;
+
+	jsonput_key(w->out, member);
+	buf_char(w->out, '"');
+	for (i = 0; isalpha((unsigned char)level[i]); i++)
+		buf_char(w->out, (char)tolower((unsigned char)level[i]));
+	buf_char(w->out, '"');
+	return level[i] ? model_option_bad(w, o->name, "the thinkingLevel is not a word") : 0;
 }
 
 static const struct {

@@ -51,6 +51,17 @@ int model_option_ignore(const struct model_config *w, const struct model_option 
 int model_option_extra(const struct model_config *w, const struct model_option *o,
 		       const json_t *value); /* httpOptions that hold extraBody only; not sent */
 
+/*
+ * Members with words of their own around the value: a schema between two texts; what asks for
+ * JSON without a schema; a thinkingLevel in lower case, as a member that the caller names.
+ */
+MUST_CHECK int model_config_put_schema(const struct model_config *w, const struct model_option *o,
+				       const json_t *schema, const char *before, const char *after);
+MUST_CHECK int model_config_put_json(const struct model_config *w, const struct model_option *o,
+				     struct span json);
+MUST_CHECK int model_config_put_level(const struct model_config *w, const struct model_option *o,
+				      const char *member, const char *level);
+
 /* What people add to the body of the request: httpOptions.extraBody, or NULL. */
 const json_t *model_config_extra(const struct model_request *rq);
 

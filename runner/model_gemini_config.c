@@ -5,7 +5,6 @@
 
 #include "runner/jsonput.h"
 #include "runner/model_config.h"
-#include "runner/model_schema.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -26,16 +25,11 @@ static int vertex_json(const struct model_config *w, const struct model_option *
 static int put_schema(const struct model_config *w, const struct model_option *o,
 		      const json_t *value)
 {
-	int r;
+	const json_t *mime = json_object_get(w->rq->config, "responseMimeType");
 
-	if (!json_is_object(value))
-		return model_option_bad(w, o->name, "is not an object");
-	if (json_is_null(json_object_get(w->rq->config, "responseMimeType")) ||
-	    !json_object_get(w->rq->config, "responseMimeType"))
+	if (!mime || json_is_null(mime))
 		jsonput_text(w->out, "responseMimeType", SPAN(JSON_MIME));
-	jsonput_key(w->out, o->wire);
-	r = model_schema_put(value, w->out);
-	return r == -E2BIG ? model_option_bad(w, o->name, "is nested too deeply") : r;
+	return model_config_put_schema(w, o, value, "", "");
 }
 
 /* The names of functions, as they are declared. */

@@ -6,7 +6,6 @@
 
 #include "runner/jsonput.h"
 #include "runner/model_config.h"
-#include "runner/model_schema.h"
 
 #include <errno.h>
 #include <strings.h>
@@ -14,25 +13,13 @@
 static int put_format(const struct model_config *w, const struct model_option *o,
 		      const json_t *value)
 {
-	int r;
-
-	if (!json_is_object(value))
-		return model_option_bad(w, o->name, "is not an object");
-	jsonput_key(w->out, o->wire);
-	r = model_schema_put(value, w->out);
-	return r == -E2BIG ? model_option_bad(w, o->name, "is nested too deeply") : r;
+	return model_config_put_schema(w, o, value, "", "");
 }
 
-/* With a schema the form of the answer is said there. */
 static int put_mime(const struct model_config *w, const struct model_option *o,
 		    const json_t *value UNUSED)
 {
-	bool json;
-	int r = model_config_mime(w, &json);
-
-	if (r == 0 && json && !model_config_schema(w->rq))
-		jsonput_text(w->out, o->wire, SPAN("json"));
-	return r;
+	return model_config_put_json(w, o, SPAN("\"json\""));
 }
 
 static const struct level {

@@ -5,9 +5,7 @@
 
 #include "runner/jsonput.h"
 #include "runner/model_config.h"
-#include "runner/model_schema.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <strings.h>
 
@@ -47,29 +45,16 @@ static int put_stop(const struct model_config *w, const struct model_option *o, 
 static int put_schema(const struct model_config *w, const struct model_option *o,
 		      const json_t *value)
 {
-	int r;
-
-	if (!json_is_object(value))
-		return model_option_bad(w, o->name, "is not an object");
-	jsonput_key(w->out, o->wire);
-	buf_text(w->out, "{\"type\":\"json_schema\",\"json_schema\":{\"name\":\"response\","
-			 "\"schema\":");
-	r = model_schema_put(value, w->out);
-	buf_text(w->out, "}}");
-	return r == -E2BIG ? model_option_bad(w, o->name, "is nested too deeply") : r;
+	return model_config_put_schema(w, o, value,
+				       "{\"type\":\"json_schema\",\"json_schema\":{\"name\":"
+				       "\"response\",\"schema\":",
+				       "}}");
 }
 
-/* With a schema the form of the answer is said there. */
 static int put_mime(const struct model_config *w, const struct model_option *o,
 		    const json_t *value UNUSED)
 {
-	bool json;
-	int r = model_config_mime(w, &json);
-
-	if (r < 0 || !json || model_config_schema(w->rq))
-		return r;
-	jsonput_raw(w->out, o->wire, SPAN("{\"type\":\"json_object\"}"));
-	return 0;
+	return model_config_put_json(w, o, SPAN("{\"type\":\"json_object\"}"));
 }
 
 static int put_function_choice(const struct model_config *w, const struct model_tool_choice *choice)
@@ -113,18 +98,12 @@ static int put_thinking(const struct model_config *w, const struct model_option 
 			const json_t *value)
 {
 	const char *word = json_string_value(json_object_get(value, "thinkingLevel"));
-	size_t i;
 
 	if (json_is_number(json_object_get(value, "thinkingBudget")))
 		return takes(w, o->name, "a thinkingLevel, not a budget");
 	if (!word || strcasecmp(word, "THINKING_LEVEL_UNSPECIFIED") == 0)
 		return 0;
-	jsonput_key(w->out, o->wire);
-	buf_char(w->out, '"');
-	for (i = 0; isalpha((unsigned char)word[i]); i++)
-		buf_char(w->out, (char)tolower((unsigned char)word[i]));
-	buf_char(w->out, '"');
-	return word[i] ? model_option_bad(w, o->name, "the thinkingLevel is not a word") : 0;
+	return model_config_put_level(w, o, o->wire, word);
 }
 
 static const struct model_option options[] = {

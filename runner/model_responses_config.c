@@ -6,36 +6,24 @@
 #include "runner/jsonput.h"
 #include "runner/model_config.h"
 #include "runner/model_openai.h"
-#include "runner/model_schema.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <strings.h>
 
 static int put_schema(const struct model_config *w, const struct model_option *o,
 		      const json_t *value)
 {
-	int r;
-
-	if (!json_is_object(value))
-		return model_option_bad(w, o->name, "is not an object");
-	jsonput_key(w->out, o->wire);
-	buf_text(w->out, "{\"format\":{\"type\":\"json_schema\",\"name\":\"response\",\"schema\":");
-	r = model_schema_put(value, w->out);
-	buf_text(w->out, ",\"strict\":false}}");
-	return r == -E2BIG ? model_option_bad(w, o->name, "is nested too deeply") : r;
+	return model_config_put_schema(
+		w, o, value,
+		"{\"format\":{\"type\":\"json_schema\",\"name\":\"response\","
+		"\"schema\":",
+		",\"strict\":false}}");
 }
 
-/* With a schema the form of the answer is said there. */
 static int put_mime(const struct model_config *w, const struct model_option *o,
 		    const json_t *value UNUSED)
 {
-	bool json;
-	int r = model_config_mime(w, &json);
-
-	if (r == 0 && json && !model_config_schema(w->rq))
-		jsonput_raw(w->out, o->wire, SPAN("{\"format\":{\"type\":\"json_object\"}}"));
-	return r;
+	return model_config_put_json(w, o, SPAN("{\"format\":{\"type\":\"json_object\"}}"));
 }
 
 static int put_function(const struct model_config *w, const json_t *name)
@@ -98,18 +86,6 @@ static int put_tool_choice(const struct model_config *w, const struct model_opti
 	return 0;
 }
 
-static int put_effort(const struct model_config *w, const struct model_option *o, const char *word)
-{
-	size_t i;
-
-	jsonput_key(w->out, "effort");
-	buf_char(w->out, '"');
-	for (i = 0; isalpha((unsigned char)word[i]); i++)
-		buf_char(w->out, (char)tolower((unsigned char)word[i]));
-	buf_char(w->out, '"');
-	return word[i] ? model_option_bad(w, o->name, "the thinkingLevel is not a word") : 0;
-}
-
 /* A summary of the thoughts is all that can be shown, and only when it is asked for. */
 static int put_thinking(const struct model_config *w, const struct model_option *o,
 			const json_t *value)
@@ -128,7 +104,7 @@ static int put_thinking(const struct model_config *w, const struct model_option 
 	jsonput_key(w->out, o->wire);
 	buf_char(w->out, '{');
 	if (word)
-		r = put_effort(w, o, word);
+		r = model_config_put_level(w, o, "effort", word);
 	if (shown)
 		jsonput_text(w->out, "summary", SPAN("auto"));
 	buf_char(w->out, '}');
