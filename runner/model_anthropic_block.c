@@ -183,7 +183,7 @@ static int put_text(struct anthropic_writer *w, const struct part *p)
 
 	if (r == 0)
 		anthropic_text(w, buf_span(&text));
-	return r;
+	return r < 0 ? r : buf_check(&text, NULL);
 }
 
 static int refuse(struct anthropic_writer *w, const struct part *p)

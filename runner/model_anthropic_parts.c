@@ -141,8 +141,9 @@ static int begin_redacted(const struct opening *o, const struct start *s)
 {
 	o->b->kind = KIND_THINKING;
 	buf_text(&o->b->signature, ANTHROPIC_REDACTED);
-	if (!model_decode_string(s->data, &o->b->signature))
-		buf_clear(&o->b->signature);
+	if (model_decode_string(s->data, &o->b->signature) || o->b->signature.failed)
+		return buf_check(&o->b->signature, NULL);
+	buf_clear(&o->b->signature);
 	return 0;
 }
 

@@ -78,7 +78,8 @@ struct gemini_decoder {
 	struct buf message; /* and what was said about it */
 	struct buf scratch;
 	bool finished;
-	bool blocked; /* the prompt was */
+	bool blocked;   /* the prompt was */
+	bool no_memory; /* for a token: the answer fails */
 };
 
 /* A token whose halves of characters are put together again; good until the next one. */

@@ -90,8 +90,10 @@ static bool take_reason(struct gemini_decoder *d, struct span reason, struct spa
 {
 	CLEANUP(buf_release) struct buf word = { 0 };
 
-	if (!model_decode_string(reason, &word))
+	if (!model_decode_string(reason, &word)) {
+		d->no_memory |= word.failed;
 		return false;
+	}
 	buf_clear(&d->finish);
 	buf_span_add(&d->finish, buf_span(&word));
 	buf_clear(&d->message);
@@ -210,6 +212,8 @@ int gemini_decode(void *decoder, struct span event, struct model_reply *reply, s
 	if (r == 0)
 		r = jsonpick_is(payload, '[') ? jsonpick_list(payload, take_chunk, d)
 					      : take_chunk(d, payload);
+	if (r == 0 && d->no_memory)
+		r = -ENOMEM;
 	/* What a broken connection left of an event behind the finish reason is no loss. */
 	if (r == -ENODATA && d->finished)
 		return 0;

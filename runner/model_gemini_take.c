@@ -19,6 +19,7 @@ struct span gemini_mended(struct gemini_decoder *d, struct span token)
 	buf_clear(&d->scratch);
 	surrogate_join(&joint, token, &d->scratch);
 	surrogate_finish(&joint, &d->scratch);
+	d->no_memory |= d->scratch.failed;
 	return buf_span(&d->scratch);
 }
 
@@ -54,7 +55,7 @@ static int sign(struct gemini_decoder *d, struct span token)
 	int r;
 
 	if (!model_decode_string(token, &base64))
-		return 0;
+		return buf_check(&base64, NULL);
 	r = model_reply_sign(&d->whole, buf_span(&base64));
 	return r == -EINVAL ? err_set(d->base.err, -EPROTO,
 				      "the model sent a thoughtSignature that is no base64")

@@ -52,6 +52,8 @@ int model_name_encode(const struct model_name_rule *rule, const char *name, stru
 	size_t before = out->len;
 
 	model_name_escape(rule->also, name, out);
+	if (out->failed)
+		return err_nomem(err);
 	if (out->len == before || out->len - before > rule->max)
 		return err_set(err, -EINVAL,
 			       "the function name '%.80s' cannot be sent to %s: it has to be "
@@ -67,7 +69,7 @@ int model_name_encode_past(const struct model_name_rule *rule, const char *name,
 
 	model_name_escape(rule->also, name, out);
 	out->len = MIN(out->len, before + rule->max);
-	if (out->len == before)
+	if (out->len == before && !out->failed)
 		return model_name_encode(rule, name, out, err);
 	return buf_check(out, err);
 }

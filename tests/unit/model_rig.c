@@ -113,6 +113,7 @@ void outcome_make(struct outcome *o, struct span bytes, size_t size)
 	o->reply.on_text = hear;
 	o->reply.arg = o;
 	o->decoder = o->provider->decoder_new();
+	o->r = o->decoder ? 0 : -ENOMEM;
 	stream_init(&s, kind);
 	while (o->r == 0 && bytes.len) {
 		size_t n = MIN(size, bytes.len);
@@ -285,8 +286,7 @@ void question_release(struct question *q)
 		content_free(q->contents[i]);
 }
 
-/* Who is asked: the model of the fixture, or that of the rig; and what the settings make of it. */
-static void question_settle(struct question *q, const json_t *fixture)
+void question_settle(struct question *q, const json_t *fixture)
 {
 	const char *model = json_string_value(json_object_get(fixture, "model"));
 	const char *name;

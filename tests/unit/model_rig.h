@@ -82,6 +82,7 @@ void test_recorded_requests(void **state); /* again, variables */
 void test_numbers(void **state);           /* numbers */
 void test_pieces_are_heard(void **state);  /* bodies, heard */
 void test_error_messages(void **state);    /* errors */
+void test_memory(void **state);            /* bodies, requests, variables; model_memory.c */
 
 /* Files */
 
@@ -163,6 +164,9 @@ struct question {
 /* From the member `request` of a fixture. */
 void question_make(struct question *q, const json_t *from);
 void question_release(struct question *q);
+
+/* Who is asked: the model of the fixture, or that of the rig; and what the settings make of it. */
+void question_settle(struct question *q, const json_t *fixture);
 
 /* Ask the question of a fixture in its environment. Returns what encode() does. */
 int ask_fixture(const json_t *fixture, struct http_request *http, struct err *err);

@@ -334,6 +334,7 @@ int main(void)
 		cmocka_unit_test(test_error_messages),
 		cmocka_unit_test(test_recorded_requests),
 		cmocka_unit_test(test_rounds),
+		cmocka_unit_test(test_memory),
 		cmocka_unit_test(test_recorded),
 		cmocka_unit_test(test_key_at_anthropic),
 	};

@@ -218,11 +218,17 @@ const struct model_rig rig = {
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_find),     cmocka_unit_test(test_bodies),
-		cmocka_unit_test(test_numbers),  cmocka_unit_test(test_pieces_are_heard),
-		cmocka_unit_test(test_requests), cmocka_unit_test(test_error_messages),
-		cmocka_unit_test(test_hosts),    cmocka_unit_test(test_review),
-		cmocka_unit_test(test_recorded), cmocka_unit_test(test_recorded_requests),
+		cmocka_unit_test(test_find),
+		cmocka_unit_test(test_bodies),
+		cmocka_unit_test(test_numbers),
+		cmocka_unit_test(test_pieces_are_heard),
+		cmocka_unit_test(test_requests),
+		cmocka_unit_test(test_error_messages),
+		cmocka_unit_test(test_hosts),
+		cmocka_unit_test(test_review),
+		cmocka_unit_test(test_memory),
+		cmocka_unit_test(test_recorded),
+		cmocka_unit_test(test_recorded_requests),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

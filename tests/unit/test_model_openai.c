@@ -235,6 +235,7 @@ int main(void)
 		cmocka_unit_test(test_pieces_are_heard),
 		cmocka_unit_test(test_requests),
 		cmocka_unit_test(test_error_messages),
+		cmocka_unit_test(test_memory),
 		cmocka_unit_test(test_recorded),
 		cmocka_unit_test(test_dialects),
 		cmocka_unit_test(test_signature_round_trip),

@@ -95,6 +95,7 @@ int main(void)
 		cmocka_unit_test(test_requests),
 		cmocka_unit_test(test_reasoning_round_trip),
 		cmocka_unit_test(test_too_many_items),
+		cmocka_unit_test(test_memory),
 		cmocka_unit_test(test_recorded),
 	};
 
