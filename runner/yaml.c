@@ -109,8 +109,8 @@ static int looked_at_value(struct reader *r, const yaml_event_t *event, const ch
 	int e = yaml_plain_read(&r->plain, text, tag, out);
 
 	if (e == -ERANGE)
-		return fail_at(r, event->start_mark.line, "the number %.40s is out of range",
-			       text.data);
+		return fail_at(r, event->start_mark.line,
+			       "a number is out of range: a text needs quotes");
 	if (e == -ENOENT) {
 		*tag = "str";
 		return string_value(r, event, out);
