@@ -20,7 +20,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define ANSWER_MAX (256u << 20) /* bytes of a streamed answer, framing included */
+#define ANSWER_MAX     (256u << 20) /* bytes of a streamed answer, framing included */
+#define HEAD_QUOTE_MAX 120          /* bytes of a body that is no answer */
 
 /* The first that a name fits; responses before openai, whose name it begins with. */
 static const struct model_provider *const providers[] = {
@@ -189,7 +190,9 @@ struct exchange {
 	void *decoder;
 	struct stream stream;
 	bool started; /* the first byte that is not blank has come */
+	bool heard;   /* an event has come */
 	size_t taken;
+	char head[HEAD_QUOTE_MAX + 1]; /* how the body begins */
 	struct err *err;
 };
 
@@ -197,6 +200,7 @@ static int exchange_event(void *arg, struct span event)
 {
 	struct exchange *x = arg;
 
+	x->heard = true;
 	return x->provider->decode(x->decoder, event, x->reply, x->err);
 }
 
@@ -220,6 +224,7 @@ static void exchange_start(struct exchange *x, struct span *piece)
 	if (x->provider->framing == MODEL_SSE)
 		kind = strchr("{[", piece->data[0]) ? STREAM_WHOLE : STREAM_SSE;
 	stream_init(&x->stream, kind);
+	memcpy(x->head, piece->data, MIN(piece->len, HEAD_QUOTE_MAX));
 	x->started = true;
 }
 
@@ -239,10 +244,23 @@ static int exchange_piece(void *arg, struct span piece)
 	return stream_failed(stream_feed(&x->stream, piece, exchange_event, x), x->err);
 }
 
+/* A page of a gateway, for one. */
+static int no_answer(struct exchange *x)
+{
+	size_t n = strlen(x->head);
+
+	while (n && isspace((unsigned char)x->head[n - 1]))
+		n--;
+	return err_set(x->err, -EPROTO, "the model service sent what is no answer of a model: %.*s",
+		       (int)n, x->head);
+}
+
 static int exchange_end(struct exchange *x)
 {
 	int r = stream_failed(stream_end(&x->stream, exchange_event, x), x->err);
 
+	if (r == 0 && x->started && !x->heard)
+		return no_answer(x);
 	return r ? r : x->provider->end(x->decoder, x->reply, x->err);
 }
 

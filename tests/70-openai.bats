@@ -137,6 +137,13 @@ serve() {
 		"$(jq -r 'select(.errorCode) | .errorMessage' events.jsonl)"
 }
 
+@test "a page in place of an answer is quoted" {
+	serve '[{"body": "<!DOCTYPE html>\n<title>Please log in</title>\n"}]'
+	say hi
+	same 'the model service sent what is no answer of a model: <!DOCTYPE html> <title>Please log in</title>' \
+		"$(cat turns/1/error)"
+}
+
 @test "an error body becomes a readable errorMessage" {
 	serve '[{"status": 400, "body": {"error": {"message": "the model likes no tests", "type": "invalid_request_error"}}}]'
 	echo hi > input
