@@ -144,7 +144,7 @@ int ollama_config(const struct model_request *rq, struct buf *out, struct err *e
 	const struct model_config w = { rq, OLLAMA_NAME, out, err, NULL };
 	json_auto_t *extra = json_copy((json_t *)model_config_extra(rq)); /* shallow */
 	json_t *more = json_incref(json_object_get(extra, "options"));
-	int r = check_names(&w);
+	int r = model_config_extra(rq) && !extra ? err_nomem(err) : check_names(&w);
 
 	(void)json_object_del(extra, "options");
 	if (r == 0 && more && !json_is_object(more))
