@@ -203,7 +203,7 @@ int anthropic_user_part(struct anthropic_writer *w, const struct part *p)
 
 /* Parts of the model */
 
-/* A signature of this service is a text; those of others are bytes, or none. */
+/* A signature of this service is a text; those of others are bytes, JSON, or none. */
 static bool is_readable(struct span signature)
 {
 	size_t i;
@@ -212,7 +212,7 @@ static bool is_readable(struct span signature)
 		if (signature.data[i] < 0x21 || signature.data[i] > 0x7e)
 			return false;
 	}
-	return signature.len > 0;
+	return signature.len && signature.data[0] != '{';
 }
 
 static void put_redacted(struct anthropic_writer *w, struct span data)
