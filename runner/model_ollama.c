@@ -6,30 +6,22 @@
 
 #include "runner/http.h"
 #include "runner/jsonput.h"
+#include "runner/model_endpoint.h"
 #include "runner/model_settings.h"
 
 #include <errno.h>
 
 #define SETTING_KEY "OLLAMA_API_KEY"
 
-static int put_headers(const char *key, struct http_request *out, struct err *err)
+static const struct model_header key_header = { SETTING_KEY, "Authorization", "Bearer ", NULL };
+
+static int put_headers(const struct settings *settings, struct http_request *out, struct err *err)
 {
 	int r = http_request_header(out, "Content-Type: application/json");
 
 	if (r == 0)
 		r = http_request_header(out, "Accept: application/x-ndjson");
-	if (r < 0 || !key)
-		return r;
-	r = http_request_header(out, "Authorization: Bearer %s", key);
-	return r == -EINVAL ? err_set(err, r, "%s holds a control character", SETTING_KEY) : r;
-}
-
-/* A server of one's own needs no key. */
-static int check_key(const char *key, bool cloud, struct err *err)
-{
-	if (key || !cloud)
-		return 0;
-	return model_key_missing(&model_ollama, err);
+	return r < 0 ? r : model_header_add(settings, &key_header, out, err);
 }
 
 static int put_body(const struct model_request *rq, struct buf *out, struct err *err)
@@ -50,19 +42,18 @@ static int put_body(const struct model_request *rq, struct buf *out, struct err 
 
 static int ollama_encode(const struct model_request *rq, struct http_request *out, struct err *err)
 {
-	const char *key = settings_get(rq->settings, SETTING_KEY);
 	bool cloud;
 	int r = ollama_address(settings_get(rq->settings, OLLAMA_HOST), &out->url, &cloud, err);
 
 	if (r < 0)
 		return r;
 	buf_text(&out->url, "/api/chat");
-	r = put_headers(key, out, err);
+	r = put_headers(rq->settings, out, err);
 	if (r == 0)
 		r = put_body(rq, &out->body, err);
-	if (r == 0)
-		r = check_key(key, cloud,
-			      err); /* last: what cannot be sent is told without one too */
+	/* Last: what cannot be sent is told without one too. A server of one's own needs no key. */
+	if (r == 0 && cloud && !model_key(&model_ollama, rq->settings))
+		r = model_key_missing(&model_ollama, err);
 	if (r == 0)
 		r = buf_check(&out->url, NULL);
 	return r == -ENOMEM ? err_nomem(err) : r;
