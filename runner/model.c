@@ -8,20 +8,16 @@
 #include "base/name.h"
 #include "runner/http.h"
 #include "runner/key_command.h"
+#include "runner/model_exchange.h"
 #include "runner/model_replay.h"
 #include "runner/model_retry.h"
 #include "runner/model_settings.h"
 #include "runner/record.h"
-#include "runner/stream.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#define ANSWER_MAX     (256u << 20) /* bytes of a streamed answer, framing included */
-#define HEAD_QUOTE_MAX 120          /* bytes of a body that is no answer */
 
 /* The first that a name fits; responses before openai, whose name it begins with. */
 static const struct model_provider *const providers[] = {
@@ -183,112 +179,6 @@ static int tidy_reply(struct model_reply *reply, const struct secrets *secrets)
 	return buf_cstr(&text) ? model_reply_error(reply, reply->error_code, text.data) : -ENOMEM;
 }
 
-/* One attempt: its answer on the way through framing and decoder into the reply. */
-struct exchange {
-	const struct model_provider *provider;
-	struct model_reply *reply;
-	void *decoder;
-	struct stream stream;
-	bool started; /* the first byte that is not blank has come */
-	bool heard;   /* an event has come */
-	size_t taken;
-	char head[HEAD_QUOTE_MAX + 1]; /* how the body begins */
-	struct err *err;
-};
-
-static int exchange_event(void *arg, struct span event)
-{
-	struct exchange *x = arg;
-
-	x->heard = true;
-	return x->provider->decode(x->decoder, event, x->reply, x->err);
-}
-
-static int stream_failed(int r, struct err *err)
-{
-	if (r == -EMSGSIZE)
-		return err_set(err, r, "the model service sent an event of more than %u bytes",
-			       STREAM_EVENT_MAX);
-	return r == -ENOMEM ? err_nomem(err) : r;
-}
-
-/* Servers ignore what was asked for: the first character tells a document from a stream. */
-static void exchange_start(struct exchange *x, struct span *piece)
-{
-	enum stream_kind kind = STREAM_NDJSON;
-
-	while (piece->len && strchr(" \t\r\n", piece->data[0]))
-		*piece = span_sub(*piece, 1, piece->len);
-	if (!piece->len)
-		return;
-	if (x->provider->framing == MODEL_SSE)
-		kind = strchr("{[", piece->data[0]) ? STREAM_WHOLE : STREAM_SSE;
-	stream_init(&x->stream, kind);
-	memcpy(x->head, piece->data, MIN(piece->len, HEAD_QUOTE_MAX));
-	x->started = true;
-}
-
-static int exchange_piece(void *arg, struct span piece)
-{
-	struct exchange *x = arg;
-
-	if (!piece.len && x->reply->on_lull)
-		x->reply->on_lull(x->reply->arg);
-	x->taken += piece.len;
-	if (x->taken > ANSWER_MAX)
-		return err_set(x->err, -EMSGSIZE, "the answer is larger than %u bytes", ANSWER_MAX);
-	if (!x->started)
-		exchange_start(x, &piece);
-	if (!piece.len)
-		return 0;
-	return stream_failed(stream_feed(&x->stream, piece, exchange_event, x), x->err);
-}
-
-/* A page of a gateway, for one. */
-static int no_answer(struct exchange *x)
-{
-	size_t n = strlen(x->head);
-
-	while (n && isspace((unsigned char)x->head[n - 1]))
-		n--;
-	return err_set(x->err, -EPROTO, "the model service sent what is no answer of a model: %.*s",
-		       (int)n, x->head);
-}
-
-static int exchange_end(struct exchange *x)
-{
-	int r = stream_failed(stream_end(&x->stream, exchange_event, x), x->err);
-
-	if (r == 0 && x->started && !x->heard)
-		return no_answer(x);
-	return r ? r : x->provider->end(x->decoder, x->reply, x->err);
-}
-
-/* The connection broke, or fell silent, in the middle of an answer. */
-static bool is_broken(int r)
-{
-	return r == -ECONNRESET || r == -ETIMEDOUT;
-}
-
-/*
- * The body of a 2xx answer is over, well or not. A connection that broke after
- * the end marker does no harm; before it, the break is what people should read.
- */
-static int exchange_close(struct exchange *x, int r)
-{
-	struct err broken = x->err ? *x->err : (struct err){ 0 };
-	int end;
-
-	if (r != 0 && !is_broken(r))
-		return r;
-	end = exchange_end(x);
-	if (end == 0 || r == 0)
-		return end;
-	if (x->err)
-		*x->err = broken;
-	return r;
-}
-
 /* One question, the same for all its attempts. */
 struct question {
 	struct model_request *rq;
@@ -312,7 +202,7 @@ static void question_release(struct question *q)
 }
 
 /* Over the network, or from a cassette. */
-static int send_request(struct question *q, unsigned n, struct exchange *x,
+static int send_request(struct question *q, unsigned n, struct model_exchange *x,
 			struct http_answer *answer)
 {
 	struct record record = { .call = q->call,
@@ -324,28 +214,25 @@ static int send_request(struct question *q, unsigned n, struct exchange *x,
 				 .secrets = &q->secrets };
 
 	if (q->player.call)
-		return cassette_play(&q->player, n, q->cancel, exchange_piece, x, answer, x->err);
-	return record_send(&record, &q->http, &q->options.limits, q->cancel, exchange_piece, x,
-			   answer, x->err);
+		return cassette_play(&q->player, n, q->cancel, model_exchange_piece, x, answer,
+				     x->err);
+	return record_send(&record, &q->http, &q->options.limits, q->cancel, model_exchange_piece,
+			   x, answer, x->err);
 }
 
 static int attempt(struct question *q, unsigned n, struct model_reply *reply,
 		   struct http_answer *answer, struct err *err)
 {
-	struct exchange x = { .provider = q->rq->provider, .reply = reply, .err = err };
-	int r;
+	CLEANUP(model_exchange_release) struct model_exchange x = { 0 };
+	int r = model_exchange_init(&x, q->rq->provider, reply, err);
 
-	reply->provider = x.provider->name;
-	x.decoder = q->rq->provider->decoder_new();
-	if (!x.decoder)
-		return err_nomem(err);
+	if (r < 0)
+		return r;
 	r = send_request(q, n, &x, answer);
 	if (answer->status >= 200 && answer->status <= 299)
-		r = exchange_close(&x, r);
-	else if (r == 0 || (answer->status >= 300 && is_broken(r))) /* the status counts */
-		r = model_refused(q->rq, &q->http, answer, err);
-	q->rq->provider->decoder_free(x.decoder);
-	stream_release(&x.stream);
+		return model_exchange_close(&x, r);
+	if (r == 0 || (answer->status >= 300 && model_exchange_broke(r))) /* the status counts */
+		return model_refused(q->rq, &q->http, answer, err);
 	return r;
 }
 
