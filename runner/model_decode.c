@@ -95,6 +95,15 @@ int model_decode_text_end(struct model_decode *d, struct surrogate_joint *joint,
 	return model_reply_text(d->reply, buf_span(&d->text), voice == MODEL_THOUGHT);
 }
 
+int model_decode_texts_end(struct model_decode *d, struct model_texts *texts)
+{
+	int r = model_decode_text_end(d, &texts->thought, MODEL_THOUGHT);
+
+	if (r == 0)
+		r = model_decode_text_end(d, &texts->content, MODEL_SPOKEN);
+	return r < 0 ? r : model_decode_text_end(d, &texts->refusal, MODEL_SPOKEN);
+}
+
 bool model_decode_string(struct span token, struct buf *out)
 {
 	return jsonpick_is(token, '"') && token.len > 2 && json_unquote(token, out) == 0;

@@ -50,6 +50,16 @@ MUST_CHECK int model_decode_text(struct model_decode *d, struct span token,
 MUST_CHECK int model_decode_text_end(struct model_decode *d, struct surrogate_joint *joint,
 				     enum model_voice voice);
 
+/* What a model says, in streams of their own. */
+struct model_texts {
+	struct surrogate_joint thought;
+	struct surrogate_joint content;
+	struct surrogate_joint refusal;
+};
+
+/* The end of all of them. -ENOMEM. */
+MUST_CHECK int model_decode_texts_end(struct model_decode *d, struct model_texts *texts);
+
 /* Keep the model's version, the first that is not "". -ENOMEM. */
 MUST_CHECK int model_decode_version(struct model_decode *d, struct span token);
 

@@ -15,8 +15,7 @@
 
 struct decoder {
 	struct model_decode base;
-	struct surrogate_joint content;
-	struct surrogate_joint thought;
+	struct model_texts texts;
 	struct model_calls calls;
 	struct buf reason; /* the server's word */
 	struct buf begun;  /* lines of an object that goes on */
@@ -83,9 +82,9 @@ static int take_message(struct decoder *d, struct span object)
 	int r = jsonpick_object(object, message_members, &m);
 
 	if (r == 0)
-		r = model_decode_text(&d->base, m.thinking, &d->thought, MODEL_THOUGHT);
+		r = model_decode_text(&d->base, m.thinking, &d->texts.thought, MODEL_THOUGHT);
 	if (r == 0)
-		r = model_decode_text(&d->base, m.content, &d->content, MODEL_SPOKEN);
+		r = model_decode_text(&d->base, m.content, &d->texts.content, MODEL_SPOKEN);
 	return r < 0 ? r : jsonpick_list(m.tool_calls, take_call, d);
 }
 
@@ -248,9 +247,7 @@ int ollama_end(void *decoder, struct model_reply *reply, struct err *err)
 
 	d->base.reply = reply;
 	d->base.err = err;
-	r = model_decode_text_end(&d->base, &d->thought, MODEL_THOUGHT);
-	if (r == 0)
-		r = model_decode_text_end(&d->base, &d->content, MODEL_SPOKEN);
+	r = model_decode_texts_end(&d->base, &d->texts);
 	if (r == 0 && !d->done)
 		return model_decode_broke(err);
 	if (r == 0)

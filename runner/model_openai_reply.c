@@ -21,9 +21,7 @@
 
 struct decoder {
 	struct model_decode base;
-	struct surrogate_joint content;
-	struct surrogate_joint refusal;
-	struct surrogate_joint thought;
+	struct model_texts texts;
 	struct model_calls calls;
 	struct buf finish; /* the server's word */
 	bool finished;     /* it came and is not empty */
@@ -48,7 +46,7 @@ static int take_thinking_item(void *arg, struct span item)
 	struct item i = { 0 };
 	int r = jsonpick_object(item, item_members, &i);
 
-	return r < 0 ? r : model_decode_text(&d->base, i.text, &d->thought, MODEL_THOUGHT);
+	return r < 0 ? r : model_decode_text(&d->base, i.text, &d->texts.thought, MODEL_THOUGHT);
 }
 
 static int take_content_item(void *arg, struct span item)
@@ -58,10 +56,10 @@ static int take_content_item(void *arg, struct span item)
 	int r = jsonpick_object(item, item_members, &i);
 
 	if (r == 0)
-		r = model_decode_text(&d->base, i.thinking, &d->thought, MODEL_THOUGHT);
+		r = model_decode_text(&d->base, i.thinking, &d->texts.thought, MODEL_THOUGHT);
 	if (r == 0)
 		r = jsonpick_list(i.thinking, take_thinking_item, d);
-	return r < 0 ? r : model_decode_text(&d->base, i.text, &d->content, MODEL_SPOKEN);
+	return r < 0 ? r : model_decode_text(&d->base, i.text, &d->texts.content, MODEL_SPOKEN);
 }
 
 static int take_call_piece(void *arg, struct span item)
@@ -137,13 +135,13 @@ static int take_delta(struct decoder *d, struct span object)
 				      jsonpick_present(delta.reasoning_content)
 					      ? delta.reasoning_content
 					      : delta.reasoning,
-				      &d->thought, MODEL_THOUGHT);
+				      &d->texts.thought, MODEL_THOUGHT);
 	if (r == 0)
-		r = model_decode_text(&d->base, delta.content, &d->content, MODEL_SPOKEN);
+		r = model_decode_text(&d->base, delta.content, &d->texts.content, MODEL_SPOKEN);
 	if (r == 0)
 		r = jsonpick_list(delta.content, take_content_item, d);
 	if (r == 0)
-		r = model_decode_text(&d->base, delta.refusal, &d->refusal, MODEL_SPOKEN);
+		r = model_decode_text(&d->base, delta.refusal, &d->texts.refusal, MODEL_SPOKEN);
 	if (r == 0)
 		r = take_signature(d, delta.extra);
 	return r < 0 ? r : jsonpick_list(delta.tool_calls, take_call_piece, d);
@@ -329,11 +327,7 @@ int openai_end(void *decoder, struct model_reply *reply, struct err *err)
 
 	d->base.reply = reply;
 	d->base.err = err;
-	r = model_decode_text_end(&d->base, &d->thought, MODEL_THOUGHT);
-	if (r == 0)
-		r = model_decode_text_end(&d->base, &d->content, MODEL_SPOKEN);
-	if (r == 0)
-		r = model_decode_text_end(&d->base, &d->refusal, MODEL_SPOKEN);
+	r = model_decode_texts_end(&d->base, &d->texts);
 	if (r == 0 && !d->finished && !d->done && !d->whole)
 		return model_decode_broke(err);
 	if (r == 0)

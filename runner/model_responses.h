@@ -65,9 +65,7 @@ struct responses_item {
 
 struct responses_decoder {
 	struct model_decode base;
-	struct surrogate_joint content;
-	struct surrogate_joint refusal;
-	struct surrogate_joint thought;
+	struct model_texts texts;
 	struct model_calls calls; /* their key: output_index */
 	struct buf items;         /* of struct responses_item */
 	struct buf reason;        /* how it ended; empty: it has not */

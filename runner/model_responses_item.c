@@ -128,8 +128,8 @@ static int take_said(void *arg, struct span object)
 	int r = jsonpick_object(object, piece_members, &p);
 
 	if (r == 0)
-		r = model_decode_text(&d->base, p.text, &d->content, MODEL_SPOKEN);
-	return r < 0 ? r : model_decode_text(&d->base, p.refusal, &d->refusal, MODEL_SPOKEN);
+		r = model_decode_text(&d->base, p.text, &d->texts.content, MODEL_SPOKEN);
+	return r < 0 ? r : model_decode_text(&d->base, p.refusal, &d->texts.refusal, MODEL_SPOKEN);
 }
 
 static int take_thought(void *arg, struct span object)
@@ -138,7 +138,7 @@ static int take_thought(void *arg, struct span object)
 	struct piece p = { 0 };
 	int r = jsonpick_object(object, piece_members, &p);
 
-	return r < 0 ? r : model_decode_text(&d->base, p.text, &d->thought, MODEL_THOUGHT);
+	return r < 0 ? r : model_decode_text(&d->base, p.text, &d->texts.thought, MODEL_THOUGHT);
 }
 
 /* Of what was thought there may be a summary, its words, or neither. */
@@ -176,7 +176,7 @@ static int close_reasoning(struct responses_decoder *d, struct responses_item *i
 	if (r == 0 && !item->heard)
 		r = hear_thought(d, &spans);
 	if (r == 0)
-		r = model_decode_text_end(&d->base, &d->thought, MODEL_THOUGHT);
+		r = model_decode_text_end(&d->base, &d->texts.thought, MODEL_THOUGHT);
 	if (r < 0 || !jsonpick_is(spans.encrypted_content, '"'))
 		return r;
 	buf_char(&kept, '{');

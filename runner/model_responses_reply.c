@@ -64,7 +64,7 @@ static int take_text(struct responses_decoder *d, const struct event *e)
 	if (r < 0)
 		return r;
 	item->heard = true;
-	return model_decode_text(&d->base, e->delta, &d->content, MODEL_SPOKEN);
+	return model_decode_text(&d->base, e->delta, &d->texts.content, MODEL_SPOKEN);
 }
 
 static int take_refusal(struct responses_decoder *d, const struct event *e)
@@ -75,7 +75,7 @@ static int take_refusal(struct responses_decoder *d, const struct event *e)
 	if (r < 0)
 		return r;
 	item->heard = true;
-	return model_decode_text(&d->base, e->delta, &d->refusal, MODEL_SPOKEN);
+	return model_decode_text(&d->base, e->delta, &d->texts.refusal, MODEL_SPOKEN);
 }
 
 /* Sections of a summary are paragraphs. */
@@ -92,7 +92,7 @@ static int take_section(struct responses_decoder *d, const struct event *e, stru
 	item->section = jsonpick_count(section);
 	if (before >= 0 && item->section != before)
 		r = model_reply_text(d->base.reply, SPAN("\n\n"), true);
-	return r < 0 ? r : model_decode_text(&d->base, e->delta, &d->thought, MODEL_THOUGHT);
+	return r < 0 ? r : model_decode_text(&d->base, e->delta, &d->texts.thought, MODEL_THOUGHT);
 }
 
 static int take_summary(struct responses_decoder *d, const struct event *e)
@@ -342,11 +342,7 @@ int responses_end(void *decoder, struct model_reply *reply, struct err *err)
 
 	d->base.reply = reply;
 	d->base.err = err;
-	r = model_decode_text_end(&d->base, &d->thought, MODEL_THOUGHT);
-	if (r == 0)
-		r = model_decode_text_end(&d->base, &d->content, MODEL_SPOKEN);
-	if (r == 0)
-		r = model_decode_text_end(&d->base, &d->refusal, MODEL_SPOKEN);
+	r = model_decode_texts_end(&d->base, &d->texts);
 	if (r == 0 && !d->reason.len)
 		return model_decode_broke(err);
 	if (r == 0)
