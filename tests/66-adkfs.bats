@@ -133,12 +133,9 @@ turns_are() {
 
 	cp -R "$AGENTS/openai" "$AGENTS/own"
 	sed -i 's/^name: .*/name: own/' "$AGENTS/own/root_agent.yaml"
-	echo '[{"status": 401, "echo_key": true}, {"status": 401, "echo_key": true}]' > "$TMP/scenario.json"
-	background python3 "$ROOT/tests/model_server.py" --port-file "$TMP/port" "$TMP/scenario.json" \
-		> "$TMP/server.log" 2>&1
-	eventually 20 test -s "$TMP/port"
+	model_serve '[{"status": 401, "echo_key": true}, {"status": 401, "echo_key": true}]'
 	printf 'OPENAI_API_KEY=%s\nADKFS_MODEL_RETRIES=0\n' $own > "$AGENTS/own/.env"
-	OPENAI_API_KEY=$key OPENAI_BASE_URL=http://127.0.0.1:$(cat "$TMP/port")/v1 daemon_start -v
+	OPENAI_API_KEY=$key OPENAI_BASE_URL=http://127.0.0.1:$PORT/v1 daemon_start -v
 	session openai
 	say hi
 	session own

@@ -18,12 +18,8 @@ settings() {
 
 # serve SCENARIO: start the model; its address is $URL.
 serve() {
-	printf '%s\n' "$1" > "$TMP/scenario.json"
-	rm -f "$TMP/port"
-	background python3 "$ROOT/tests/model_server.py" --port-file "$TMP/port" --save "$TMP/asked" \
-		"$TMP/scenario.json" > "$TMP/server.log" 2>&1
-	eventually 20 test -s "$TMP/port"
-	HOST=127.0.0.1:$(cat "$TMP/port")
+	model_serve "$1"
+	HOST=127.0.0.1:$PORT
 	URL=http://$HOST/v1
 }
 
@@ -448,7 +444,7 @@ apps:
 	serve '[{"text": "over TLS"}]'
 	openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost -addext 'subjectAltName=DNS:localhost' \
 		-keyout "$TMP/key.pem" -out "$TMP/cert.pem" 2> /dev/null
-	background python3 "$ROOT/tests/lib/tls_front.py" "$TMP/cert.pem" "$TMP/key.pem" "$(cat "$TMP/port")" "$TMP/tls"
+	background python3 "$ROOT/tests/lib/tls_front.py" "$TMP/cert.pem" "$TMP/key.pem" "$PORT" "$TMP/tls"
 	eventually 20 test -s "$TMP/tls"
 	settings "openai: {api_key: $KEY, base_url: 'https://localhost:$(cat "$TMP/tls")/v1', ca_file: $TMP/cert.pem}"
 	daemon_start "${DAEMON_OPTIONS[@]}"

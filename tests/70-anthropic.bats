@@ -12,13 +12,7 @@ setup() {
 
 # serve SCENARIO [OPTION OF adkfs mount]...: the model, its address in the agent's .env, a session.
 serve() {
-	printf '%s\n' "$1" > "$TMP/scenario.json"
-	rm -f "$TMP/port"
-	background python3 "$ROOT/tests/model_server.py" --port-file "$TMP/port" --save "$TMP/asked" \
-		"$TMP/scenario.json" > "$TMP/server.log" 2>&1
-	SERVER=$PID
-	eventually 20 test -s "$TMP/port"
-	PORT=$(cat "$TMP/port")
+	model_serve "$1"
 	cat > "$AGENTS/claude/.env" <<-EOF
 		ANTHROPIC_API_KEY=$KEY
 		ANTHROPIC_BASE_URL=http://127.0.0.1:$PORT

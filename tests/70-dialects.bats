@@ -12,14 +12,10 @@ serve() {
 	local setting
 
 	sed -i "s|^model:.*|model: $1|" "$AGENTS/openai/root_agent.yaml"
-	printf '%s\n' "$2" > "$TMP/scenario.json"
+	model_serve "$2"
 	shift 2
-	rm -f "$TMP/port"
-	background python3 "$ROOT/tests/model_server.py" --port-file "$TMP/port" --save "$TMP/asked" \
-		"$TMP/scenario.json" > "$TMP/server.log" 2>&1
-	eventually 20 test -s "$TMP/port"
 	for setting; do
-		printf '%s\n' "${setting//@/http://127.0.0.1:$(cat "$TMP/port")}"
+		printf '%s\n' "${setting//@/http://127.0.0.1:$PORT}"
 	done > "$AGENTS/openai/.env"
 	session openai
 }

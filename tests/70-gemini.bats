@@ -11,15 +11,8 @@ setup() {
 
 # serve SCENARIO: start the model; @FILE: the scenario is there.
 serve() {
-	case $1 in
-	@*) cp "${1#@}" "$TMP/scenario.json" ;;
-	*) printf '%s\n' "$1" > "$TMP/scenario.json" ;;
-	esac
-	rm -f "$TMP/port"
-	background python3 "$ROOT/tests/model_server.py" --port-file "$TMP/port" --save "$TMP/asked" \
-		"$TMP/scenario.json" > "$TMP/server.log" 2>&1
-	eventually 20 test -s "$TMP/port"
-	settings "GEMINI_API_KEY=$KEY" "GOOGLE_GEMINI_BASE_URL=http://127.0.0.1:$(cat "$TMP/port")"
+	model_serve "$1"
+	settings "GEMINI_API_KEY=$KEY" "GOOGLE_GEMINI_BASE_URL=http://127.0.0.1:$PORT"
 	session gemini
 }
 
@@ -34,7 +27,7 @@ agent_has() {
 
 # connected: somebody has a connection to the model.
 connected() {
-	grep -q "$(printf ' 0100007F:%04X 01 ' "$(cat "$TMP/port")")" /proc/net/tcp
+	grep -q "$(printf ' 0100007F:%04X 01 ' "$PORT")" /proc/net/tcp
 }
 
 # The events of the model.
@@ -187,7 +180,7 @@ said() {
 @test "Vertex AI: project, place and token" {
 	serve '[{"text": "one"}]'
 	settings GOOGLE_GENAI_USE_VERTEXAI=true GOOGLE_CLOUD_PROJECT=p1 GOOGLE_CLOUD_LOCATION=europe-west4 \
-		"CLOUDSDK_AUTH_ACCESS_TOKEN=$KEY" "GOOGLE_VERTEX_BASE_URL=http://127.0.0.1:$(cat "$TMP/port")"
+		"CLOUDSDK_AUTH_ACCESS_TOKEN=$KEY" "GOOGLE_VERTEX_BASE_URL=http://127.0.0.1:$PORT"
 	say hi
 	same one "$(cat output)"
 	grep -q '^POST /v1beta1/projects/p1/locations/europe-west4/publishers/google/models/gemini-3-test:streamGenerateContent?alt=sse ' "$TMP/asked/1.head"

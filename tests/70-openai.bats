@@ -9,15 +9,11 @@ setup() {
 
 # serve SCENARIO: start the model, with a key and its address in the agent's .env.
 serve() {
-	printf '%s\n' "$1" > "$TMP/scenario.json"
-	rm -f "$TMP/port"
-	background python3 "$ROOT/tests/model_server.py" --port-file "$TMP/port" --save "$TMP/asked" \
-		"$TMP/scenario.json" > "$TMP/server.log" 2>&1
-	eventually 20 test -s "$TMP/port"
+	model_serve "$1"
 	cat > "$AGENTS/openai/.env" <<-EOF
 		# of a test
 		OPENAI_API_KEY=$KEY
-		OPENAI_BASE_URL="http://127.0.0.1:$(cat "$TMP/port")/v1"
+		OPENAI_BASE_URL="http://127.0.0.1:$PORT/v1"
 	EOF
 	session openai
 }
@@ -177,7 +173,7 @@ serve() {
 @test "the time to connect counts until the server speaks, also when it is 0" {
 	serve '[{"stall": 0, "text": "x"}]'
 	cat >> "$AGENTS/openai/.env" <<-EOF
-		OPENAI_BASE_URL=https://127.0.0.1:$(cat "$TMP/port")/v1
+		OPENAI_BASE_URL=https://127.0.0.1:$PORT/v1
 		ADKFS_MODEL_CONNECT_MS=0
 	EOF
 	kill -STOP "$PID"

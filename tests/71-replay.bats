@@ -10,14 +10,10 @@ setup() {
 
 # serve SCENARIO: start the model, with a key and its address in the agent's .env.
 serve() {
-	printf '%s\n' "$1" > "$TMP/scenario.json"
-	rm -f "$TMP/port"
-	background python3 "$ROOT/tests/model_server.py" --port-file "$TMP/port" "$TMP/scenario.json"
-	SERVER=$PID
-	eventually 20 test -s "$TMP/port"
+	model_serve "$1"
 	cat > "$AGENTS/openai/.env" <<-EOF
 		OPENAI_API_KEY=$KEY
-		OPENAI_BASE_URL=http://user:pass-$KEY@127.0.0.1:$(cat "$TMP/port")/v1
+		OPENAI_BASE_URL=http://user:pass-$KEY@127.0.0.1:$PORT/v1
 		OPENAI_ORG_ID=org-of-mine
 	EOF
 	daemon_start --record "$TMP/cassettes"
@@ -194,7 +190,7 @@ has_no_secret() {
 	serve '[{"text": "ok"}]'
 	sed -i 's,^model:.*,model: gemini/test,' "$AGENTS/openai/root_agent.yaml"
 	printf '%s\n' "GOOGLE_API_KEY=$KEY" GEMINI_API_KEY=tiny-67 \
-		"GOOGLE_GEMINI_BASE_URL=http://127.0.0.1:$(cat "$TMP/port")" > "$AGENTS/openai/.env"
+		"GOOGLE_GEMINI_BASE_URL=http://127.0.0.1:$PORT" > "$AGENTS/openai/.env"
 	say hi
 	same ok "$(cat output)"
 	jq -e '.settings | .GOOGLE_API_KEY == "[key]" and .GEMINI_API_KEY == "[key]"' "$CASSETTE"
@@ -237,13 +233,9 @@ play_schema() {
 	openai*-tools | mistral*-tools) answer='{"text": "{\"n\": 4}"}' ;;
 	esac
 	sed "s,^model:.*,model: $1," "$TMP/$2.yaml" > "$AGENTS/openai/root_agent.yaml"
-	printf '[%s]\n' "$answer" > "$TMP/scenario.json"
-	rm -f "$TMP/port"
-	background python3 "$ROOT/tests/model_server.py" --port-file "$TMP/port" "$TMP/scenario.json" > "$TMP/server.log"
-	SERVER=$PID
-	eventually 20 test -s "$TMP/port"
+	model_serve "[$answer]"
 	(
-		HOST=http://127.0.0.1:$(cat "$TMP/port")
+		HOST=http://127.0.0.1:$PORT
 		printf '%s\n' "OPENAI_BASE_URL=$HOST/v1" "MISTRAL_API_BASE=$HOST/v1" "GOOGLE_GEMINI_BASE_URL=$HOST" \
 			"ANTHROPIC_BASE_URL=$HOST" "OLLAMA_HOST=$HOST"
 	) > "$AGENTS/openai/.env"

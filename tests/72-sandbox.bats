@@ -120,12 +120,10 @@ sandbox_is() {
 }
 
 @test "the network: none, unless the declaration says so" {
-	echo '[{"text": "x"}]' > "$TMP/scenario.json"
-	background python3 "$ROOT/tests/model_server.py" --port-file "$TMP/port" "$TMP/scenario.json"
-	eventually 20 test -s "$TMP/port"
+	model_serve '[{"text": "x"}]'
 	daemon_start
 	session shell ann s1
-	local try="bash -c ': < /dev/tcp/127.0.0.1/$(cat "$TMP/port")' && echo reached"
+	local try="bash -c ': < /dev/tcp/127.0.0.1/$PORT' && echo reached"
 	[[ $(run_inside "$try") == 'error: exit status 1: '*'Connection refused'* ]]
 	same reached "$(run_inside "net $try")"
 	same lo "$(run_inside 'sed -n "s/: .*//p" /proc/net/dev | xargs')"

@@ -8,11 +8,8 @@ setup() {
 
 # serve SCENARIO: Gemini, and its address in the environment, where ADK looks for it too.
 serve() {
-	printf '%s\n' "$1" > "$TMP/scenario.json"
-	background python3 "$ROOT/tests/model_server.py" --port-file "$TMP/port" --save "$TMP/asked" \
-		"$TMP/scenario.json" > "$TMP/server.log" 2>&1
-	eventually 20 test -s "$TMP/port"
-	export GOOGLE_API_KEY=AIza-test-0123456789 GOOGLE_GEMINI_BASE_URL="http://127.0.0.1:$(cat "$TMP/port")"
+	model_serve "$1"
+	export GOOGLE_API_KEY=AIza-test-0123456789 GOOGLE_GEMINI_BASE_URL="http://127.0.0.1:$PORT"
 	daemon_start
 }
 

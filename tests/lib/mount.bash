@@ -91,6 +91,21 @@ background() {
 	BACKGROUND+=("$PID")
 }
 
+# model_serve SCENARIO, or @FILE with one: tests/model_server.py is there in place of a model, at $PORT,
+# as the process $SERVER; what it is asked lies in $TMP/asked.
+model_serve() {
+	case $1 in
+	@*) cp "${1#@}" "$TMP/scenario.json" ;;
+	*) printf '%s\n' "$1" > "$TMP/scenario.json" ;;
+	esac
+	rm -f "$TMP/port"
+	background python3 "$ROOT/tests/model_server.py" --port-file "$TMP/port" --save "$TMP/asked" \
+		"$TMP/scenario.json" > "$TMP/server.log" 2>&1
+	SERVER=$PID
+	eventually 20 test -s "$TMP/port"
+	PORT=$(cat "$TMP/port")
+}
+
 # The daemon in the foreground of a background process, which keeps its exit status.
 # daemon_start [OPTION OF adkfs mount]...
 daemon_start() {

@@ -19,13 +19,7 @@ setup() {
 
 # serve SCENARIO: start the model and the daemon, make a session and go there.
 serve() {
-	printf '%s\n' "$1" > "$TMP/scenario.json"
-	rm -f "$TMP/port"
-	background python3 "$ROOT/tests/model_server.py" --port-file "$TMP/port" --save "$TMP/asked" \
-		"$TMP/scenario.json" > "$TMP/server.log" 2>&1
-	SERVER=$PID
-	eventually 20 test -s "$TMP/port"
-	PORT=$(cat "$TMP/port")
+	model_serve "$1"
 	env_file > "$AGENT/.env"
 	daemon_start "${OPTIONS[@]}"
 	session asker
