@@ -294,11 +294,10 @@ static void add_up(long long usage[MODEL_COUNTS])
 
 static int take_usage(struct loader *l, const yaml_node_t *value, void *into)
 {
-	struct script_rule *rule = into;
 	int r = take_mapping(l, value, usage_keys, into);
 
 	if (r == 0)
-		add_up(rule->usage);
+		add_up(into);
 	return r;
 }
 

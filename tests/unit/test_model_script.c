@@ -186,7 +186,19 @@ static void test_error_reason(void **state)
 	end(&d);
 }
 
-/* Only a rule that gives numbers reports any. */
+static void write_script(const char *name, const char *text)
+{
+	char path[256];
+	FILE *f;
+
+	(void)snprintf(path, sizeof path, "%s/%s", scratch, name);
+	f = fopen(path, "we");
+	assert_non_null(f);
+	assert_true(fputs(text, f) >= 0);
+	assert_int_equal(fclose(f), 0);
+}
+
+/* Only a rule that gives numbers reports any; the total is their sum, unless it is given. */
 static void test_usage(void **state)
 {
 	struct dialogue d;
@@ -202,18 +214,19 @@ static void test_usage(void **state)
 	ask(&d, WEATHER, fixtures, "[" USER("at once") "]");
 	assert_int_equal(d.reply.usage.len, 0);
 	end(&d);
-}
-
-static void write_script(const char *name, const char *text)
-{
-	char path[256];
-	FILE *f;
-
-	(void)snprintf(path, sizeof path, "%s/%s", scratch, name);
-	f = fopen(path, "we");
-	assert_non_null(f);
-	assert_true(fputs(text, f) >= 0);
-	assert_int_equal(fclose(f), 0);
+	write_script("sums.yaml", "- when: {user: given}\n  text: a\n"
+				  "  usage: {prompt: 1, thoughts: 2, total: 9}\n"
+				  "- text: a\n  usage: {prompt: 1, candidates: 3, thoughts: 2}\n");
+	ask(&d, "script/sums.yaml", scratch, "[" USER("given") "]");
+	assert_string_equal(buf_cstr(&d.reply.usage),
+			    "{\"promptTokenCount\":1,"
+			    "\"thoughtsTokenCount\":2,\"totalTokenCount\":9}");
+	end(&d);
+	ask(&d, "script/sums.yaml", scratch, "[" USER("not said") "]");
+	assert_string_equal(buf_cstr(&d.reply.usage),
+			    "{\"candidatesTokenCount\":3,\"promptTokenCount\":1,"
+			    "\"thoughtsTokenCount\":2,\"totalTokenCount\":6}");
+	end(&d);
 }
 
 static const struct bad_file {
