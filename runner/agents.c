@@ -188,8 +188,10 @@ int agents_get(struct agents *all, const char *app, struct agent_tree **out, str
 		return 0;
 	}
 	r = agents_folder(all, app, &folder, err);
-	if (r < 0 || !buf_cstr(&folder))
-		return r == -ENOENT ? err_set(err, -ENXIO, "app %s has no agent folder", app) : r;
+	if (r < 0)
+		return r == -ENOENT ? -ENXIO : r;
+	if (!buf_cstr(&folder))
+		return err_nomem(err);
 	r = agent_load(folder.data, &tree, err);
 	if (r < 0) {
 		err_wrap(err, "agent %s", app);

@@ -274,6 +274,7 @@ second' "$(cat output)"
 @test "an app without an agent: ENXIO at open" {
 	session plain
 	refused ENXIO bash -c 'echo hi > input'
+	same "app plain has no agent: there is no folder $AGENTS/plain" "$(tail -n 1 .errors | jq -r .error)"
 	[ ! -e "$MNT/apps/plain/agent" ]
 	jq -e .error "$MNT/apps/plain/agent.json"
 	[ ! -s events.jsonl ]
