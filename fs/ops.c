@@ -36,6 +36,12 @@ static void op_statfs(fuse_req_t req, fuse_ino_t ino)
 		(void)fuse_reply_statfs(req, &st);
 }
 
+/* What the kernel is mounted with has to be said in the INIT reply too, or libfuse gives up. */
+static unsigned max_read;
+static const struct fuse_opt options_of_init[] = { { "max_read=%u", 0, 0 },
+						   FUSE_OPT_KEY("max_read=", FUSE_OPT_KEY_KEEP),
+						   FUSE_OPT_END };
+
 static uint32_t init_extra; /* set by op_init(), before the reply goes out */
 static atomic_bool init_sent;
 
@@ -43,6 +49,7 @@ static void op_init(void *userdata, struct fuse_conn_info *conn)
 {
 	(void)userdata;
 	conn->max_write = WRITE_MAX;
+	conn->max_read = max_read;
 	conn->max_background = MAX_BACKGROUND;
 	conn->congestion_threshold = CONGESTION;
 	conn->want &= ~(unsigned)(FUSE_CAP_READDIRPLUS_AUTO | FUSE_CAP_SPLICE_READ |
@@ -126,13 +133,13 @@ static int add_arguments(struct fuse_args *args, const char *options)
 	int r = fuse_opt_add_arg(args, "adkfs");
 
 	r |= fuse_opt_add_arg(args, "-o");
-	r |= fuse_opt_add_arg(args, "fsname=adkfs,subtype=adkfs");
+	r |= fuse_opt_add_arg(args, "fsname=adkfs");
 	if (options) {
 		r |= fuse_opt_add_arg(args, "-o");
 		r |= fuse_opt_add_arg(args, options);
 	}
 	r |= fuse_opt_add_arg(args, "-o"); /* last: they count */
-	r |= fuse_opt_add_arg(args, "default_permissions,nosuid,nodev");
+	r |= fuse_opt_add_arg(args, "subtype=adkfs,default_permissions,nosuid,nodev");
 	return r < 0 ? -ENOMEM : 0;
 }
 
@@ -152,7 +159,8 @@ int ops_mount(struct fs *fs, const char *options, struct err *err)
 	if (r == 0)
 		r = enter_root(fs, err);
 	if (r == 0) {
-		fs->se = fuse_session_new(&args, &operations, sizeof operations, fs);
+		if (fuse_opt_parse(&args, &max_read, options_of_init, NULL) == 0)
+			fs->se = fuse_session_new(&args, &operations, sizeof operations, fs);
 		if (!fs->se)
 			r = err_set(err, -EINVAL, "bad mount options: %s", options ? options : "");
 	}

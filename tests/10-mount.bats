@@ -311,3 +311,14 @@ fails_with() {
 	daemon_ended 0
 	rm "$TMP/daemon.pid"
 }
+
+@test "options of FUSE: how much is read at once, and a name for the kind that is not taken" {
+	mount_here -o max_read=8192 -o subtype=other,fsname=mine
+	same "mine fuse.adkfs" "$(findmnt -rn -o SOURCE,FSTYPE -M "$MNT")"
+	findmnt -rn -o OPTIONS -M "$MNT" | grep -q max_read=8192
+	mkdir -p "$MNT/apps/a/users/u/artifacts"
+	head -c 100000 /dev/urandom > "$TMP/bytes"
+	cp "$TMP/bytes" "$MNT/apps/a/users/u/artifacts/bytes"
+	cmp "$TMP/bytes" "$MNT/apps/a/users/u/artifacts/bytes"
+	"$ADKFS" umount "$MNT"
+}
