@@ -114,6 +114,13 @@ struct span story_cut(struct span text, size_t max)
 	return text;
 }
 
+const char *story_unanswered(const struct story_call *call)
+{
+	if (call->response.len)
+		return NULL;
+	return call->info && call->info->answer.len ? "answered later" : "no answer yet";
+}
+
 /* Say who speaks, unless it is who spoke last in this turn. */
 static void need_speaker(struct story *s, const char *name, int64_t time)
 {

@@ -18,7 +18,7 @@ struct story;
 struct story_call {
 	const char *name;
 	struct span args;
-	struct span response;         /* len 0: none yet */
+	struct span response;         /* len 0: none yet, or in a later event */
 	const struct call_info *info; /* NULL: nothing is known besides */
 };
 
@@ -74,6 +74,9 @@ struct story {
 	struct buf latest;     /* of struct story_version: the latest version of each file */
 	struct err *err;
 };
+
+/* Of a call without a response: whether it has none yet, or further down. NULL: it has one. */
+const char *story_unanswered(const struct story_call *call);
 
 /* Tell a session in a style. */
 MUST_CHECK int story_tell(struct store *st, struct ref session, const struct story_style *style,

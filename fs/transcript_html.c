@@ -288,14 +288,15 @@ static void put_call_link(struct story *s, const struct call_info *info, const c
 static void put_call_summary(struct story *s, const struct story_call *call)
 {
 	const struct call_info *info = call->info;
+	const char *unanswered = story_unanswered(call);
 
 	put(s, "<summary><b>");
 	put_text(s, call->name);
 	put(s, "</b><code>");
 	html_text(s->out, story_cut(call->args.len ? call->args : call->response, INLINE_MAX));
 	put(s, "</code><span>");
-	if (!call->response.len)
-		put(s, "no answer yet");
+	if (unanswered)
+		put(s, unanswered);
 	else if (info && info->ended)
 		story_duration(s->out, info->ended - info->started);
 	put(s, "</span></summary>\n");

@@ -369,6 +369,7 @@ static void put_value(struct buf *out, struct span json)
 static void md_call(struct story *s, const struct story_call *call)
 {
 	const struct call_info *info = call->info;
+	const char *unanswered = story_unanswered(call);
 
 	buf_text(s->out, call->args.len ? "**Tool** " : "**Answer of** ");
 	put_code(s->out, span_of(call->name));
@@ -383,8 +384,8 @@ static void md_call(struct story *s, const struct story_call *call)
 		story_url(s->out, info->file_name);
 		buf_text(s->out, "/stderr)");
 	}
-	if (!call->response.len)
-		buf_text(s->out, " · no answer yet");
+	if (unanswered)
+		buf_printf(s->out, " · %s", unanswered);
 	buf_text(s->out, "\n\n");
 	if (call->args.len > INLINE_MAX)
 		put_json(s->out, call->args);

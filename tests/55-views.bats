@@ -216,6 +216,42 @@ check_page() {
 	not grep 'no answer yet' transcript.md transcript.html
 }
 
+@test "a call that is answered in a later turn, and one that has to be confirmed" {
+	mkdir "$AGENTS/asks"
+	cat > "$AGENTS/asks/root_agent.yaml" <<-'E'
+		name: asks
+		model: script/rules.yaml
+		instruction: Ask.
+		tools: [{name: later}, {name: sure}]
+	E
+	cat > "$AGENTS/asks/rules.yaml" <<-'E'
+		- when: {user: later}
+		  calls: [{name: later, id: c1, args: {n: 1}}]
+		- when: {user: sure}
+		  calls: [{name: sure, id: c2, args: {n: 2}}]
+		- text: Fine.
+	E
+	printf '#!/bin/sh\n' | tee "$AGENTS/asks/later" > "$AGENTS/asks/sure"
+	chmod +x "$AGENTS"/asks/{later,sure}
+	echo '{"description": "waits", "isLongRunning": true}' > "$AGENTS/asks/later.json"
+	echo '{"description": "asks", "requireConfirmation": true}' > "$AGENTS/asks/sure.json"
+	session asks
+	say later
+	grep -q '^\*\*Tool\*\* `later` `{"n":1}` .* no answer yet$' transcript.md
+	echo '{"parts": [{"functionResponse": {"id": "c1", "name": "later", "response": {"r": 1}}}]}' > input.json
+	cat wait
+	grep -q '^\*\*Tool\*\* `later` `{"n":1}` .* answered later$' transcript.md
+	say sure
+	grep -q '^\*\*Tool\*\* `sure` `{"n":2}` .* answered later$' transcript.md
+	grep -q '^\*\*Tool\*\* `adk_request_confirmation` .* no answer yet$' transcript.md
+	id=$(tail -n 2 events.jsonl | jq -r '.longRunningToolIds[0] // empty')
+	echo "{\"parts\": [{\"functionResponse\": {\"id\": \"$id\", \"name\": \"adk_request_confirmation\",
+		\"response\": {\"confirmed\": true}}}]}" > input.json
+	cat wait
+	not grep 'no answer yet' transcript.md transcript.html
+	same 3 "$(grep -o 'answered later' transcript.html | wc -l)"
+}
+
 @test "usage: by model and by turn, in the session and in the turn" {
 	session views
 	say noisy
