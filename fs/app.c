@@ -55,7 +55,7 @@ static int agent_json_show(const struct place *at, struct buf *out, struct err *
 		return agent_show_error(&why, out);
 	tree = agent_show(agent);
 	runner_agent_done(at->fs->runner, agent);
-	text = tree ? json_dumps(tree, JSON_INDENT(2)) : NULL;
+	text = tree ? json_dumps(tree, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) : NULL;
 	json_decref(tree);
 	if (!text)
 		return err_nomem(err);

@@ -50,7 +50,7 @@ static int print_json(const char *folder UNUSED, const struct agent_tree *tree)
 {
 	json_auto_t *shown = agent_show(tree);
 
-	if (!shown || json_dumpf(shown, stdout, JSON_INDENT(2)) < 0)
+	if (!shown || json_dumpf(shown, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) < 0)
 		return -ENOMEM;
 	(void)putchar('\n');
 	return 0;

@@ -150,7 +150,7 @@ static void add_schema(const struct agent *agent, const struct offer *offer, str
 				    "Call other tools before it as you need them."));
 		return;
 	}
-	schema = json_dumps(agent->output_schema, JSON_COMPACT);
+	schema = json_dumps(agent->output_schema, JSON_COMPACT | JSON_REAL_PRECISION(15));
 	if (!schema) {
 		out->failed = true;
 		return;

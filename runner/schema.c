@@ -236,7 +236,7 @@ static int check_type(const struct subject *s, const json_t *arg)
 
 static int not_one_of(const struct subject *s, const char *say, const json_t *arg)
 {
-	char *text = json_dumps(arg, JSON_COMPACT | JSON_ENCODE_ANY);
+	char *text = json_dumps(arg, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(15));
 	int r;
 
 	if (!text)

@@ -222,7 +222,7 @@ static int add_declared(struct making *m, size_t place, json_t *value)
 		return fail_declaration(m, place, err.text);
 	tool->kind = TOOL_PROGRAM;
 	if (args)
-		tool->program.args = json_dumps(args, JSON_COMPACT);
+		tool->program.args = json_dumps(args, JSON_COMPACT | JSON_REAL_PRECISION(15));
 	if (!json_string_value(json_object_get(value, "name")))
 		return fail_declaration(m, place, "name: is missing");
 	r = find_program(m, path, tool);

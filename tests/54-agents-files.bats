@@ -201,3 +201,37 @@ shown() {
 	run "$ADKFS" check-agent --yaml "$A"
 	same 2 "$status"
 }
+
+@test "numbers with a fraction are told as they were written" {
+	mkdir -p "$AGENTS/fractions"/{toolsets,tools}
+	cd "$AGENTS/fractions"
+	cat > root_agent.yaml <<-'E'
+		name: fractions
+		model: script/rules.yaml
+		instruction: Go.
+		generate_content_config: {temperature: 0.2, top_p: 0.95}
+		output_schema: {name: answer.json}
+		before_model_callbacks: [{name: tools/keep}]
+		tools: [{name: toolsets/one}]
+	E
+	echo '[{when: {tool: .}, text: "{\"n\": 0.7}"}, {calls: [{name: rate, args: {by: 0.3}}]}]' > rules.yaml
+	echo '{"type": "object", "properties": {"n": {"type": "number", "multipleOf": 0.1}}}' > answer.json
+	cat > toolsets/one <<-'E'
+		#!/bin/sh
+		echo '[{"name": "rate", "description": "d", "program": "tools/rate", "args": {"rate": 0.1},
+			"parameters": {"type": "object", "properties": {"by": {"enum": [0.1, 0.2]}}}}]'
+	E
+	printf '#!/bin/sh\necho "$ADK_ARGS"\n' > tools/rate
+	printf '#!/bin/sh\ncat > "$ADK_CONTEXT/artifacts/request.json"\n' > tools/keep
+	chmod +x toolsets/one tools/*
+	"$ADKFS" check-agent --json . > "$TMP/checked"
+	session fractions
+	diff "$TMP/checked" "$MNT/apps/fractions/agent.json"
+	grep -q '"temperature": 0.2,$' "$TMP/checked"
+	say go
+	same '{"error":"by: must be one of [0.1,0.2]"}' "$(cat turns/1/calls/*/response.json)"
+	sed -i 's/by: 0.3/by: 0.1/' "$AGENTS/fractions/rules.yaml"
+	say go
+	same '{"rate":0.1}' "$(cat turns/2/calls/*/response.json)"
+	not grep '[0-9]\{12\}' artifacts/request.json
+}
