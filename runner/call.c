@@ -138,6 +138,8 @@ static int answer_unknown(struct call *call)
 			buf_printf(&names, "%s%s", names.len ? ", " : "",
 				   call->offer->list[i]->name);
 	}
+	if (!names.len)
+		buf_text(&names, "none");
 	if (!buf_cstr(&names))
 		return -ENOMEM;
 	return call_error(call, "Tool '%.200s' not found. Available tools: %.1500s", call->name,

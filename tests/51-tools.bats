@@ -233,3 +233,12 @@ gives() {
 	E
 	same 6 "$(ls -d turns/[0-9]* | wc -l)"
 }
+
+@test "a call of an agent without tools" {
+	mkdir "$AGENTS/bare"
+	printf 'name: bare\nmodel: script/rules.yaml\ninstruction: i\n' > "$AGENTS/bare/root_agent.yaml"
+	echo '[{when: {tool: .}, text: "${result}"}, {calls: [{name: f}]}]' > "$AGENTS/bare/rules.yaml"
+	session bare
+	say go
+	same '{"error":"Tool '\''f'\'' not found. Available tools: none"}' "$(cat output)"
+}
