@@ -9,6 +9,8 @@
 
 #include "runner/model.h"
 
+#include <errno.h>
+
 int model_replay_open(const char *folder, const char *name, struct cassette **out, bool *paced,
 		      struct err *err)
 {
@@ -24,8 +26,25 @@ int model_replay_open(const char *folder, const char *name, struct cassette **ou
 	return cassette_open(folder, file.data, out, err);
 }
 
+/* Whether it can be played is worth knowing before the first turn. */
+static int replay_review(const struct model_request *rq, model_review_fn *fn, void *arg)
+{
+	CLEANUP(cassette_unref_p) struct cassette *cassette = NULL;
+	struct err reason = { 0 };
+	size_t count = 0;
+	bool paced;
+	int r = model_replay_open(rq->folder, rq->name, &cassette, &paced, &reason);
+
+	if (r == 0)
+		(void)cassette_sources(cassette, &count);
+	if (r == 0 && !count)
+		r = cassette_differs(cassette, SPAN(""), &reason);
+	return r < 0 && r != -ENOMEM ? fn(arg, reason.text) : r;
+}
+
 const struct model_provider model_replay = {
 	.name = "replay",
 	.is_file = true,
 	.replays = true,
+	.review = replay_review,
 };

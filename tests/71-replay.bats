@@ -177,6 +177,9 @@ has_no_secret() {
 		echo '{"call": "1", "provider": "openai", "model": "x"}' > "$AGENTS/bad/d.jsonl"
 		echo '{"call": "1", "provider": 5, "model": "x"}' > "$AGENTS/bad/e.jsonl"
 		session bad ann "s$((++number))"
+		run "$ADKFS" check-agent "$AGENTS/bad"
+		echo "$output"
+		grep -q "warning: root_agent.yaml:3: model: .*\(${case#*|}\)" <<< "$output"
 		say hi
 		grep -q "${case#*|}" turns/1/error || {
 			cat turns/1/error
