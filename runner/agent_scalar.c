@@ -43,10 +43,12 @@ int field_take_class(struct agent_file *file, const struct agent_field *f, json_
 	while (kind < AGENT_PROGRAM && strcmp(name, class_names[kind]) != 0)
 		kind++;
 	if (kind == AGENT_PROGRAM)
-		return agent_file_fail(file, f->name,
-				       "unknown kind of agent '%.80s'; a program is named by its "
-				       "path",
-				       name);
+		return agent_file_fail(
+			file, f->name,
+			"unknown kind of agent '%.60s': there are %s, %s, %s, %s, and "
+			"programs by their path",
+			name, class_names[AGENT_LLM], class_names[AGENT_SEQUENTIAL],
+			class_names[AGENT_PARALLEL], class_names[AGENT_LOOP]);
 	file->agent->kind = kind;
 	return 0;
 }

@@ -89,6 +89,10 @@ int entry_find_program(const struct entry *e, const char *member, const char *na
 				  "%.60s is a Python object, and Python is not run here: write a "
 				  "program and give its path, such as programs/%.30s",
 				  name, last_word(name));
+	if (r == -ENOENT && !strchr(name, '/'))
+		return entry_fail(e, member,
+				  "adkfs has no '%.60s', and the folder no program of that name",
+				  name);
 	return entry_refuse(e, member, r, &reason);
 }
 

@@ -222,6 +222,10 @@ static void test_tools(void **state UNUSED)
 	expect_error(HEAD "tools: [{name: tools/none}]\n", "root_agent.yaml:4: tools[0].name: "
 							   "tools/none: No such file or directory");
 	expect_error(
+		HEAD "tools: [{name: roll}]\n",
+		"root_agent.yaml:4: tools[0].name: adkfs has no 'roll', and the folder no program "
+		"of that name");
+	expect_error(
 		HEAD "tools: [{name: my.mod.fn}]\n",
 		"root_agent.yaml:4: tools[0].name: my.mod.fn is a Python object, and Python is "
 		"not run here: write a program and give its path, such as programs/fn");

@@ -57,14 +57,15 @@ static void test_kinds(void **state UNUSED)
 		assert_int_equal(root->kind, rows[i].kind);
 		drop(root);
 	}
+#define KINDS                                                                                      \
+	": there are LlmAgent, SequentialAgent, ParallelAgent, LoopAgent, and programs by their "  \
+	"path"
 	expect_error("agent_class: my.Agent\n",
-		     "root_agent.yaml:1: agent_class: unknown kind of agent 'my.Agent'; a program "
-		     "is named by its path");
+		     "root_agent.yaml:1: agent_class: unknown kind of agent 'my.Agent'" KINDS);
 	expect_error("agent_class: google.adk.agents.\n",
-		     "root_agent.yaml:1: agent_class: unknown kind of agent ''; a program is named "
-		     "by its path");
-	expect_error("agent_class: program\n", "root_agent.yaml:1: agent_class: unknown kind of "
-					       "agent 'program'; a program is named by its path");
+		     "root_agent.yaml:1: agent_class: unknown kind of agent ''" KINDS);
+	expect_error("agent_class: program\n",
+		     "root_agent.yaml:1: agent_class: unknown kind of agent 'program'" KINDS);
 	expect_error("agent_class: 5\n", "root_agent.yaml:1: agent_class: must be a text");
 	expect_error("name: a\nagent_class: agents/none\n",
 		     "root_agent.yaml:2: agent_class: agents/none: No such file or directory");
