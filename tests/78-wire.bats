@@ -210,3 +210,68 @@ answered() {
 		said 2 ops Gone.
 	)" "$(lines)"
 }
+
+@test "an attachment, a thought, tokens, two calls in one answer, a limit, changes by files, a failure, a cancel" {
+	file app root_agent.yaml <<-'E'
+		name: w
+		model: script/rules.yaml
+		instruction: Go.
+		tools: [{name: inc}]
+	E
+	file app rules.yaml <<-'E'
+		- when: {tool: inc}
+		  text: Two.
+		- when: {user: what}
+		  thought: It looks like...
+		  text: A cat.
+		  usage: {prompt: 10, candidates: 5, cached: 2, thoughts: 1}
+		- when: {user: inc}
+		  calls: [{name: inc, id: adk-2, args: {x: 1}}, {name: inc, id: adk-3, args: {x: 2}}]
+		- when: {user: long}
+		  text: A long sto
+		  finish_reason: MAX_TOKENS
+		- when: {user: bad}
+		  error: {code: SAFETY, message: no}
+		- when: {user: once}
+		  text: Once upon
+		  pieces: 5
+		  delay_ms: 60000
+	E
+	file app inc.json <<< '{"description": "adds"}'
+	file app inc <<-'E'
+		#!/bin/sh
+		grep -q 1 || { echo no more >&2; exit 1; }
+		echo 2 | tee "$ADK_CONTEXT/state/n.json"
+	E
+	session app
+	printf '\373\377\0\0' > attachments/a.png
+	say what
+	say inc
+	say long
+	say bad
+	echo '{"topic": "bees", "user:name": "Ann"}' > state.json
+	rm state/topic.json
+	echo one > artifacts/chart.png
+	echo once > input
+	eventually 10 grep -q Once turns/5/stream.jsonl
+	echo cancel > ctl
+	cat wait
+	same "$(
+		user 1 what | sed 's/\("what"}\)/\1,{"inlineData":{"data":"-_8AAA==","displayName":"a.png","mimeType":"image\/png"}}/'
+		echo "{\"content\":{\"parts\":[{\"text\":\"It looks like...\",\"thought\":true},{\"text\":\"A cat.\"}],\"role\":\"model\"},\"finishReason\":\"STOP\",\"usageMetadata\":{\"cachedContentTokenCount\":2,\"candidatesTokenCount\":5,\"promptTokenCount\":10,\"thoughtsTokenCount\":1,\"totalTokenCount\":16},\"invocationId\":\"e-1\",\"author\":\"w\",$N,$E"
+		user 2 inc
+		called 2 w adk-2 '{"x":1}' inc | sed 's/}\],"role"/},{"functionCall":{"id":"adk-3","args":{"x":2},"name":"inc"}}],"role"/'
+		answered 2 w adk-2 inc '{"result":2}' '"stateDelta":{"n":2},"artifactDelta":{},"requestedAuthConfigs":{}' |
+			sed 's/}\],"role"/},{"functionResponse":{"id":"adk-3","name":"inc","response":{"error":"exit status 1: no more"}}}],"role"/'
+		said 2 w Two.
+		user 3 long
+		said 3 w 'A long sto' | sed s/STOP/MAX_TOKENS/
+		user 4 bad
+		echo "{\"finishReason\":\"SAFETY\",\"errorCode\":\"SAFETY\",\"errorMessage\":\"no\",\"invocationId\":\"e-4\",\"author\":\"w\",$N,$E"
+		echo "{\"invocationId\":\"p-1\",\"author\":\"user\",${N/'"stateDelta":{}'/'"stateDelta":{"topic":"bees","user:name":"Ann"}'},$E"
+		echo "{\"customMetadata\":{\"adkfs.deleted\":[\"topic\"]},\"invocationId\":\"p-2\",\"author\":\"user\",${N/'"stateDelta":{}'/'"stateDelta":{"topic":null}'},$E"
+		echo "{\"invocationId\":\"p-3\",\"author\":\"user\",${N/'"artifactDelta":{}'/'"artifactDelta":{"chart.png":1}'},$E"
+		user 5 once
+		echo "{\"content\":{\"parts\":[{\"text\":\"Once \"}],\"role\":\"model\"},\"errorCode\":\"CANCELLED\",\"errorMessage\":\"the turn was cancelled\",\"interrupted\":true,\"invocationId\":\"e-5\",\"author\":\"w\",$N,$E"
+	)" "$(lines)"
+}
