@@ -20,7 +20,7 @@
 #define COOKIE_STEP  (1ull << 53) /* between stored and scratch files */
 #define SCRATCH_PART (1ull << 55) /* with a session's number: a directory that has no object */
 
-/* Scratch files of the session's state/ and artifacts/ are under its own number. */
+/* Scratch files of the session's artifacts/ are under its own number. */
 static uint64_t scratch_dir(const struct place *dir)
 {
 	return SCRATCH_PART | dir->ref.session;

@@ -74,11 +74,12 @@ static void stamp_locked(struct scratch_table *t, uint64_t dir) REQUIRES(t->lock
 static void tell_list(struct fs *fs, const struct scratch_info *info)
 {
 	uint64_t scope = ref_number(info->scope);
-	bool top = info->dir == scope;
 
-	notify_attributes(fs, node_ino(info->dir, top ? ID_ARTIFACTS : ID_OBJECT));
-	if (top)
-		notify_attributes(fs, node_ino(info->dir, ID_STATE_DIR));
+	if (info->dir == (SCRATCH_OF_STATE | scope))
+		notify_attributes(fs, node_ino(scope, ID_STATE_DIR));
+	else
+		notify_attributes(
+			fs, node_ino(info->dir, info->dir == scope ? ID_ARTIFACTS : ID_OBJECT));
 }
 
 static struct scratch_file **slot_locked(struct scratch_table *t, uint64_t dir, const char *name)

@@ -17,6 +17,9 @@
 #define SCRATCH_MAX   10000 /* files */
 #define SCRATCH_HOLDS 32
 
+/* state/ has the number of its scope with this in it; artifacts/ has that number itself. */
+#define SCRATCH_OF_STATE (1ull << 53)
+
 struct draft;
 struct scratch_file;
 
@@ -34,7 +37,7 @@ struct scratch_table {
 
 struct scratch_info {
 	uint64_t number;
-	uint64_t dir;      /* object number */
+	uint64_t dir;      /* number of the directory's object, or one that stands for it */
 	struct ref scope;  /* what it goes with */
 	bool is_new;       /* will be an artifact; full_name is ADK's name for it */
 	bool is_directory; /* and has no draft */

@@ -80,12 +80,17 @@ int state_map_stat(const struct place *at, struct node_stat *st, struct err *err
 	return merged_stamp(at, offsetof(struct scope_info, state_stamp), &st->mtime, err);
 }
 
+static uint64_t scratch_dir(const struct place *dir)
+{
+	return SCRATCH_OF_STATE | ref_number(dir->ref);
+}
+
 int state_dir_stat(const struct place *at, struct node_stat *st, struct err *err)
 {
 	int r = merged_stamp(at, offsetof(struct scope_info, state_names_stamp), &st->mtime, err);
 
 	st->size = 0;
-	st->mtime = MAX(st->mtime, scratch_dir_stamp(at->fs, ref_number(at->ref)));
+	st->mtime = MAX(st->mtime, scratch_dir_stamp(at->fs, scratch_dir(at)));
 	return r;
 }
 
@@ -270,7 +275,7 @@ int state_dir_find(const struct place *dir, const char *name, struct place *chil
 	struct span bare;
 	int r;
 
-	if (scratch_find(dir->fs, ref_number(dir->ref), name, &scratch))
+	if (scratch_find(dir->fs, scratch_dir(dir), name, &scratch))
 		return found_scratch(dir, &scratch, child, text, err);
 	r = state_key_of_name(name, text, err);
 	if (r < 0)
@@ -342,7 +347,7 @@ int state_dir_list(const struct place *dir, uint64_t after, struct lister *l, st
 		item = 0;
 	}
 	if (r == 0)
-		r = scratch_list(dir->fs, ref_number(dir->ref),
+		r = scratch_list(dir->fs, scratch_dir(dir),
 				 after / COOKIE_STEP == SCRATCH_PART ? after % COOKIE_STEP : 0,
 				 list_scratch, &ls);
 	return r;
@@ -352,7 +357,7 @@ int state_dir_list(const struct place *dir, uint64_t after, struct lister *l, st
 static int create_scratch(const struct place *dir, const char *name, const struct node_new *by,
 			  struct place *child, struct buf *text, struct err *err)
 {
-	struct scratch_info info = { .dir = ref_number(dir->ref), .scope = dir->ref };
+	struct scratch_info info = { .dir = scratch_dir(dir), .scope = dir->ref };
 	int r;
 
 	(void)snprintf(info.name, sizeof info.name, "%s", name);
@@ -395,7 +400,7 @@ int state_dir_create(const struct place *dir, const char *name, const struct nod
 	struct span bare;
 	int r;
 
-	if (scratch_find(dir->fs, ref_number(dir->ref), name, &scratch))
+	if (scratch_find(dir->fs, scratch_dir(dir), name, &scratch))
 		return found_scratch(dir, &scratch, child, text, err);
 	if (state_is_scratch_name(name))
 		return create_scratch(dir, name, by, child, text, err);
@@ -419,7 +424,7 @@ int state_dir_remove(const struct place *dir, const char *name, struct err *err)
 	struct span bare;
 	int r;
 
-	if (scratch_find(dir->fs, ref_number(dir->ref), name, &scratch)) {
+	if (scratch_find(dir->fs, scratch_dir(dir), name, &scratch)) {
 		scratch_unlink(dir->fs, scratch.number);
 		return 0;
 	}
@@ -485,7 +490,7 @@ static int rename_to_scratch(const struct place *from, const struct place *dir,
 	if (r < 0)
 		return r;
 	buf_char(&text, '\n');
-	if (scratch_find(dir->fs, ref_number(dir->ref), new_name, &replaced))
+	if (scratch_find(dir->fs, scratch_dir(dir), new_name, &replaced))
 		scratch_unlink(dir->fs, replaced.number);
 	r = create_scratch(dir, new_name, &by, &child, &name, err);
 	return r < 0 ? r : scratch_put_text(dir->fs, child.item, buf_span(&text), err);
@@ -501,11 +506,11 @@ static int rename_found(const struct place *from, const struct place *new_dir, c
 	int r;
 
 	if (!was_key && state_is_scratch_name(new_name)) {
-		scratch_move(fs, from->item, ref_number(new_dir->ref), new_name);
+		scratch_move(fs, from->item, scratch_dir(new_dir), new_name);
 		at.inode = NULL;
 		at.type = &scratch_node;
 		at.item = from->item;
-		at.parent = ref_number(new_dir->ref);
+		at.parent = scratch_dir(new_dir);
 		at.name = new_name;
 		return inode_move(&fs->inodes, &at, inode_number(new_dir), new_name);
 	}

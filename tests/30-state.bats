@@ -505,3 +505,26 @@ refused_write() {
 	same 10000 "$(jq .k9999 state.json)"
 	same 2 "$(wc -l < events.jsonl)"
 }
+
+@test "files beside keys are in their directory, and not among the artifacts of the same scope" {
+	session
+	echo note > state/notes.txt
+	echo swap > state/.a.swp
+	same '.a.swp notes.txt' "$(ls -A state | xargs)"
+	same '' "$(ls -A artifacts)"
+	same '' "$(find artifacts -mindepth 1)"
+	refused ENOENT cat artifacts/notes.txt
+	echo saved > artifacts/notes.txt
+	echo other > artifacts/.a.swp
+	same 1 "$(jq .version artifacts/.versions/notes.txt/1.json)"
+	same 'note swap' "$(cat state/notes.txt state/.a.swp | xargs)"
+	same 'saved other' "$(cat artifacts/notes.txt artifacts/.a.swp | xargs)"
+	rm artifacts/.a.swp
+	same '.a.swp notes.txt' "$(ls -A state | xargs)"
+	rm state/.a.swp state/notes.txt
+	same notes.txt "$(ls -A artifacts)"
+	echo "user's" > ../../state/draft
+	same '' "$(ls -A ../../artifacts)"
+	mv ../../state/draft ../../state/.draft
+	same .draft "$(ls -A ../../state)"
+}
