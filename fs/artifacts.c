@@ -346,6 +346,7 @@ int artifacts_make(const struct place *dir, const char *name, const struct node_
 	CLEANUP(buf_release) struct buf id = { 0 };
 	struct artifact_attr attr;
 	struct artifact_info info;
+	const char *rest;
 	char full[1024];
 	int r;
 
@@ -355,6 +356,10 @@ int artifacts_make(const struct place *dir, const char *name, const struct node_
 	if (scratch_find(dir->fs, artifacts_directory(dir), name, NULL))
 		return err_set(err, -EEXIST, "there is '%s' already", name);
 	r = artifacts_decode(name, &id, err);
+	/* a link cannot be the answer to mkdir */
+	if (r == 0 && artifacts_is_user_name(dir, id.data, &rest))
+		r = err_set(err, -EPERM,
+			    "directories of the user are made in the user's artifacts/");
 	if (r == 0)
 		r = artifacts_full_name(dir, id.data, full, sizeof full, err);
 	if (r < 0)

@@ -642,3 +642,17 @@ stored() {
 	fallocate -p -o 499999000 -l 4096 artifacts/sparse
 	same 0 "$(dd if=artifacts/sparse bs=1 skip=500000000 count=1 status=none | tr -d '\0' | wc -c)"
 }
+
+@test "a directory of the user is not made in a session, and nothing is left of the try" {
+	session
+	refused EPERM mkdir artifacts/user:d
+	refused EPERM mkdir -p artifacts/user:d/e
+	[[ $(tail -n 1 .errors | jq -r .error) == *"the user's artifacts/" ]]
+	same '' "$(ls -A artifacts)$(ls -A ../../artifacts)"
+	mkdir ../../artifacts/d
+	echo x > artifacts/user:d/f
+	same x "$(cat ../../artifacts/d/f)"
+	same user:d "$(ls -A artifacts)"
+	mkdir artifacts/user: artifacts/d artifacts/d/user:e
+	same 'd user: user:d' "$(ls -A artifacts | xargs)"
+}
