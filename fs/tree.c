@@ -4,6 +4,7 @@
 #include "fs/tree.h"
 
 #include "base/clock.h"
+#include "base/name.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -114,6 +115,9 @@ int tree_find(const struct place *dir, const char *name, struct place *child, st
 {
 	const struct node_type *row;
 
+	if (strlen(name) > NAME_LEN_MAX) /* the kernel takes more */
+		return err_set(err, -ENAMETOOLONG, "the name is longer than %d bytes",
+			       NAME_LEN_MAX);
 	if (tree_is_hidden(dir, name))
 		return err_set(err, -ENOENT, "%s was removed a moment ago", name);
 	for (row = dir->type->entries; row && row->name; row++) {

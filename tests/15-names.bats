@@ -74,3 +74,29 @@ names() {
 	find users/ann/sessions -mindepth 1 -maxdepth 1 -print0 | xargs -0 rm -r
 	same '' "$(ls users/ann/sessions)"
 }
+
+@test "a name of over 255 bytes is none, wherever it is, and is not cut" {
+	local long=$(printf 'n%.0s' {1..256}) dir
+
+	session
+	for dir in . state artifacts attachments turns .. ../../state ../../memory/search "$MNT" "$MNT/apps"; do
+		refused ENAMETOOLONG cat "$dir/$long"
+		refused ENAMETOOLONG cat "$dir/.${long:1}"
+	done
+	echo 1 > state/k.json
+	echo 1 > artifacts/a
+	for dir in state artifacts attachments; do
+		refused ENAMETOOLONG bash -c "echo 1 > '$dir/$long'"
+		refused ENAMETOOLONG bash -c "echo 1 > '$dir/.${long:1}'"
+	done
+	refused ENAMETOOLONG bash -c "echo 1 > 'state/${long:5}.json'"
+	refused ENAMETOOLONG mv -T state/k.json "state/$long"
+	refused ENAMETOOLONG mv -T artifacts/a "artifacts/.${long:1}"
+	same k.json "$(ls -A state)"
+	same a "$(ls -A artifacts)"
+	same '' "$(ls -A attachments)"
+	echo 1 > "state/${long:1}"
+	echo 1 > "artifacts/.${long:2}"
+	same "${long:1}" "$(ls -A state | grep nn)"
+	same ".${long:2}" "$(ls -A artifacts | grep nn)"
+}
