@@ -5,10 +5,13 @@
 
 #include "base/clock.h"
 #include "base/jsontext.h"
+#include "base/name.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+#define NAMELESS "call" /* below context/, of a call whose id cannot be a name there */
 
 void contexts_init(struct contexts *all, struct store *st)
 {
@@ -81,13 +84,22 @@ static int copy_ids(struct context *c, struct store *st, struct err *err)
 	return r < 0 ? r : copy(info.id, &c->app_id, err);
 }
 
+/* Whether there is a directory of that name, also with a dot and a number behind it. */
+static bool can_be_name(const char *id)
+{
+	CLEANUP(buf_release) struct buf name = { 0 };
+
+	return name_encode(span_of(id), NAME_PLAIN, &name, NULL) == 0 &&
+	       name.len + strlen(".4294967295") <= NAME_LEN_MAX;
+}
+
 static int fill(struct context *c, struct contexts *all, const struct context_spec *spec,
 		struct err *err)
 {
 	int r = copy_ids(c, all->store, err);
 
 	if (r == 0)
-		r = copy(spec->name, &c->name, err);
+		r = copy(can_be_name(spec->name) ? spec->name : NAMELESS, &c->name, err);
 	if (r == 0)
 		r = copy(spec->invocation, &c->invocation, err);
 	if (r == 0)

@@ -541,3 +541,32 @@ sys.stdout.buffer.write(b)' | cmp - artifacts/n
 	same "artifacts artifacts/a artifacts/a/b artifacts/a/b/c" "$(result | xargs)"
 	answer | jq -e '.actions.artifactDelta == {}'
 }
+
+@test "calls whose ids are too long for names, alone and twice" {
+	local long=$(printf 'c%.0s' {1..255}) slashes=$(printf '/%.0s' {1..100})
+
+	mkdir -p "$AGENTS/long/tools"
+	cat > "$AGENTS/long/root_agent.yaml" <<-'Y'
+		name: long
+		model: script/rules.yaml
+		instruction: Go.
+		tools: [{name: tools/where}]
+	Y
+	cat > "$AGENTS/long/rules.yaml" <<-Y
+		- when: {tool: .}
+		  text: Done.
+		- calls:
+		    - {name: where, id: $long}
+		    - {name: where, id: $long}
+		    - {name: where, id: "$slashes"}
+		    - {name: where, id: short}
+	Y
+	echo '{"description": "where"}' > "$AGENTS/long/tools/where.json"
+	printf '#!/bin/sh\ncd "$ADK_CONTEXT" && [ -s function_call_id ] && basename "$PWD"\n' > "$AGENTS/long/tools/where"
+	chmod +x "$AGENTS/long/tools/where"
+	session long
+	say go
+	same Done. "$(cat output)"
+	same 'call call.2 call.3 short' "$(jq -r '.content.parts[].functionResponse.response.result // empty' events.jsonl | sort | xargs)"
+	same "$long" "$(ls turns/1/calls | grep ccc)"
+}
