@@ -87,14 +87,29 @@ static int canonical_args(struct model_call *c)
 	return r == 0 && c->canonical.data[0] != '{' ? -EINVAL : r;
 }
 
+/* From its form on the wire to the tool's. */
+static int decode_name(struct model_call *c)
+{
+	struct buf name = { 0 };
+
+	model_name_decode(buf_span(&c->name), &name);
+	buf_release(&c->name);
+	c->name = name;
+	return buf_cstr(&c->name) ? 0 : -ENOMEM;
+}
+
 static int check_call(struct model_call *c, bool cut, struct err *err)
 {
 	int r = canonical_args(c);
 
-	if (!buf_cstr(&c->id) || !buf_cstr(&c->name) || r == -ENOMEM)
+	if (!buf_cstr(&c->id) || decode_name(c) < 0 || r == -ENOMEM)
 		return -ENOMEM;
 	if (!*c->name.data)
 		return err_set(err, -EPROTO, "the model made a call without a name");
+	if (strlen(c->name.data) != c->name.len)
+		return err_set(err, -EPROTO,
+			       "the model called '%.64s' and a NUL, which is in no tool's name",
+			       c->name.data);
 	if (r < 0 && cut)
 		return err_set(err, -EPROTO,
 			       "the answer was cut off inside a call of '%.64s': the limit of "
@@ -128,13 +143,8 @@ int model_calls_check_begun(struct model_calls *calls, struct err *err)
 
 static int hand_over(const struct model_call *c, struct model_reply *reply)
 {
-	CLEANUP(buf_release) struct buf name = { 0 };
-	int r;
+	int r = model_reply_call(reply, c->id.data, c->name.data, buf_span(&c->canonical));
 
-	model_name_decode(buf_span(&c->name), &name);
-	if (!buf_cstr(&name))
-		return -ENOMEM;
-	r = model_reply_call(reply, c->id.data, name.data, buf_span(&c->canonical));
 	return r < 0 || !c->signature.len ? r : model_reply_sign(reply, buf_span(&c->signature));
 }
 
