@@ -44,7 +44,7 @@ struct live {
 };
 
 #define LIVE_REST_AFTER 16
-#define LIVE_REST_NS    (5 * NSEC_PER_MSEC)
+#define LIVE_REST_NS    (10 * NSEC_PER_MSEC)
 
 struct live *live_new(struct ref ref, const struct turn_info *info, struct err *err);
 void live_add(struct live *live, enum live_stream which, struct span text);
