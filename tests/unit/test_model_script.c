@@ -406,7 +406,8 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-	static const char *const names[] = { "s.yaml", "change.yaml", "cancel.yaml", "link" };
+	static const char *const names[] = { "s.yaml", "sums.yaml", "change.yaml", "cancel.yaml",
+					     "link" };
 	char path[64];
 	size_t i;
 
