@@ -29,7 +29,7 @@ static int reason_locked(const struct park *park, const struct parked *p, uint64
 		return PARK_STOPPING;
 	if (atomic_load(&p->interrupted))
 		return PARK_INTERRUPTED;
-	if (is_woken_locked(park, p))
+	if (p->is_new || is_woken_locked(park, p))
 		return PARK_MOVED;
 	return p->deadline && p->deadline <= now ? PARK_TIMED_OUT : -1;
 }
@@ -60,6 +60,7 @@ static unsigned collect_locked(struct park *park, struct due *due, bool *again) 
 			*again = true;
 			break;
 		}
+		(*at)->is_new = false;
 		due[n].p = *at;
 		due[n++].reason = (enum park_reason)reason;
 		*at = (*at)->next;
@@ -170,13 +171,15 @@ static void note_woken_locked(struct park *park, uint64_t session) REQUIRES(park
 		park->woken_count++;
 }
 
-static int add_locked(struct park *park, struct parked *p) REQUIRES(park->lock)
+static int add_locked(struct park *park, struct parked *p, bool is_new) REQUIRES(park->lock)
 {
 	if (park->stopping)
 		return -ESHUTDOWN;
 	if (park->count >= FS_PARKED_MAX)
 		return -EAGAIN;
 	park->count++;
+	park->look |= is_new;
+	p->is_new = is_new;
 	p->next = park->list;
 	park->list = p;
 	return 0;
@@ -187,9 +190,7 @@ int park_add(struct park *park, struct parked *p)
 	int r;
 
 	mutex_lock(&park->lock);
-	r = add_locked(park, p);
-	if (r == 0)
-		note_woken_locked(park, p->session);
+	r = add_locked(park, p, true);
 	mutex_unlock(&park->lock);
 	cond_wake_one(&park->wake);
 	return r;
@@ -200,7 +201,7 @@ int park_add_quiet(struct park *park, struct parked *p)
 	int r;
 
 	mutex_lock(&park->lock);
-	r = add_locked(park, p);
+	r = add_locked(park, p, false);
 	mutex_unlock(&park->lock);
 	return r;
 }

@@ -28,7 +28,8 @@ struct parked {
 	bool (*again)(struct parked *p, enum park_reason reason);
 
 	atomic_bool interrupted; /* pairs with park_interrupt */
-	struct parked *next;     /* guarded by park.lock */
+	bool is_new;             /* guarded by park.lock: it is tried once at once */
+	struct parked *next;     /* the same */
 };
 
 #define PARK_WOKEN_MAX 64
@@ -40,7 +41,7 @@ struct park {
 	unsigned count GUARDED_BY(lock);                 /* also those that try again just now */
 	uint64_t woken[PARK_WOKEN_MAX] GUARDED_BY(lock); /* sessions that moved */
 	unsigned woken_count GUARDED_BY(lock);           /* over the maximum: all moved */
-	bool look GUARDED_BY(lock);                      /* one was interrupted */
+	bool look GUARDED_BY(lock);                      /* one is new, or was interrupted */
 	bool stopping GUARDED_BY(lock);
 	bool started;
 	pthread_t thread;
