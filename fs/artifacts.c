@@ -25,12 +25,6 @@ bool artifacts_is_top(const struct place *dir)
 	return dir->ref.session && !dir->item;
 }
 
-struct ref artifacts_user(struct ref ref)
-{
-	ref.session = 0;
-	return ref;
-}
-
 int artifacts_top_stat(const struct place *at, struct node_stat *st, struct err *err)
 {
 	struct scope_info info;
@@ -38,7 +32,7 @@ int artifacts_top_stat(const struct place *at, struct node_stat *st, struct err 
 	int r = scope_stat(at->fs->store, at->ref, &info, err);
 
 	if (r == 0 && at->ref.session)
-		r = scope_stat(at->fs->store, artifacts_user(at->ref), &user, err);
+		r = scope_stat(at->fs->store, ref_parent(at->ref), &user, err);
 	if (r < 0)
 		return r;
 	st->size = 0;
@@ -329,7 +323,7 @@ int artifacts_create(const struct place *dir, const char *name, const struct nod
 		return r;
 	info.is_new = true;
 	if (artifacts_is_user_name(dir, id.data, &rest)) {
-		info.scope = artifacts_user(dir->ref);
+		info.scope = ref_parent(dir->ref);
 		info.dir = dir->ref.user;
 		(void)snprintf(info.name, sizeof info.name, "%s",
 			       name + strlen(ARTIFACTS_USER_PREFIX));

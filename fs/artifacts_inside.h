@@ -18,8 +18,6 @@ extern const struct node_type artifact_link; /* a user's, seen from a session */
 /* artifacts/ of a session, and no directory in it. */
 bool artifacts_is_top(const struct place *dir);
 
-struct ref artifacts_user(struct ref ref);
-
 /* Whether an ADK name is a user's file seen from a session; *rest is its own name. */
 bool artifacts_is_user_name(const struct place *dir, const char *id, const char **rest);
 

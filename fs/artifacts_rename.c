@@ -53,7 +53,7 @@ static int publish_scratch(const struct renaming *rn, const struct scratch_info 
 	at.n = 0;
 	if (rn->user_rest) {
 		via = at.ref;
-		at.ref = artifacts_user(at.ref);
+		at.ref = ref_parent(at.ref);
 		at.parent = at.ref.user;
 		at.name = rn->user_rest;
 	}
@@ -66,8 +66,7 @@ static void drop_unsaved(struct fs *fs, uint64_t dir, const char *name)
 	struct scratch_info info;
 
 	if (scratch_find(fs, dir, name, &info))
-		(void)artifacts_remove_unsaved(
-			fs, info.number); /* saved meanwhile: then it is replaced */
+		(void)artifacts_remove_unsaved(fs, info.number); /* else it is replaced */
 }
 
 static int rename_scratch(const struct renaming *rn, const struct scratch_info *info,

@@ -22,7 +22,7 @@ struct handle {
 	bool direct;                /* read around the page cache: one text, as of offset 0 */
 	pid_t pid;                  /* the thread that opened it */
 	atomic_bool is_open;        /* open(2) is through: handle_each() may look at it */
-	atomic_bool is_left; /* the last descriptor is gone, and what it wrote is being saved */
+	atomic_bool is_left;        /* no descriptor is left: what it wrote is being saved */
 
 	/* A file that is made in one place and written through another (user:x in a session). */
 	struct ref via; /* session; 0: not so */

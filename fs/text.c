@@ -19,8 +19,7 @@ struct text_draft {
 	bool set;     /* at least once */
 	bool closing; /* others wait for the last close */
 	atomic_bool removed;
-	_Atomic uint64_t
-		length; /* as others may ask, without the lock; NO_LENGTH: as it is stored */
+	_Atomic uint64_t length; /* for others, without the lock; NO_LENGTH: as it is stored */
 };
 
 #define NO_LENGTH UINT64_MAX
