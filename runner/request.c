@@ -6,6 +6,7 @@
 #include "runner/agent_request.h"
 #include "runner/history.h"
 #include "runner/instruction.h"
+#include "runner/jsonput.h"
 #include "store/memory.h"
 
 #include <errno.h>
@@ -141,7 +142,6 @@ static void add_transfers(const struct agent *agent, const struct offer *offer, 
 static void add_schema(const struct agent *agent, const struct offer *offer, struct buf *out)
 {
 	CLEANUP(buf_release) struct buf text = { 0 };
-	char *schema;
 
 	if (!agent->output_schema || output_is_native(agent))
 		return;
@@ -150,16 +150,13 @@ static void add_schema(const struct agent *agent, const struct offer *offer, str
 				    "Call other tools before it as you need them."));
 		return;
 	}
-	schema = json_dumps(agent->output_schema, JSON_COMPACT | JSON_REAL_PRECISION(15));
-	if (!schema) {
+	buf_text(&text,
+		 "Your final answer has to be one JSON value that fits this JSON Schema, and "
+		 "nothing besides it:\n");
+	if (jsonput_value(&text, agent->output_schema) < 0) {
 		out->failed = true;
 		return;
 	}
-	buf_printf(&text,
-		   "Your final answer has to be one JSON value that fits this JSON Schema, and "
-		   "nothing besides it:\n%s",
-		   schema);
-	free(schema);
 	add_block(out, buf_span(&text));
 }
 

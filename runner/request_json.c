@@ -4,20 +4,10 @@
 #include "runner/run.h"
 
 #include "base/jsontext.h"
+#include "runner/jsonput.h"
 
 #include <errno.h>
 #include <stdlib.h>
-
-static int dump(const json_t *value, struct buf *out)
-{
-	char *text = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(15));
-
-	if (!text)
-		return -ENOMEM;
-	buf_text(out, text);
-	free(text);
-	return 0;
-}
 
 static json_t *show_tools(const struct request *rq)
 {
@@ -72,7 +62,7 @@ int request_to_json(const struct request *rq, struct buf *out)
 		content_to_json(rq->contents[i], out);
 	}
 	buf_text(out, "],\"config\":");
-	if (dump(config, out) < 0)
+	if (jsonput_value(out, config) < 0)
 		return -ENOMEM;
 	buf_char(out, '}');
 	return buf_check(out, NULL);
