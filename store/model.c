@@ -113,17 +113,27 @@ void model_base64_encode(struct buf *out, struct span bytes, enum base64_alphabe
 	}
 }
 
-/* snake_case to camelCase: drop each '_' and upper-case the letter after it. */
+static bool is_alnum(char c)
+{
+	return isalnum((unsigned char)c);
+}
+
+/*
+ * snake_case to camelCase: drop each '_' between two letters or digits, and
+ * upper-case the second. Any other stays, so that a name made so stays as it is.
+ */
 static void to_camel(struct buf *key)
 {
+	char *name = key->data;
 	size_t to = 0;
 	size_t i;
 
 	for (i = 0; i < key->len; i++) {
-		if (key->data[i] == '_' && i + 1 < key->len && i > 0)
-			key->data[to++] = (char)toupper((unsigned char)key->data[++i]);
+		if (name[i] == '_' && i > 0 && i + 1 < key->len && is_alnum(name[i - 1]) &&
+		    is_alnum(name[i + 1]))
+			name[to++] = (char)toupper((unsigned char)name[++i]);
 		else
-			key->data[to++] = key->data[i];
+			name[to++] = name[i];
 	}
 	key->len = to;
 }

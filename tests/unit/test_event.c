@@ -320,6 +320,27 @@ static void test_camel_wins_in_opaque(void **state UNUSED)
 		       "\"goAway\":{\"timeLeft\":\"c\"}", NULL, "");
 }
 
+/* A name that was brought into camelCase once is not changed by reading it again. */
+static void test_camel_is_stable(void **state UNUSED)
+{
+	static const char *const names[][2] = {
+		{ "a_b_c", "aBC" },    { "a_1_2", "a12" }, { "_a_b", "_aB" }, { "a_b_", "aB_" },
+		{ "a__b", "a__b" },    { "__a", "__a" },   { "___", "___" },  { "a_!b", "a_!b" },
+		{ "a_1__b", "a1__b" }, { "a_B", "a_B" },
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(names); i++) {
+		CLEANUP(buf_release) struct buf from = { 0 };
+		CLEANUP(buf_release) struct buf to = { 0 };
+
+		buf_printf(&from, "\"goAway\":{\"%s\":1}", names[i][0]);
+		buf_printf(&to, "\"goAway\":{\"%s\":1}", names[i][1]);
+		expect_members(buf_cstr(&from), buf_cstr(&to), NULL, "");
+		expect_members(buf_cstr(&to), buf_cstr(&to), NULL, "");
+	}
+}
+
 static void test_repeated(void **state UNUSED)
 {
 	expect("{\"author\":\"a\",\"id\":\"x\",\"timestamp\":1700000001,\"author\":\"u\",\"id\":"
@@ -1193,6 +1214,7 @@ int main(void)
 		cmocka_unit_test(test_spellings),
 		cmocka_unit_test(test_camel_wins),
 		cmocka_unit_test(test_camel_wins_in_opaque),
+		cmocka_unit_test(test_camel_is_stable),
 		cmocka_unit_test(test_repeated),
 		cmocka_unit_test(test_dropped),
 		cmocka_unit_test(test_free_nulls_stay),
