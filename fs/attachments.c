@@ -290,11 +290,12 @@ int attachments_remove(const struct place *dir, const char *name, struct err *er
 	return attachment_remove(dir->fs->store, dir->ref, child.name, err);
 }
 
-/* As when it is removed. id: the name that another one is about to get. */
-static void forget_replaced(const struct place *dir, const char *id)
+/* As when it is removed. name, and the id of it: another one is about to get them. */
+static void forget_replaced(const struct place *dir, const char *name, const char *id)
 {
 	struct attachment_info info;
 
+	(void)text_remove_made(dir->fs, inode_number(dir), name);
 	if (attachment_find(dir->fs->store, dir->ref, id, &info, NULL) == 0)
 		forget_writers(dir, info.number);
 }
@@ -332,7 +333,7 @@ static int publish(const struct place *from, const struct place *dir, const char
 		r = scratch_text(dir->fs, from->item, ATTACHMENTS_MAX, &bytes, err);
 	if (r < 0)
 		return r;
-	forget_replaced(dir, id.data);
+	forget_replaced(dir, new_name, id.data);
 	r = attachment_put(dir->fs->store, dir->ref, id.data, buf_span(&bytes), 0, err);
 	if (r < 0)
 		return r;
@@ -372,10 +373,35 @@ static int rename_stored(const struct place *from, const struct place *dir, cons
 
 	if (r < 0)
 		return r;
-	forget_replaced(dir, id.data);
+	forget_replaced(dir, new_name, id.data);
 	r = attachment_rename(dir->fs->store, dir->ref, from->name, id.data, must_be_new, &info,
 			      err);
 	return r < 0 ? r : move_inode(from, dir, id.data, new_name, err);
+}
+
+/* One that is open since it was made: it will be stored under its new name. */
+static int rename_made(const struct place *dir, const char *name, const char *new_name,
+		       struct err *err)
+{
+	uint64_t ino = text_find_made(dir->fs, inode_number(dir), name);
+	const struct inode *inode = ino ? inode_find(&dir->fs->inodes, ino) : NULL;
+	CLEANUP(buf_release) struct buf id = { 0 };
+	int r;
+
+	if (!inode)
+		return -ENOENT;
+	if (new_name[0] == '.')
+		return err_set(err, -EBUSY, "%s is not closed yet", name);
+	r = id_of_name(new_name, &id, err);
+	if (r == 0)
+		r = attachment_check(dir->fs->store, dir->ref, id.data, 0, err);
+	if (r < 0)
+		return r;
+	forget_replaced(dir, new_name, id.data);
+	r = attachment_remove(dir->fs->store, dir->ref, id.data, NULL);
+	if (r < 0 && r != -ENOENT)
+		return r;
+	return move_inode(inode_place(inode), dir, id.data, new_name, err);
 }
 
 int attachments_rename(const struct place *dir, const char *name, const struct place *new_dir,
@@ -389,12 +415,14 @@ int attachments_rename(const struct place *dir, const char *name, const struct p
 	int r = attachments_find(dir, name, &from, &text, err);
 
 	(void)by; /* all of it is one user's */
-	if (r < 0)
+	if (r < 0 && r != -ENOENT)
 		return r;
 	if (dir->ref.session != new_dir->ref.session)
 		return err_set(err, -EXDEV, "attachments of others can be copied, not moved");
 	if (must_be_new && attachments_find(new_dir, new_name, &found, &other, NULL) == 0)
 		return err_set(err, -EEXIST, "there is '%s' already", new_name);
+	if (r < 0)
+		return rename_made(new_dir, name, new_name, err);
 	if (from.type == &scratch_node)
 		return new_name[0] == '.' ? rename_within_scratch(&from, new_dir, new_name, err)
 					  : publish(&from, new_dir, new_name, err);

@@ -75,7 +75,7 @@ void handle_each(struct fs *fs, uint64_t ino, handle_fn *fn, void *arg)
 
 	mutex_lock(&fs->handles_lock);
 	for (h = fs->handles; h; h = h->next) {
-		if (h->inode->ino == ino && atomic_load(&h->is_open))
+		if ((ino == HANDLES_ALL || h->inode->ino == ino) && atomic_load(&h->is_open))
 			fn(h, arg);
 	}
 	mutex_unlock(&fs->handles_lock);

@@ -48,6 +48,8 @@ void handle_free(struct handle *h);
 /* Let go of a handle as its last descriptor does. err.code is set when that was refused. */
 void handle_close(struct handle *h, struct err *err);
 
+#define HANDLES_ALL 0 /* in place of an inode's number */
+
 /* Call fn for each handle of an inode that is_open, the latest first. fn does not wait. */
 typedef void handle_fn(struct handle *h, void *arg);
 void handle_each(struct fs *fs, uint64_t ino, handle_fn *fn, void *arg);

@@ -3,6 +3,7 @@
  */
 #include "fs/closing.h"
 #include "fs/request.h"
+#include "fs/text.h"
 #include "fs/tree.h"
 
 #include <stdio.h>
@@ -272,15 +273,13 @@ static int remove_name(struct inode *dir, const char *name, bool is_dir, struct 
 	return 0;
 }
 
-static void op_remove(fuse_req_t req, fuse_ino_t parent, const char *name, bool is_dir)
+static void remove_now(fuse_req_t req, struct inode *dir, const char *name, bool is_dir)
 {
-	struct inode *dir = inode_of(req, parent);
 	struct err err = { 0 };
-	int r;
+	int r = remove_name(dir, name, is_dir, &err);
 
-	if (!dir)
-		return;
-	r = remove_name(dir, name, is_dir, &err);
+	if (r == -ENOENT && !is_dir && text_remove_made(fs_of(req), dir->ino, name))
+		r = 0;
 	if (r == -ESTALE && tree_is_unlinked(inode_place(dir)))
 		r = -ENOENT; /* all that was in it went with it */
 	if (r < 0)
@@ -289,14 +288,55 @@ static void op_remove(fuse_req_t req, fuse_ino_t parent, const char *name, bool 
 		(void)fuse_reply_err(req, 0);
 }
 
+/* Park w with names of its own. */
+static void park_names(struct waiting *w, const char *name, const char *new_name, uint64_t deadline)
+{
+	w->name = strdup(name);
+	w->new_name = strdup(new_name);
+	if (w->name && w->new_name) {
+		park_request(w, deadline);
+		return;
+	}
+	(void)fuse_reply_err(w->req, ENOMEM);
+	free(w->name);
+	free(w->new_name);
+}
+
+static bool answer_unlink(struct waiting *w, enum park_reason reason)
+{
+	if (must_go_on_waiting(w, reason))
+		return false;
+	leave_park(w);
+	remove_now(w->req, w->inode, w->name, false);
+	return true;
+}
+
+/* A file that was just made and closed has its name when the last descriptor is gone. */
 void op_unlink(fuse_req_t req, fuse_ino_t parent, const char *name)
 {
-	op_remove(req, parent, name, false);
+	struct inode *dir = inode_of(req, parent);
+	uint64_t deadline;
+
+	if (!dir)
+		return;
+	deadline = wait_until(dir);
+	if (deadline) {
+		struct waiting w = {
+			.req = req, .fs = fs_of(req), .inode = dir, .answer = answer_unlink
+		};
+
+		park_names(&w, name, "", deadline);
+		return;
+	}
+	remove_now(req, dir, name, false);
 }
 
 void op_rmdir(fuse_req_t req, fuse_ino_t parent, const char *name)
 {
-	op_remove(req, parent, name, true);
+	struct inode *dir = inode_of(req, parent);
+
+	if (dir)
+		remove_now(req, dir, name, true);
 }
 
 static void refuse_name(fuse_req_t req, fuse_ino_t parent, const char *name, const char *why)
@@ -310,9 +350,9 @@ static void refuse_name(fuse_req_t req, fuse_ino_t parent, const char *name, con
 	refuse(req, dir, name, -EPERM, &err);
 }
 
-static int rename_now(struct inode *dir, const char *name, struct inode *new_dir,
-		      const char *new_name, unsigned flags, const struct node_new *by,
-		      struct err *err)
+static int rename_name(struct inode *dir, const char *name, struct inode *new_dir,
+		       const char *new_name, unsigned flags, const struct node_new *by,
+		       struct err *err)
 {
 	const struct place *from = inode_place(dir);
 	const struct place *to = inode_place(new_dir);
@@ -328,25 +368,56 @@ static int rename_now(struct inode *dir, const char *name, struct inode *new_dir
 	return from->type->rename(from, name, to, new_name, flags & RENAME_NOREPLACE, by, err);
 }
 
-void op_rename(fuse_req_t req, fuse_ino_t parent, const char *name, fuse_ino_t new_parent,
-	       const char *new_name, unsigned flags)
+static void rename_now(fuse_req_t req, struct inode *dir, const char *name, struct inode *new_dir,
+		       const char *new_name, unsigned flags)
 {
-	struct inode *dir = inode_of(req, parent);
-	struct inode *new_dir = dir ? inode_of(req, new_parent) : NULL;
 	struct node_new by = new_by(req, 0);
 	struct err err = { 0 };
-	int r;
+	int r = rename_name(dir, name, new_dir, new_name, flags, &by, &err);
 
-	if (!new_dir)
-		return;
-	r = rename_now(dir, name, new_dir, new_name, flags, &by, &err);
+	if (r == -ENOENT && text_find_made(fs_of(req), dir->ino, name))
+		r = err_set(&err, -EBUSY, "%s has its name when it is closed", name);
 	if (r < 0) {
 		refuse(req, dir, name, r, &err);
 		return;
 	}
 	if (r == 1) /* the kernel takes the old inode for the new name: it asks again */
-		notify_name(fs_of(req), new_parent, new_name);
+		notify_name(fs_of(req), new_dir->ino, new_name);
 	(void)fuse_reply_err(req, 0);
+}
+
+static bool answer_rename(struct waiting *w, enum park_reason reason)
+{
+	if (must_go_on_waiting(w, reason))
+		return false;
+	leave_park(w);
+	rename_now(w->req, w->inode, w->name, w->new_dir, w->new_name, w->flags);
+	return true;
+}
+
+/* As with unlink(2). */
+void op_rename(fuse_req_t req, fuse_ino_t parent, const char *name, fuse_ino_t new_parent,
+	       const char *new_name, unsigned flags)
+{
+	struct inode *dir = inode_of(req, parent);
+	struct inode *new_dir = dir ? inode_of(req, new_parent) : NULL;
+	uint64_t deadline;
+
+	if (!new_dir)
+		return;
+	deadline = wait_until(dir);
+	if (deadline) {
+		struct waiting w = { .req = req,
+				     .fs = fs_of(req),
+				     .inode = dir,
+				     .new_dir = new_dir,
+				     .flags = flags,
+				     .answer = answer_rename };
+
+		park_names(&w, name, new_name, deadline);
+		return;
+	}
+	rename_now(req, dir, name, new_dir, new_name, flags);
 }
 
 void op_symlink(fuse_req_t req, const char *target, fuse_ino_t parent, const char *name)

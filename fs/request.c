@@ -154,13 +154,20 @@ void reply_attr(fuse_req_t req, const struct inode *inode)
 	(void)fuse_reply_attr(req, &st, attr_timeout(inode_place(inode)));
 }
 
+static void free_waiting(struct waiting *w)
+{
+	free(w->name);
+	free(w->new_name);
+	free(w);
+}
+
 static bool waiting_again(struct parked *p, enum park_reason reason)
 {
 	struct waiting *w = CONTAINER_OF(p, struct waiting, parked);
 
 	if (!w->answer(w, reason))
 		return false;
-	free(w);
+	free_waiting(w);
 	return true;
 }
 
@@ -184,6 +191,8 @@ void park_request(const struct waiting *model, uint64_t deadline)
 
 	if (!w) {
 		(void)fuse_reply_err(model->req, ENOMEM);
+		free(model->name);
+		free(model->new_name);
 		return;
 	}
 	*w = *model;
@@ -196,7 +205,7 @@ void park_request(const struct waiting *model, uint64_t deadline)
 		return;
 	leave_park(w);
 	(void)fuse_reply_err(w->req, -r);
-	free(w);
+	free_waiting(w);
 }
 
 /* Until when an open has to wait: for a message, or for the file itself, that is being closed. */

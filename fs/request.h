@@ -43,7 +43,10 @@ struct waiting {
 	struct fs *fs;
 	struct inode *inode;
 	struct handle *handle;
+	struct inode *new_dir; /* of a rename */
+	char *name, *new_name; /* owned; NULL: it is about no name */
 	struct fuse_file_info fi;
+	unsigned flags;
 	uint64_t offset;
 	size_t size;
 	bool (*answer)(struct waiting *w, enum park_reason reason);
@@ -80,7 +83,7 @@ void reply_attr(fuse_req_t req, const struct inode *inode);
 /* Before any reply to a parked request: on_interrupt must not run on freed memory. */
 void leave_park(struct waiting *w);
 
-/* Park what `model` describes. On failure the request is answered. */
+/* Park what `model` describes, with its names. On failure the request is answered. */
 void park_request(const struct waiting *model, uint64_t deadline);
 
 /*

@@ -275,3 +275,38 @@ void text_removed(struct fs *fs, uint64_t ino)
 {
 	handle_each(fs, ino, note_removed, NULL);
 }
+
+struct making {
+	uint64_t dir;
+	const char *name;
+	uint64_t ino; /* 0: not found */
+};
+
+static void look_for_made(struct handle *h, void *arg)
+{
+	struct making *m = arg;
+	const struct spot *spot = inode_spot(h->inode);
+
+	if (h->created && h->ops && h->ops->release == text_release && spot->parent == m->dir &&
+	    !strcmp(spot->file_name, m->name) && !atomic_load(&h->inode->gone))
+		m->ino = h->inode->ino;
+}
+
+uint64_t text_find_made(struct fs *fs, uint64_t dir, const char *name)
+{
+	struct making m = { .dir = dir, .name = name };
+
+	handle_each(fs, HANDLES_ALL, look_for_made, &m);
+	return m.ino;
+}
+
+bool text_remove_made(struct fs *fs, uint64_t dir, const char *name)
+{
+	uint64_t ino = text_find_made(fs, dir, name);
+
+	if (!ino)
+		return false;
+	text_removed(fs, ino);
+	inode_removed(&fs->inodes, ino);
+	return true;
+}

@@ -37,4 +37,11 @@ bool text_draft_size(struct handle *h, uint64_t *size);
 /* The file was removed: nothing comes of what is open. */
 void text_removed(struct fs *fs, uint64_t ino);
 
+/* The number of a file that an open made and of which nothing is stored yet; 0: there is no such.
+ * dir: the directory's number. */
+uint64_t text_find_made(struct fs *fs, uint64_t dir, const char *name);
+
+/* Remove it, if it is such a one. */
+bool text_remove_made(struct fs *fs, uint64_t dir, const char *name);
+
 #endif

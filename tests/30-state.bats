@@ -528,3 +528,31 @@ refused_write() {
 	mv ../../state/draft ../../state/.draft
 	same .draft "$(ls -A ../../state)"
 }
+
+@test "a value that was never closed can be removed, and has its name when it is closed" {
+	session
+	python3 - <<-'PY'
+		import errno, os
+		with open("state/k.json", "w") as f:
+		    f.write("1")
+		    f.flush()
+		    try:
+		        os.rename("state/k.json", "state/l.json")
+		        raise SystemExit("renamed")
+		    except OSError as e:
+		        assert e.errno == errno.EBUSY
+		    os.unlink("state/k.json")
+		    assert not os.path.exists("state/k.json")
+		    try:
+		        os.unlink("state/k.json")
+		        raise SystemExit("removed again")
+		    except FileNotFoundError:
+		        pass
+		    f.write("2")
+		assert os.listdir("state") == []
+		with open("state/k.json", "w") as f:
+		    f.write("3")
+		os.rename("state/k.json", "state/l.json")
+	PY
+	same '{"l":3}' "$(jq -c . state.json)"
+}

@@ -152,6 +152,54 @@ write_slowly() {
 	same '' "$(names)"
 }
 
+@test "a file that was just made can be removed and renamed, closed or not" {
+	session
+	python3 - <<-'PY'
+		import errno, os
+		def names():
+		    return os.listdir("attachments")
+		def make(name):
+		    os.close(os.open("attachments/" + name, os.O_CREAT | os.O_WRONLY))
+		# The kernel tells of the last close after close(2) has returned.
+		for i in range(500):
+		    make("f%d" % i)
+		    os.unlink("attachments/f%d" % i)
+		assert names() == []
+		for i in range(100):
+		    make("f%d" % i)
+		    os.rename("attachments/f%d" % i, "attachments/g")
+		assert names() == ["g"]
+		os.unlink("attachments/g")
+		with open("attachments/f", "w") as f:
+		    os.unlink("attachments/f")
+		    assert not os.path.exists("attachments/f")
+		    f.write("lost")
+		assert names() == []
+		open("attachments/kept", "w").write("old")
+		for replaced in ("kept", "being made", "new"):
+		    with open("attachments/f", "w") as f:
+		        other = open("attachments/being made", "w") if replaced == "being made" else None
+		        f.write("told")
+		        os.rename("attachments/f", "attachments/" + replaced)
+		        f.write(" more")
+		        if other:
+		            other.write("lost")
+		            other.close()
+		    assert open("attachments/" + replaced).read() == "told more", replaced
+		assert sorted(names()) == ["being made", "kept", "new"]
+		with open("attachments/f", "w"):
+		    try:
+		        os.rename("attachments/f", "attachments/.f")
+		        raise SystemExit("renamed")
+		    except OSError as e:
+		        assert e.errno == errno.EBUSY
+		os.unlink("attachments/f")
+	PY
+	say go
+	parts 1 | jq -e '[.[1:][].inlineData | [.displayName, (.data | @base64d)]]
+		== [["being made", "told more"], ["kept", "told more"], ["new", "told more"]]'
+}
+
 @test "names: what file names may be, and what they cannot" {
 	session
 	echo 1 > 'attachments/with space and ü.txt'
