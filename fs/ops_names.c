@@ -263,7 +263,9 @@ static int remove_name(struct inode *dir, const char *name, bool is_dir, struct 
 	if (remove) {
 		r = remove(inode_place(dir), name, err);
 		if (r == 0 && is_dir)
-			inode_unlinked(&inode_place(dir)->fs->inodes, inode_number(&child));
+			inode_unlinked(&child.fs->inodes, inode_number(&child));
+		if (r == 0 && child.type->file && child.type->file->release == text_release)
+			text_removed(child.fs, inode_number(&child));
 		if (r != -EOPNOTSUPP)
 			return r;
 	}

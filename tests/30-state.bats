@@ -529,7 +529,7 @@ refused_write() {
 	same .draft "$(ls -A ../../state)"
 }
 
-@test "a value that was never closed can be removed, and has its name when it is closed" {
+@test "what is open when its key is removed comes to nothing, also before the key was there" {
 	session
 	python3 - <<-'PY'
 		import errno, os
@@ -549,6 +549,14 @@ refused_write() {
 		    except FileNotFoundError:
 		        pass
 		    f.write("2")
+		assert os.listdir("state") == []
+		with open("state/k.json", "w") as f:
+		    f.write("3")
+		with open("state/k.json", "w") as f:
+		    f.write("4")
+		    f.flush()
+		    os.unlink("state/k.json")
+		    f.write("5")
 		assert os.listdir("state") == []
 		with open("state/k.json", "w") as f:
 		    f.write("3")
