@@ -102,6 +102,32 @@ static void add_etc(struct buf *words, bool for_network)
 	}
 }
 
+static void hide(struct buf *words, const char *path)
+{
+	add_two(words, "--ro-bind", "/dev/null");
+	add(words, path);
+}
+
+/*
+ * What is in /proc besides processes is the machine's, and root's whatever the capabilities.
+ * bwrap protects a part of it, but passes by directories of which access(2) says that nobody
+ * may write there, though that is not so for the files.
+ */
+static void add_proc(struct buf *words)
+{
+	static const char *const fixed[] = { "/proc/sys", "/proc/fs" };
+	static const char *const hidden[] = { "/proc/keys", "/proc/kcore", "/proc/timer_list" };
+	size_t i;
+
+	add_two(words, "--proc", "/proc");
+	for (i = 0; i < ARRAY_SIZE(fixed); i++)
+		add_path(words, "--ro-bind-try", fixed[i]);
+	for (i = 0; i < ARRAY_SIZE(hidden); i++) {
+		if (access(hidden[i], F_OK) == 0)
+			hide(words, hidden[i]);
+	}
+}
+
 static void keep_capabilities(struct buf *words, const char *const *names, size_t n)
 {
 	size_t i;
@@ -122,7 +148,7 @@ static void start_program(struct buf *words)
 	keep_capabilities(words, program_capabilities, ARRAY_SIZE(program_capabilities));
 	add_system(words);
 	add_etc(words, false);
-	add_two(words, "--proc", "/proc");
+	add_proc(words);
 	add_two(words, "--dev", "/dev");
 	add_two(words, "--tmpfs", "/tmp");
 }
@@ -132,7 +158,7 @@ static void start_server(struct buf *words)
 {
 	keep_capabilities(words, server_capabilities, ARRAY_SIZE(server_capabilities));
 	add_path(words, "--dev-bind", "/");
-	add_two(words, "--proc", "/proc");
+	add_proc(words);
 }
 
 int sandbox_view_start(enum sandbox_view view, const char *bwrap, struct buf *words)
@@ -198,12 +224,6 @@ static void add_session(struct buf *words, const char *session)
 			add_path(words, "--bind-try", path.data);
 		words->failed |= path.failed;
 	}
-}
-
-static void hide(struct buf *words, const char *path)
-{
-	add_two(words, "--ro-bind", "/dev/null");
-	add(words, path);
 }
 
 static void hide_all(struct buf *words, struct span paths)

@@ -117,6 +117,10 @@ sandbox_is() {
 	for name in /home /root /var /boot /mnt /srv /run /etc/shadow /etc/fuse.conf /dev/fuse /dev/sda /sys; do
 		same no "$(run_inside "[ -e $name ] && echo yes || echo no")"
 	done
+	# Settings of the kernel are root's whatever it may do; opening them changes nothing.
+	same 'end' "$(run_inside 'for f in $(find /proc/sys /proc/sysrq-trigger -type f); do
+		sh -c ": >> $f" 2> /tmp/err && echo $f; done; echo end')"
+	[[ $(run_inside 'cat /proc/keys') == error:* ]]
 }
 
 @test "the network: none, unless the declaration says so" {
