@@ -68,9 +68,9 @@ static int find_scene(const struct model_request *rq, struct scene *scene)
  */
 static bool is_for(const struct script_rule *rule, const struct scene *scene)
 {
-	if (rule->when[SCRIPT_TOOL].set || rule->when[SCRIPT_RESULT].set)
+	if (rule->when[SCRIPT_TOOL] || rule->when[SCRIPT_RESULT])
 		return scene->response;
-	return !rule->when[SCRIPT_USER].set || !scene->response;
+	return !rule->when[SCRIPT_USER] || !scene->response;
 }
 
 static bool rule_matches(const struct script_rule *rule, const struct scene *scene,
@@ -82,19 +82,19 @@ static bool rule_matches(const struct script_rule *rule, const struct scene *sce
 		[SCRIPT_TOOL] = span_of(p ? p->name : ""),
 		[SCRIPT_RESULT] = span_of(p ? p->json : ""),
 	};
-	struct span found[SCRIPT_GROUPS_MAX];
 	size_t at = 0;
 	size_t i;
 
 	if (!is_for(rule, scene))
 		return false;
 	for (i = 0; i < SCRIPT_SUBJECTS; i++) {
-		const struct script_regex *regex = &rule->when[i];
+		const struct pattern *when = rule->when[i];
 
-		if (regex->set && !script_regex_match(regex, subjects[i], found))
+		if (!when)
+			continue;
+		if (pattern_find(when, subjects[i], &groups[at], SCRIPT_GROUPS_MAX - at) != 1)
 			return false;
-		memcpy(&groups[at], found, regex->groups * sizeof *found);
-		at += regex->groups;
+		at += pattern_groups(when);
 	}
 	return true;
 }

@@ -3,238 +3,155 @@
  */
 #include "runner/pattern.h"
 
+#define PCRE2_CODE_UNIT_WIDTH 8
 #include <errno.h>
-#include <locale.h>
-#include <regex.h>
+#include <pcre2.h>
 #include <stdio.h>
-#include <stdlib.h>
 
-#define SPACES " \t\n\r\f\v"
+/* Compiling and matching are on small stacks. */
+#define NESTED_MAX  100      /* brackets */
+#define SOURCE_MAX  65536    /* bytes */
+#define STEPS_MAX   10000000 /* of matching: some tenths of a second */
+#define MEMORY_MAX  65536    /* KiB, for matching */
+#define REASON_SIZE 128
 
-/* A letter behind a backslash; as POSIX has it inside brackets, and outside of them. */
-static const struct escape {
-	char letter;
-	const char *inside; /* NULL: not possible there */
-	const char *outside;
-} escapes[] = {
-	{ 'd', "0-9", "[0-9]" },
-	{ 'D', NULL, "[^0-9]" },
-	{ 'w', "0-9A-Za-z_", "[0-9A-Za-z_]" },
-	{ 'W', NULL, "[^0-9A-Za-z_]" },
-	{ 's', SPACES, "[" SPACES "]" },
-	{ 'S', NULL, "[^" SPACES "]" },
-	{ 'b', NULL, "\\b" },
-	{ 'B', NULL, "\\B" },
-	{ 'n', "\n", "\n" },
-	{ 't', "\t", "\t" },
-	{ 'r', "\r", "\r" },
-	{ 'f', "\f", "\f" },
-	{ 'v', "\v", "\v" },
-};
+/* As in JavaScript, except that a '$' is never before a last newline there either. */
+#define SYNTAX                                                                                     \
+	(PCRE2_UTF | PCRE2_ALT_BSUX | PCRE2_ALLOW_EMPTY_CLASS | PCRE2_DOLLAR_ENDONLY |             \
+	 PCRE2_MATCH_UNSET_BACKREF | PCRE2_NEVER_BACKSLASH_C)
 
-static bool is_word(char c)
+/* A struct pattern is PCRE2's code: there is no such struct. */
+static struct pattern *of_code(pcre2_code *code)
 {
-	return (c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'z');
+	return (struct pattern *)code;
 }
 
-static const struct escape *find_escape(char letter)
+static const pcre2_code *code_of(const struct pattern *p)
 {
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(escapes); i++) {
-		if (escapes[i].letter == letter)
-			return &escapes[i];
-	}
-	return NULL;
+	return (const pcre2_code *)p;
 }
 
-/* What is between two brackets. Four characters need a place of their own in POSIX. */
-struct set {
-	bool negated;
-	bool close;
-	bool open;
-	bool caret;
-	bool dash;
-	struct buf items;
-};
-
-static void set_release(struct set *set)
+static pcre2_compile_context *make_rules(void)
 {
-	buf_release(&set->items);
+	pcre2_compile_context *rules = pcre2_compile_context_create(NULL);
+
+	if (!rules)
+		return NULL;
+	(void)pcre2_set_newline(rules, PCRE2_NEWLINE_ANYCRLF);
+	(void)pcre2_set_parens_nest_limit(rules, NESTED_MAX);
+	(void)pcre2_set_max_pattern_length(rules, SOURCE_MAX);
+	(void)pcre2_set_compile_extra_options(rules, PCRE2_EXTRA_ALT_BSUX);
+	return rules;
 }
 
-static void set_add(struct set *set, char c)
+static int refuse(int code, size_t at, struct err *err)
 {
-	if (c == ']')
-		set->close = true;
-	else if (c == '[')
-		set->open = true;
-	else if (c == '^')
-		set->caret = true;
-	else if (c == '-')
-		set->dash = true;
-	else
-		buf_char(&set->items, c);
+	char reason[REASON_SIZE];
+
+	if (code == PCRE2_ERROR_HEAP_FAILED)
+		return err_nomem(err);
+	if (pcre2_get_error_message(code, (PCRE2_UCHAR *)reason, sizeof reason) < 0)
+		(void)snprintf(reason, sizeof reason, "error %d", code);
+	return err_set(err, -EINVAL, "%s (at byte %zu)", reason, at);
 }
 
-static void set_write(struct set *set, struct buf *out)
+int pattern_compile(struct span source, unsigned flags, struct pattern **out, struct err *err)
 {
-	bool empty = !set->close && !set->open && !set->items.len;
+	uint32_t options = SYNTAX | (flags & PATTERN_ANY_CASE ? PCRE2_CASELESS : 0u) |
+			   (flags & PATTERN_DOT_ALL ? PCRE2_DOTALL : 0u);
+	pcre2_compile_context *rules = make_rules();
+	pcre2_code *code;
+	PCRE2_SIZE at = 0;
+	int r = 0;
 
-	if (set->caret && empty && !set->negated) {
-		buf_text(out, set->dash ? "[-^]" : "\\^");
-		return;
-	}
-	buf_text(out, set->negated ? "[^" : "[");
-	if (set->close)
-		buf_char(out, ']');
-	buf_span_add(out, buf_span(&set->items));
-	if (set->open)
-		buf_char(out, '[');
-	if (set->caret)
-		buf_char(out, '^');
-	if (set->dash)
-		buf_char(out, '-');
-	buf_char(out, ']');
-	out->failed |= set->items.failed;
-}
-
-/* The character behind a backslash in brackets. */
-static int set_escape(struct set *set, char c)
-{
-	const struct escape *escape = find_escape(c);
-
-	if (escape && escape->inside)
-		buf_text(&set->items, escape->inside);
-	else if (escape || is_word(c) || !c)
-		return -ENOTSUP;
-	else
-		set_add(set, c);
+	if (!rules)
+		return err_nomem(err);
+	code = pcre2_compile((PCRE2_SPTR)source.data, source.len, options, &r, &at, rules);
+	pcre2_compile_context_free(rules);
+	if (!code)
+		return refuse(r, at, err);
+	*out = of_code(code);
 	return 0;
 }
 
-/* Behind the opening bracket; returns what is behind the closing one, or NULL. */
-static const char *read_set(const char *at, struct set *set)
+void pattern_free(struct pattern *p)
 {
-	const char *first;
+	pcre2_code_free((pcre2_code *)p);
+}
 
-	if (*at == '^') {
-		set->negated = true;
-		at++;
+static uint32_t number(const struct pattern *p, uint32_t what)
+{
+	uint32_t value = 0;
+
+	(void)pcre2_pattern_info(code_of(p), what, &value);
+	return value;
+}
+
+size_t pattern_groups(const struct pattern *p)
+{
+	return p ? number(p, PCRE2_INFO_CAPTURECOUNT) : 0;
+}
+
+/* Rows of the table are the number in two bytes, and the name with a NUL. */
+struct span pattern_name(const struct pattern *p, size_t group)
+{
+	uint32_t count = number(p, PCRE2_INFO_NAMECOUNT);
+	uint32_t size = number(p, PCRE2_INFO_NAMEENTRYSIZE);
+	PCRE2_SPTR row = NULL;
+
+	(void)pcre2_pattern_info(code_of(p), PCRE2_INFO_NAMETABLE, &row);
+	for (; count; count--, row += size) {
+		if (((size_t)row[0] << 8 | row[1]) == group + 1)
+			return span_of((const char *)row + 2);
 	}
-	for (first = at; *at && *at != ']'; at++) {
-		if (*at == '\\') {
-			if (set_escape(set, *++at) < 0)
-				return NULL;
-			continue;
-		}
-		if (*at == '-' && at > first && at[1] != ']') {
-			/* a range: both ends have to be plain characters */
-			if (at[1] == '\\' || at[1] == '[' || at[-1] == '[' ||
-			    (at - first > 1 && at[-2] == '\\'))
-				return NULL;
-			buf_char(&set->items, '-');
-			buf_char(&set->items, *++at);
-			continue;
-		}
-		set_add(set, *at);
-	}
-	return *at && at > first ? at + 1 : NULL;
+	return SPAN("");
 }
 
-static const char *translate_set(const char *at, struct buf *out)
+static int do_match(const struct pattern *p, struct span text, pcre2_match_data *found)
 {
-	CLEANUP(set_release) struct set set = { 0 };
+	pcre2_match_context *limits = pcre2_match_context_create(NULL);
+	int r;
 
-	at = read_set(at, &set);
-	if (at)
-		set_write(&set, out);
-	return at;
-}
-
-static const char *translate_escape(const char *at, struct buf *out)
-{
-	const struct escape *escape = find_escape(*at);
-
-	if (escape)
-		buf_text(out, escape->outside);
-	else if (!*at || is_word(*at))
-		return NULL;
-	else
-		buf_printf(out, strchr("^.[$()|*+?{\\", *at) ? "\\%c" : "%c", *at);
-	return at + 1;
-}
-
-static const char *translate_group(const char *at, struct buf *out)
-{
-	buf_char(out, '(');
-	if (*at != '?')
-		return at;
-	return at[1] == ':' ? at + 2 : NULL;
-}
-
-/* A quantifier. Lazy or not, the same texts match. */
-static const char *translate_quantifier(const char *at, struct buf *out)
-{
-	buf_char(out, at[-1]);
-	return *at == '?' ? at + 1 : at;
-}
-
-static int translate(const char *at, struct buf *out)
-{
-	while (at && *at) {
-		char c = *at++;
-
-		if (c == '\\')
-			at = translate_escape(at, out);
-		else if (c == '[')
-			at = translate_set(at, out);
-		else if (c == '(')
-			at = translate_group(at, out);
-		else if (strchr("*+?}", c))
-			at = translate_quantifier(at, out);
-		else if (c == '.')
-			buf_text(out, "[^\n\r]");
-		else
-			buf_char(out, c);
-	}
-	return at ? buf_check(out, NULL) : -ENOTSUP;
-}
-
-static int match_posix(const char *pattern, struct span text)
-{
-	regmatch_t range = { 0, (regoff_t)text.len };
-	regex_t compiled;
-	int r = regcomp(&compiled, pattern, REG_EXTENDED | REG_NOSUB);
-
-	if (r)
-		return r == REG_ESPACE ? -ENOMEM : -ENOTSUP;
-	r = regexec(&compiled, text.data, 1, &range, REG_STARTEND);
-	regfree(&compiled);
-	if (r == REG_ESPACE)
+	if (!limits)
 		return -ENOMEM;
-	return r == 0;
+	(void)pcre2_set_match_limit(limits, STEPS_MAX);
+	(void)pcre2_set_heap_limit(limits, MEMORY_MAX);
+	r = pcre2_match(code_of(p), (PCRE2_SPTR)text.data, text.len, 0, 0, found, limits);
+	pcre2_match_context_free(limits);
+	if (r == PCRE2_ERROR_NOMATCH)
+		return 0;
+	if (r == PCRE2_ERROR_NOMEMORY)
+		return -ENOMEM;
+	return r < 0 ? -E2BIG : 1;
+}
+
+int pattern_find(const struct pattern *p, struct span text, struct span *groups, size_t n)
+{
+	pcre2_match_data *found = pcre2_match_data_create_from_pattern(code_of(p), NULL);
+	const PCRE2_SIZE *ends;
+	size_t i;
+	int r;
+
+	if (!found)
+		return -ENOMEM;
+	r = do_match(p, text, found);
+	ends = pcre2_get_ovector_pointer(found);
+	for (i = 0; r == 1 && i < MIN(n, pattern_groups(p)); i++) {
+		const PCRE2_SIZE *at = &ends[2 * (i + 1)];
+
+		groups[i] = at[0] == PCRE2_UNSET ? SPAN("") : span_sub(text, at[0], at[1]);
+	}
+	pcre2_match_data_free(found);
+	return r;
 }
 
 int pattern_match(const char *pattern, struct span text)
 {
-	CLEANUP(buf_release) struct buf posix = { 0 };
-	locale_t utf8;
-	locale_t before = (locale_t)0;
-	int r = translate(pattern, &posix);
+	struct pattern *p = NULL;
+	int r = pattern_compile(span_of(pattern), 0, &p, NULL);
 
-	if (r == 0 && !buf_cstr(&posix))
-		r = -ENOMEM;
-	if (r < 0)
-		return r;
-	/* A character is one in UTF-8, whatever the daemon's locale. */
-	utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
-	if (utf8)
-		before = uselocale(utf8);
-	r = match_posix(posix.data, text);
-	if (utf8) {
-		(void)uselocale(before);
-		freelocale(utf8);
-	}
-	return r;
+	if (r == 0)
+		r = pattern_find(p, text, NULL, 0);
+	pattern_free(p);
+	return r == -EINVAL || r == -E2BIG ? -ENOTSUP : r;
 }

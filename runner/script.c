@@ -27,7 +27,7 @@ static void rule_release(struct script_rule *rule)
 	size_t i;
 
 	for (i = 0; i < SCRIPT_SUBJECTS; i++)
-		script_regex_release(&rule->when[i]);
+		pattern_free(rule->when[i]);
 	free(rule->calls);
 }
 
@@ -143,10 +143,10 @@ int script_group(const struct script_rule *rule, struct span which)
 	size_t k;
 
 	for (i = 0; i < SCRIPT_SUBJECTS; i++) {
-		for (k = 0; k < rule->when[i].groups; k++, at++) {
-			const char *name = rule->when[i].names[k];
+		for (k = 0; k < pattern_groups(rule->when[i]); k++, at++) {
+			struct span name = pattern_name(rule->when[i], k);
 
-			if (at + 1 == number || (name && span_is(which, name)))
+			if (at + 1 == number || (name.len && span_equal(which, name)))
 				return at;
 		}
 	}

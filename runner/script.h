@@ -10,13 +10,14 @@
 #define RUNNER_SCRIPT_H
 
 #include "runner/model.h"
-#include "runner/script_regex.h"
+#include "runner/pattern.h"
 
 #include <stdatomic.h>
 #include <sys/stat.h>
 #include <yaml.h>
 
 #define SCRIPT_FILE_MAX  (1u << 20)
+#define SCRIPT_GROUPS_MAX 9 /* $1 to $9 */
 #define SCRIPT_DEPTH_MAX 32     /* below `args` */
 #define SCRIPT_NODES_MAX 10000  /* below `args`, those of aliases counted each time */
 #define SCRIPT_DELAY_MAX 600000 /* ms */
@@ -34,7 +35,7 @@ struct script_call {
 /* Texts are borrowed from the document; data is NULL when absent. */
 struct script_rule {
 	int line;
-	struct script_regex when[SCRIPT_SUBJECTS];
+	struct pattern *when[SCRIPT_SUBJECTS]; /* NULL: absent */
 	struct span text;
 	struct span thought;
 	long long pieces; /* characters of a piece; 0: all at once; or SCRIPT_WORDS */

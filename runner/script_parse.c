@@ -179,6 +179,7 @@ static const struct key when_keys[] = {
 
 static int compile_when(struct loader *l, const struct when *when, struct script_rule *rule)
 {
+	unsigned flags = PATTERN_DOT_ALL | (when->ignore_case ? PATTERN_ANY_CASE : 0u);
 	size_t groups = 0;
 	size_t i;
 
@@ -189,11 +190,10 @@ static int compile_when(struct loader *l, const struct when *when, struct script
 
 		if (!source)
 			continue;
-		r = script_regex_compile(&rule->when[i], scalar_span(source),
-					 when->ignore_case ? SCRIPT_ANY_CASE : SCRIPT_CASE, &why);
+		r = pattern_compile(scalar_span(source), flags, &rule->when[i], &why);
 		if (r < 0)
 			return fail_line(l, line_of(source), "the pattern: %s", why.text);
-		groups += rule->when[i].groups;
+		groups += pattern_groups(rule->when[i]);
 		if (groups > SCRIPT_GROUPS_MAX)
 			return fail_line(l, line_of(source), "more than %d groups in a rule",
 					 SCRIPT_GROUPS_MAX);

@@ -145,6 +145,31 @@ gives() {
 	same done "$(cat turns/latest/status)"
 }
 
+@test "a pattern that would take much memory or stack is the schema's affair alone" {
+	tooled to "tools: [{name: tools/t}]"
+	rules to worker <<-'E'
+		- when: {tool: '.'}
+		  text: ${result}
+		- calls: [{name: t, args: {a: "aaa"}}]
+	E
+	session to
+	for pattern in '^[a-z]{0,4096}$' '^.{0,32767}$' '^((a{1,200}){1,200}){1,200}$' '^(?!b)a+$'; do
+		tool to t '{"description":"t","parameters":{"type":"object","properties":{"a":{"type":"string","pattern":"'"$pattern"'"}}}}' \
+			<<< $'#!/bin/sh\ncat'
+		say go
+		same '{"a":"aaa"}' "$(timeout 20 cat output)"
+	done
+	rules to worker <<-'E'
+		- when: {user: '^[a-z]{0,4096}$'}
+		  text: yes, $1
+	E
+	say go
+	same failed "$(cat turns/latest/status)"
+	rules to worker <<< $'- when: {user: \'^([a-z]{0,4096})$\'}\n  text: yes, $1'
+	say go
+	same 'yes, go' "$(cat output)"
+}
+
 @test "200 calls of one answer, side by side, answered in order" {
 	tooled to "tools: [{name: tools/t}]"
 	tool to t '{"description":"t"}' <<< $'#!/bin/sh\ncat'

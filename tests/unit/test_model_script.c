@@ -242,7 +242,7 @@ static const struct bad_file {
 	{ "- when: {user: x}\n", "s.yaml:1: the rule has neither text nor calls nor error" },
 	{ "- when:\n    user: '(x'\n  text: a\n", "s.yaml:2: the pattern: " },
 	{ "- when: {user: '(?<1>x)'}\n  text: a\n",
-	  "s.yaml:1: the pattern: a group has a bad name" },
+	  "s.yaml:1: the pattern: subpattern name must start with a non-digit (at byte 3)" },
 	{ "- when: {user: '(1)(2)(3)(4)(5)', result: '(1)(2)(3)(4)(5)'}\n  text: a\n",
 	  "s.yaml:1: more than 9 groups in a rule" },
 	{ "- text: a $1\n", "s.yaml:1: no pattern of the rule has a group '1'" },

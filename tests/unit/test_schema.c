@@ -100,7 +100,8 @@ static void test_strings(void **state UNUSED)
 	expect("{\"maxLength\":1}", "\"ab\"", "must have at most 1 characters");
 	expect("{\"pattern\":\"^\\\\d{4}$\"}", "\"2025\"", NULL);
 	expect("{\"pattern\":\"^\\\\d{4}$\"}", "\"25\"", "must match the pattern ^\\d{4}$");
-	expect("{\"pattern\":\"(?=x)\"}", "\"y\"", NULL);
+	expect("{\"pattern\":\"(?=x)\"}", "\"y\"", "must match the pattern (?=x)");
+	expect("{\"pattern\":\"(\"}", "\"y\"", NULL);
 	expect("{\"pattern\":\"b\"}", "\"a\\u0000b\"", NULL);
 }
 
@@ -186,24 +187,58 @@ static void test_patterns(void **state UNUSED)
 	match("\\bcat\\b", "concat", 0);
 	match("a{2}", "aa", 1);
 	match("", "x", 1);
-	match("(?!x)", "x", -ENOTSUP);
-	match("(a)\\1", "aa", -ENOTSUP);
-	match("\\u0041", "A", -ENOTSUP);
+	match("^(?!x)", "x", 0);
+	match("^(?!x)", "y", 1);
+	match("^(?<c>a|b)\\k<c>$", "bb", 1);
+	match("^(a)\\1$", "aa", 1);
+	match("^\\u0041$", "A", 1);
+	match("^\\u{1F600}$", "\xf0\x9f\x98\x80", 1);
+	match("^[\xc3\xa4-\xc3\xbc]$", "\xc3\xb6", 1);
+	match("^\\p{Lu}$", "\xc3\x84", 1);
+	match("a$", "a\n", 0);
 	match("[a", "a", -ENOTSUP);
 	match("(a", "a", -ENOTSUP);
 	match("a\\", "a", -ENOTSUP);
-	match("[]", "a", -ENOTSUP);
+	match("[]", "a", 0);
 	match("[\\", "a", -ENOTSUP);
+}
+
+/* A schema of a stranger's server: what takes too much is given up, in a small part of a second. */
+static void test_hostile_patterns(void **state UNUSED)
+{
+	CLEANUP(buf_release) struct buf deep = { 0 };
+	CLEANUP(buf_release) struct buf text = { 0 };
+	int i;
+
+	match("^[a-z]{0,4096}$", "aaa", 1);
+	match("^.{0,32767}$", "aaa", 1);
+	match("^[a-z]{1,5000}$", "aaa", 1);
+	match("^((a{1,200}){1,200}){1,200}$", "aaa", -ENOTSUP);
+	for (i = 0; i < 50000; i++)
+		buf_char(&deep, '(');
+	match(buf_cstr(&deep), "a", -ENOTSUP);
+	for (i = 0; i < 1000000; i++)
+		buf_char(&text, 'a');
+	match("^[a-z]*$", buf_cstr(&text), 1);
+	match("^(?:aa)*$", text.data, 1);
+	match("^(a+)+[bd]$", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaac", -ENOTSUP);
+	match("^(?R)*$", "a", -ENOTSUP);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_types),        cmocka_unit_test(test_choices),
-		cmocka_unit_test(test_objects),      cmocka_unit_test(test_lists),
-		cmocka_unit_test(test_strings),      cmocka_unit_test(test_numbers),
-		cmocka_unit_test(test_combinations), cmocka_unit_test(test_references),
-		cmocka_unit_test(test_bounds),       cmocka_unit_test(test_patterns),
+		cmocka_unit_test(test_types),
+		cmocka_unit_test(test_choices),
+		cmocka_unit_test(test_objects),
+		cmocka_unit_test(test_lists),
+		cmocka_unit_test(test_strings),
+		cmocka_unit_test(test_numbers),
+		cmocka_unit_test(test_combinations),
+		cmocka_unit_test(test_references),
+		cmocka_unit_test(test_bounds),
+		cmocka_unit_test(test_patterns),
+		cmocka_unit_test(test_hostile_patterns),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
