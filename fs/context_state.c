@@ -161,6 +161,8 @@ static int check_value(struct handle *h, struct span text, struct err *err)
 	CLEANUP(context_leave_p) struct context *c = NULL;
 	int r = context_of(&h->at, &c, err);
 
+	if (r == 0)
+		r = stateview_check(c->state, span_of(h->at.name), text.len, err);
 	return r < 0 ? r : state_check_text(text, err);
 }
 

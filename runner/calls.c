@@ -11,7 +11,7 @@
 
 #define CALL_STACK    (512u << 10)
 #define CALLS_AT_ONCE 64
-#define ANSWERS_MAX   (48u << 20) /* bytes of the responses in one event */
+#define ANSWERS_MAX   (48u << 20) /* bytes of the responses and state changes in one event */
 
 struct batch {
 	struct run *run;
@@ -113,14 +113,27 @@ static struct call_report *report_calls(const struct batch *b)
 	return reports;
 }
 
-/* Each fits into an event, but perhaps not all of them. */
-static int limit_answer(struct call *call, size_t *total)
+/* Nothing of what the call did is kept. */
+static int drop_changes(struct batch *b, struct call *call)
 {
+	changes_release(&call->changes);
+	return changes_init(&call->changes, b->run);
+}
+
+/* Each fits into an event, but perhaps not all of them. */
+static int limit_answer(struct batch *b, struct call *call, size_t *total)
+{
+	size_t size = call->response.len + stateview_size(call->changes.state);
 	int r = 0;
 
-	if (call->response.len > ANSWERS_MAX - *total)
-		r = call_error(call, "the result is too large beside those of the other calls");
-	*total += MIN(call->response.len, ANSWERS_MAX - *total);
+	if (size > ANSWERS_MAX - *total) {
+		r = call_error(call, "the result and the changes of the state are too large beside "
+				     "those of the other calls");
+		if (r == 0)
+			r = drop_changes(b, call);
+		size = call->response.len;
+	}
+	*total += MIN(size, ANSWERS_MAX - *total);
 	return r;
 }
 
@@ -165,7 +178,7 @@ static int merge_all(struct batch *b, struct changes *all, struct answers *a, st
 	for (i = 0; r == 0 && i < b->count; i++) {
 		struct call *call = &b->list[i];
 
-		r = limit_answer(call, &total);
+		r = limit_answer(b, call, &total);
 		if (r == 0)
 			r = changes_merge(all, &call->changes, err);
 		if (r == 0)
@@ -195,10 +208,9 @@ static int refuse_save(struct batch *b, const struct changes *all, size_t bad, s
 	while (upto < bad)
 		upto += (++call)->changes.saves.len / sizeof *saves;
 	r = call_error(call, "artifact %.300s cannot be saved: %s", name, err->text);
-	changes_release(&call->changes);
 	*err = (struct err){ 0 };
 	if (r == 0)
-		r = changes_init(&call->changes, b->run);
+		r = drop_changes(b, call);
 	return r < 0 ? err_nomem(err) : 1;
 }
 

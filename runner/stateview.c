@@ -191,21 +191,46 @@ int stateview_map(struct stateview *v, struct buf *out, struct err *err)
 	return r < 0 ? r : buf_check(out, err);
 }
 
+static size_t size_of(struct span key, const json_t *value)
+{
+	return value ? key.len + json_string_length(value) : 0;
+}
+
 static int change(struct stateview *v, struct span key, json_t *value, struct err *err)
 {
+	size_t fresh = size_of(key, value);
+	size_t old;
 	int r;
 
 	mutex_lock(&v->lock);
+	old = size_of(key, json_object_getn(v->changes, key.data, key.len));
 	r = json_object_setn_new(v->changes, key.data, key.len, value);
+	if (r == 0)
+		v->size += fresh - old;
 	v->count++;
 	mutex_unlock(&v->lock);
 	return r ? err_nomem(err) : 0;
+}
+
+int stateview_check(struct stateview *v, struct span key, size_t len, struct err *err)
+{
+	size_t size;
+
+	mutex_lock(&v->lock);
+	size = v->size - size_of(key, json_object_getn(v->changes, key.data, key.len));
+	mutex_unlock(&v->lock);
+	if (size > STATEVIEW_MAX || key.len + len > STATEVIEW_MAX - size)
+		return err_set(err, -EFBIG, "the changes of the state would be over %u bytes",
+			       STATEVIEW_MAX);
+	return 0;
 }
 
 int stateview_set(struct stateview *v, struct span key, struct span json, struct err *err)
 {
 	int r = statekey_check(key, err);
 
+	if (r == 0)
+		r = stateview_check(v, key, json.len, err);
 	return r < 0 ? r : change(v, key, json_stringn(json.data, json.len), err);
 }
 
@@ -215,6 +240,16 @@ int stateview_delete(struct stateview *v, struct span key, struct err *err)
 	int r = stateview_get(v, key, &old, err);
 
 	return r < 0 ? r : change(v, key, json_null(), err);
+}
+
+size_t stateview_size(struct stateview *v)
+{
+	size_t size;
+
+	mutex_lock(&v->lock);
+	size = v->size;
+	mutex_unlock(&v->lock);
+	return size;
 }
 
 uint64_t stateview_count(struct stateview *v)
@@ -233,15 +268,21 @@ int stateview_drop_temp(struct stateview *v, struct err *err)
 	const char *key;
 	size_t len;
 	json_t *value;
+	size_t size = 0;
 	int r = kept ? 0 : -ENOMEM;
 
 	mutex_lock(&v->lock);
 	json_object_keylen_foreach(v->changes, key, len, value)
 	{
-		if (r == 0 && !statekey_is_temp((struct span){ key, len }))
-			r = json_object_setn(kept, key, len, value) ? -ENOMEM : 0;
+		struct span name = { key, len };
+
+		if (r < 0 || statekey_is_temp(name))
+			continue;
+		size += size_of(name, value);
+		r = json_object_setn(kept, key, len, value) ? -ENOMEM : 0;
 	}
 	if (r == 0) {
+		v->size = size;
 		json_decref(v->changes);
 		v->changes = kept;
 		kept = NULL;
@@ -251,38 +292,54 @@ int stateview_drop_temp(struct stateview *v, struct err *err)
 	return r < 0 ? err_nomem(err) : 0;
 }
 
-static void add_temp(struct buf *object, struct span key, struct span json)
+/* A change as JSON. */
+static struct span text_of(const json_t *value)
 {
-	buf_char(object, object->len ? ',' : '{');
-	json_quote(object, key);
-	buf_char(object, ':');
-	buf_span_add(object, json);
+	if (!json_is_string(value))
+		return SPAN("null");
+	return (struct span){ json_string_value(value), json_string_length(value) };
+}
+
+/* One more member, or with no json one more element. */
+static void add_next(struct buf *list, struct span key, struct span json)
+{
+	if (list->len)
+		buf_char(list, ',');
+	json_quote(list, key);
+	if (json.len)
+		buf_char(list, ':');
+	buf_span_add(list, json);
 }
 
 int stateview_write(struct stateview *v, struct event *e)
 {
+	CLEANUP(buf_release) struct buf temp = { 0 };
+	CLEANUP(buf_release) struct buf delta = { 0 };
+	CLEANUP(buf_release) struct buf deleted = { 0 };
 	const char *key;
 	size_t len;
 	json_t *value;
 
-	buf_clear(&e->temp_text);
 	mutex_lock(&v->lock);
 	json_object_keylen_foreach(v->changes, key, len, value)
 	{
 		struct span name = { key, len };
-		struct span json = { json_string_value(value), json_string_length(value) };
+		bool is_temp = statekey_is_temp(name);
 
-		if (statekey_is_temp(name))
-			add_temp(&e->temp_text, name, json.data ? json : SPAN("null"));
-		else if (json.data)
-			event_set_state(e, key, json);
-		else
-			event_delete_state(e, key);
+		add_next(is_temp ? &temp : &delta, name, text_of(value));
+		if (!is_temp && !json_is_string(value))
+			add_next(&deleted, name, SPAN(""));
 	}
 	mutex_unlock(&v->lock);
-	if (e->temp_text.len)
+	buf_clear(&e->temp_text);
+	if (temp.len) {
+		buf_char(&e->temp_text, '{');
+		buf_span_add(&e->temp_text, buf_span(&temp));
 		buf_char(&e->temp_text, '}');
+	}
 	e->temp_delta = buf_span(&e->temp_text);
+	event_change_states(e, buf_span(&delta), buf_span(&deleted));
+	e->text.failed |= temp.failed || delta.failed || deleted.failed;
 	return e->temp_text.failed ? -ENOMEM : event_check(e, NULL);
 }
 

@@ -17,6 +17,8 @@
 
 #include <jansson.h>
 
+#define STATEVIEW_MAX (16u << 20) /* bytes of what is changed in one view */
+
 /* What a lowest view shows. */
 struct stateview_source {
 	struct store *store;
@@ -32,6 +34,7 @@ struct stateview {
 	struct mutex lock;
 	json_t *changes GUARDED_BY(lock); /* object: key -> text, as a string; null: deleted */
 	uint64_t count GUARDED_BY(lock);  /* of changes ever made */
+	size_t size GUARDED_BY(lock);     /* of keys and texts in `changes` */
 };
 
 /* below or source, which outlive it, is NULL. NULL: out of memory. */
@@ -50,11 +53,19 @@ MUST_CHECK int stateview_each(struct stateview *v, stateview_fn *fn, void *arg, 
 /* Append all of it as one compact JSON object. */
 MUST_CHECK int stateview_map(struct stateview *v, struct buf *out, struct err *err);
 
-/* Change: any key that statekey_check() takes; json is canonical. -EINVAL, -ENOMEM. */
+/*
+ * Change: any key that statekey_check() takes; json is canonical. -EINVAL; -EFBIG: all changes
+ * would be over STATEVIEW_MAX; -ENOMEM.
+ */
 MUST_CHECK int stateview_set(struct stateview *v, struct span key, struct span json,
 			     struct err *err);
+/* The same for a value of len bytes that is not set yet: 0 or -EFBIG. */
+MUST_CHECK int stateview_check(struct stateview *v, struct span key, size_t len, struct err *err);
 /* -ENOENT: there is none. */
 MUST_CHECK int stateview_delete(struct stateview *v, struct span key, struct err *err);
+
+/* Bytes of the changed keys and their values. */
+size_t stateview_size(struct stateview *v);
 
 /* How often it was changed. */
 uint64_t stateview_count(struct stateview *v);

@@ -217,7 +217,7 @@ void event_set_content(struct event *e, const struct content *content)
 	set_from(e, &e->top, EVENT_CONTENT, at);
 }
 
-void event_set_state(struct event *e, const char *key, struct span json)
+static void add_to_delta(struct event *e, struct span members)
 {
 	CLEANUP(buf_release) struct buf delta = { 0 };
 	struct span old = event_action(e, ACTION_STATE_DELTA);
@@ -226,9 +226,7 @@ void event_set_state(struct event *e, const char *key, struct span json)
 	buf_char(&delta, old.len ? ',' : '{');
 	if (old.len == 2)
 		delta.len = 1;
-	json_quote(&delta, span_of(key));
-	buf_char(&delta, ':');
-	buf_span_add(&delta, json);
+	buf_span_add(&delta, members);
 	buf_char(&delta, '}');
 	e->text.failed |= delta.failed;
 	event_set_action(e, ACTION_STATE_DELTA, buf_span(&delta));
@@ -301,7 +299,7 @@ bool event_deletes(const struct event *e, struct span key)
 	return event_metadata_deletes(event_json(e, EVENT_CUSTOM_METADATA), key);
 }
 
-/* customMetadata with one more deleted key. */
+/* customMetadata with more deleted keys. */
 struct deleting {
 	struct buf list;
 	struct buf metadata;
@@ -329,7 +327,7 @@ static int keep_member(void *arg, struct span key, struct span value)
 	return 0;
 }
 
-void event_delete_state(struct event *e, const char *key)
+static void add_to_deleted(struct event *e, struct span names)
 {
 	struct span old = event_json(e, EVENT_CUSTOM_METADATA);
 	struct deleting d = { 0 };
@@ -340,15 +338,44 @@ void event_delete_state(struct event *e, const char *key)
 		r = json_each(old, keep_member, &d);
 	if (r == 0)
 		r = each_deleted(old, keep_deleted, &d, NULL);
-	(void)keep_deleted(&d, span_of(key));
+	buf_char(&d.list, d.list.len ? ',' : '[');
+	buf_span_add(&d.list, names);
 	buf_text(&d.metadata, "\"adkfs.deleted\":");
 	buf_span_add(&d.metadata, buf_span(&d.list));
 	buf_text(&d.metadata, "]}");
-	event_set_state(e, key, SPAN("null"));
 	e->text.failed |= r < 0 || d.list.failed || d.metadata.failed;
 	event_set_json(e, EVENT_CUSTOM_METADATA, buf_span(&d.metadata));
 	buf_release(&d.list);
 	buf_release(&d.metadata);
+}
+
+void event_change_states(struct event *e, struct span members, struct span deleted)
+{
+	if (members.len)
+		add_to_delta(e, members);
+	if (deleted.len)
+		add_to_deleted(e, deleted);
+}
+
+void event_set_state(struct event *e, const char *key, struct span json)
+{
+	CLEANUP(buf_release) struct buf member = { 0 };
+
+	json_quote(&member, span_of(key));
+	buf_char(&member, ':');
+	buf_span_add(&member, json);
+	e->text.failed |= member.failed;
+	event_change_states(e, buf_span(&member), SPAN(""));
+}
+
+void event_delete_state(struct event *e, const char *key)
+{
+	CLEANUP(buf_release) struct buf name = { 0 };
+
+	json_quote(&name, span_of(key));
+	e->text.failed |= name.failed;
+	event_set_state(e, key, SPAN("null"));
+	event_change_states(e, SPAN(""), buf_span(&name));
 }
 
 struct check {

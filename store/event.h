@@ -124,4 +124,10 @@ bool event_metadata_deletes(struct span metadata, struct span key);
 /* Mark one more state key as deleted: null in stateDelta, and listed in adkfs.deleted. */
 void event_delete_state(struct event *e, const char *key);
 
+/*
+ * Many keys at once: the members of an object, those that are deleted with null, and the elements
+ * of the list of these; both without brackets, canonical, empty for none.
+ */
+void event_change_states(struct event *e, struct span members, struct span deleted);
+
 #endif

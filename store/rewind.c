@@ -448,8 +448,6 @@ static int rewind_session(struct store_tx *tx, void *arg)
 		return r;
 	fill_event(&rewind, &e);
 	r = session_add(&rewind.s, &e);
-	if (r == 0 && rewind.s.lines.len > EVENT_LINE_MAX)
-		r = err_set(tx->err, -EFBIG, "the event would be over %u bytes", EVENT_LINE_MAX);
 	return r < 0 ? r : session_finish(&rewind.s);
 }
 

@@ -177,6 +177,9 @@ int session_add(struct session_tx *s, struct event *e)
 	if (r < 0)
 		return r;
 	event_to_json(e, &s->lines);
+	if (s->lines.len - from > EVENT_LINE_MAX)
+		return err_set(s->tx->err, -EFBIG, "the event would be over %u bytes",
+			       EVENT_LINE_MAX);
 	buf_char(&s->lines, '\n');
 	r = buf_check(&s->lines, s->tx->err);
 	if (r < 0)

@@ -170,6 +170,42 @@ gives() {
 	same 'yes, go' "$(cat output)"
 }
 
+@test "state that would make an event too large is refused, and its turn can be read" {
+	tooled to "tools: [{name: tools/t}]"
+	tool to t '{"description":"t"}' <<-'E'
+		#!/bin/sh
+		args=$(cat)
+		value=$(head -c 1000000 /dev/zero | tr '\0' x)
+		for i in $(seq $(echo "$args" | jq .n)); do
+			printf '"%s"' "$value" > "$ADK_CONTEXT/state/$(echo "$args" | jq -r .key)$i.json" || exit
+		done
+	E
+	rules to worker <<-'E'
+		- when: {user: one, result: '.'}
+		  text: ${result}
+		- when: {result: '.'}
+		  text: done
+		- when: {user: one}
+		  calls: [{name: t, args: {n: 17, key: k}}]
+		- calls:
+		  - {name: t, id: a, args: {n: 15, key: a}}
+		  - {name: t, id: b, args: {n: 15, key: b}}
+		  - {name: t, id: c, args: {n: 15, key: c}}
+		  - {name: t, id: d, args: {n: 15, key: d}}
+	E
+	session to
+	say one
+	[[ $(cat output) == '{"error":"exit status 1: '* ]]
+	same '' "$(ls state)"
+	say four
+	same done "$(cat output)"
+	same 45 "$(ls state | wc -l)"
+	same 'a b c' "$(ls state | tr -d '0-9' | cut -d. -f1 | uniq | xargs)"
+	same '{"error":"the result and the changes of the state are too large beside those of the other calls"}' \
+		"$(jq -c '.content.parts[]?.functionResponse | select(.id == "d").response' turns/2/events.jsonl)"
+	same 1 "$(jq -r 'select(.actions.stateDelta | length == 45) | .id' events.jsonl | wc -l)"
+}
+
 @test "200 calls of one answer, side by side, answered in order" {
 	tooled to "tools: [{name: tools/t}]"
 	tool to t '{"description":"t"}' <<< $'#!/bin/sh\ncat'
