@@ -75,7 +75,19 @@ static int make_pipe(int ours, int *our_end, int *their_end)
 	return set_nonblocking(*our_end);
 }
 
-static int make_pipes(struct child *c, bool has_news, struct ends *ends)
+/* A pipe that holds a few bytes already, for who reads to its end. */
+static int make_filled(struct span bytes, int *their_end)
+{
+	int our_end = -1;
+	int r = make_pipe(1, &our_end, their_end);
+
+	if (r == 0 && write(our_end, bytes.data, bytes.len) != (ssize_t)bytes.len)
+		r = -EIO;
+	close_fd(&our_end);
+	return r;
+}
+
+static int make_pipes(struct child *c, const struct process *p, struct ends *ends)
 {
 	int r = make_pipe(1, &c->fds[FD_IN], &ends->fds[SPAWN_IN]);
 
@@ -83,8 +95,10 @@ static int make_pipes(struct child *c, bool has_news, struct ends *ends)
 		r = make_pipe(0, &c->fds[FD_OUT], &ends->fds[SPAWN_OUT]);
 	if (r == 0)
 		r = make_pipe(0, &c->fds[FD_ERR], &ends->fds[SPAWN_ERR]);
-	if (r == 0 && has_news)
-		r = make_pipe(0, &c->news_fd, &ends->fds[SPAWN_EXTRA]);
+	if (r == 0 && sandbox_is_on(p->sandbox))
+		r = make_pipe(0, &c->news_fd, &ends->fds[SPAWN_NEWS]);
+	if (r == 0 && sandbox_has_filter(p))
+		r = make_filled(sandbox_filter(), &ends->fds[SPAWN_FILTER]);
 	return r;
 }
 
@@ -116,11 +130,11 @@ static int start_in_sandbox(struct child *c, const struct process *p, struct spa
 
 static int start(struct child *c, const struct process *p)
 {
-	CLEANUP(ends_release) struct ends ends = { { -1, -1, -1, -1 } };
+	CLEANUP(ends_release) struct ends ends = { { -1, -1, -1, -1, -1 } };
 	bool is_inside = sandbox_is_on(p->sandbox);
 	struct spawn s = { .env = p->env };
 	int status;
-	int r = make_pipes(c, is_inside, &ends);
+	int r = make_pipes(c, p, &ends);
 
 	memcpy(s.fds, ends.fds, sizeof s.fds);
 	if (r == 0)

@@ -80,6 +80,11 @@ int sandbox_command(const struct process *p, struct sandbox_command *out)
 	return words.failed ? -ENOMEM : make_argv(buf_span(&words), &out->argv);
 }
 
+bool sandbox_has_filter(const struct process *p)
+{
+	return sandbox_is_on(p->sandbox) && sandbox_view_of(p) == VIEW_PROGRAM;
+}
+
 void sandbox_command_release(struct sandbox_command *command)
 {
 	free(command->argv);

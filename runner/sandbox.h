@@ -14,7 +14,8 @@
  *
  * at the paths where they are outside. Nothing else is there, and nothing that
  * started in it outlives the program. The user is the same inside; root keeps
- * of its capabilities the one to open files of others.
+ * of its capabilities the one to open files of others. The kernel's keyrings are
+ * out of reach.
  *
  * A program with process.sees_all, which is an MCP server, sees the machine as
  * the daemon does: files, devices, network. What process.hidden names cannot be
@@ -58,10 +59,16 @@ const char *sandbox_name(const struct sandbox *sandbox);
 /* Why there is none; "" when there is one. */
 const char *sandbox_reason(const struct sandbox *sandbox);
 
-/* For child.c: a command line. bwrap's news go to SPAWN_EXTRA. */
+/* For child.c: a command line. bwrap's news go to SPAWN_NEWS. */
 struct sandbox_command {
 	char **argv; /* owned, ends with NULL; the first is an absolute path */
 };
+
+/* Whether its bwrap reads sandbox_filter() from SPAWN_FILTER. */
+bool sandbox_has_filter(const struct process *p);
+
+/* System calls that its programs cannot make, as BPF. Constant. */
+struct span sandbox_filter(void);
 
 /* How to start the program of a process in its sandbox, which is on. 0 or -ENOMEM. */
 MUST_CHECK int sandbox_command(const struct process *p, struct sandbox_command *out);

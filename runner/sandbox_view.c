@@ -63,6 +63,14 @@ static void add_two(struct buf *words, const char *option, const char *value)
 	add(words, value);
 }
 
+static void add_number(struct buf *words, const char *option, int value)
+{
+	char number[16];
+
+	(void)snprintf(number, sizeof number, "%d", value);
+	add_two(words, option, number);
+}
+
 /* The same path inside as outside. */
 static void add_path(struct buf *words, const char *option, const char *path)
 {
@@ -142,6 +150,7 @@ static void keep_capabilities(struct buf *words, const char *const *names, size_
 /* What a program sees. */
 static void start_program(struct buf *words)
 {
+	add_number(words, "--seccomp", SPAWN_FILTER);
 	add(words, "--unshare-ipc");
 	add(words, "--unshare-uts");
 	add(words, "--unshare-cgroup-try");
@@ -163,11 +172,8 @@ static void start_server(struct buf *words)
 
 int sandbox_view_start(enum sandbox_view view, const char *bwrap, struct buf *words)
 {
-	char number[16];
-
-	(void)snprintf(number, sizeof number, "%d", SPAWN_EXTRA);
 	add(words, bwrap);
-	add_two(words, "--json-status-fd", number);
+	add_number(words, "--json-status-fd", SPAWN_NEWS);
 	add(words, "--unshare-pid");
 	add(words, "--new-session");
 	add(words, "--die-with-parent");

@@ -57,7 +57,7 @@ static int set_end(const struct spawn *s, pid_t parent)
 	return 0;
 }
 
-/* The given ones become 0 to 3; all others go with the exec, that of the report too. */
+/* The given ones become 0 to 4; all others go with the exec, that of the report too. */
 static int set_descriptors(const struct spawn *s)
 {
 	int i;
@@ -75,7 +75,7 @@ static _Noreturn void become(const struct spawn *s, int report, pid_t parent)
 {
 	int failed;
 
-	/* Out of the way of 0 to 3. */
+	/* Out of the way of 0 to 4. */
 	report = fcntl(report, F_DUPFD_CLOEXEC, SPAWN_FDS);
 	if (report >= 0 && setsid() >= 0 && set_descriptors(s) == 0 && set_limits(s) == 0 &&
 	    chdir(s->folder) == 0 && set_end(s, parent) == 0 && set_signals() == 0)

@@ -16,7 +16,7 @@
 
 #define SPAWN_FILES_MAX 1024 /* or what this process may have, if that is less */
 
-enum { SPAWN_IN, SPAWN_OUT, SPAWN_ERR, SPAWN_EXTRA, SPAWN_FDS };
+enum { SPAWN_IN, SPAWN_OUT, SPAWN_ERR, SPAWN_NEWS, SPAWN_FILTER, SPAWN_FDS };
 
 struct spawn {
 	/* borrowed */
@@ -25,7 +25,7 @@ struct spawn {
 	char *const *env;    /* NAME=VALUE, ends with NULL */
 	const char *folder;  /* working directory */
 
-	int fds[SPAWN_FDS]; /* become 0 to 3 in the child; the last may be -1: none */
+	int fds[SPAWN_FDS]; /* become 0 to 4 in the child; from the fourth on -1: none */
 	bool may_gain;      /* privileges by exec, as of set-user-ID programs */
 	bool stays;         /* not beyond the thread that starts it: it gets a KILL */
 };

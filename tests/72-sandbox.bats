@@ -123,6 +123,21 @@ sandbox_is() {
 	[[ $(run_inside 'cat /proc/keys') == error:* ]]
 }
 
+@test "the kernel's keyrings are no way from one session to another" {
+	daemon_start
+	session shell ann s1
+	cat > "$AGENTS/shell/keys.py" <<-'E'
+		import ctypes, os, platform
+		libc = ctypes.CDLL(None, use_errno=True)
+		first = {"x86_64": 248, "aarch64": 217}[platform.machine()]
+		for call in (first, b"user", b"adkfs-test", b"x", 1, -4), (first + 2, 0, -4, 0):
+		    r = libc.syscall(*call)
+		    print(os.strerror(ctypes.get_errno()) if r < 0 else "done", end=" ")
+	E
+	same 'Operation not permitted Operation not permitted ' \
+		"$(run_inside "/usr/bin/python3 $AGENTS/shell/keys.py")"
+}
+
 @test "the network: none, unless the declaration says so" {
 	model_serve '[{"text": "x"}]'
 	daemon_start
