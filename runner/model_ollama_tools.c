@@ -11,6 +11,7 @@
 #include "runner/jsonput.h"
 #include "runner/model_schema.h"
 #include "runner/model_tool.h"
+#include "runner/schema_ref.h"
 
 #include <errno.h>
 #include <strings.h>
@@ -182,7 +183,7 @@ static const struct member members[] = {
 /* Members that say nothing about values. */
 static bool is_note(const char *name)
 {
-	static const char *const notes[] = { "$schema", "$id", "$comment", "title" };
+	static const char *const notes[] = { "$schema", "$id", "$anchor", "$comment", "title" };
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(notes); i++) {
@@ -239,58 +240,25 @@ static int take_members(struct narrowing *n, const struct member *table, const j
 	return report(n, &left);
 }
 
-/* The step of a JSON Pointer: its name, with ~1 and ~0 read. */
-static int read_step(struct span step, struct buf *name)
-{
-	size_t i;
-
-	buf_clear(name);
-	for (i = 0; i < step.len; i++) {
-		bool escape = step.data[i] == '~' && i + 1 < step.len;
-
-		if (escape)
-			i++;
-		buf_char(name, !escape ? step.data[i] : step.data[i] == '1' ? '/' : '~');
-	}
-	return buf_cstr(name) ? 0 : -ENOMEM;
-}
-
-/* What "#/$defs/x" names; NULL: nothing here. */
-static int find_ref(const struct narrowing *n, const char *ref, const json_t **found)
-{
-	CLEANUP(buf_release) struct buf name = { 0 };
-
-	*found = *ref == '#' ? n->root : NULL;
-	for (ref++; *found && *ref == '/';) {
-		size_t len = strcspn(ref + 1, "/");
-		int r = read_step((struct span){ ref + 1, len }, &name);
-
-		if (r < 0)
-			return r;
-		*found = json_object_get(*found, name.data);
-		ref += len + 1;
-	}
-	if (*ref || !json_is_object(*found))
-		*found = NULL;
-	return 0;
-}
-
-/* The schema that stands in place of this one, but for what this one says itself. */
+/* The schema that stands in place of this one, but for what this one says itself; NULL: none. */
 static int find_base(const struct narrowing *n, const json_t *schema, const char **by,
 		     const json_t **found)
 {
 	const json_t *all = json_object_get(schema, "allOf");
 	const char *ref = json_string_value(json_object_get(schema, "$ref"));
+	int r = 0;
 
 	*found = NULL;
 	*by = ref ? "$ref" : "allOf";
 	if (n->refs == REFS_MAX || n->ref_depth == REF_DEPTH)
 		return 0;
 	if (ref && *ref)
-		return find_ref(n, ref, found);
-	if (json_array_size(all) == 1 && json_is_object(json_array_get(all, 0)))
+		r = schema_find_ref(n->root, ref, NULL, found);
+	else if (json_array_size(all) == 1)
 		*found = json_array_get(all, 0);
-	return 0;
+	if (!json_is_object(*found))
+		*found = NULL;
+	return r == -ENOMEM ? r : 0;
 }
 
 static int narrow(struct narrowing *n, const struct member *table, const json_t *schema, int depth,

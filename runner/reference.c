@@ -11,8 +11,8 @@
 #include "runner/run.h"
 
 #include "base/name.h"
+#include "base/percent.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -31,31 +31,10 @@ static void reference_release(struct reference *ref)
 	buf_release(&ref->name);
 }
 
-static int hex_value(char c)
-{
-	return isdigit((unsigned char)c) ? c - '0' : (c | 32) - 'a' + 10;
-}
-
 /* With its %XX as the bytes they are. */
 static bool decode(struct span text, struct buf *out)
 {
-	size_t i;
-
-	for (i = 0; i < text.len; i++) {
-		char c = text.data[i];
-
-		if (c == '%') {
-			if (i + 2 >= text.len || !isxdigit((unsigned char)text.data[i + 1]) ||
-			    !isxdigit((unsigned char)text.data[i + 2]))
-				return false;
-			c = (char)(hex_value(text.data[i + 1]) << 4 | hex_value(text.data[i + 2]));
-			i += 2;
-		}
-		if (!c)
-			return false;
-		buf_char(out, c);
-	}
-	return out->len && buf_cstr(out);
+	return percent_decode(text, out) == 0 && out->len && buf_cstr(out);
 }
 
 /* WORD/VALUE/ at the start of what is left of a URI. */

@@ -4,6 +4,7 @@
 #include "runner/schema.h"
 
 #include "runner/pattern.h"
+#include "runner/schema_ref.h"
 
 #include <errno.h>
 #include <math.h>
@@ -561,46 +562,22 @@ static int check_not(const struct subject *s, const json_t *arg)
 	return r < 0 ? r : misfit(s, "has a form that is not allowed");
 }
 
-/* One step of a JSON pointer: "~1" is '/', "~0" is '~'. */
-static const json_t *pointer_step(const json_t *from, struct span name)
-{
-	CLEANUP(buf_release) struct buf key = { 0 };
-	size_t i;
-
-	for (i = 0; i < name.len; i++) {
-		if (name.data[i] == '~' && i + 1 < name.len)
-			buf_char(&key, name.data[++i] == '1' ? '/' : '~');
-		else
-			buf_char(&key, name.data[i]);
-	}
-	if (!buf_cstr(&key))
-		return NULL;
-	if (json_is_array(from))
-		return json_array_get(from, strtoul(key.data, NULL, 10));
-	return json_object_get(from, key.data);
-}
-
-const json_t *schema_find_ref(const json_t *root, const char *ref)
-{
-	if (*ref++ != '#')
-		return NULL;
-	while (root && *ref == '/') {
-		size_t len = strcspn(ref + 1, "/");
-
-		root = pointer_step(root, (struct span){ ref + 1, len });
-		ref += 1 + len;
-	}
-	return *ref ? NULL : root;
-}
-
 static int check_ref(const struct subject *s, const json_t *arg)
 {
 	const char *ref = json_string_value(arg);
-	const json_t *schema = ref ? schema_find_ref(s->check->root, ref) : NULL;
-	struct subject other = again(s, schema);
+	const json_t *schema = NULL;
+	struct subject other;
+	int r = -ENOENT;
 
-	if (!schema)
+	if (ref)
+		r = schema_find_ref(s->check->root, ref, &s->check->steps, &schema);
+	if (r == -ENOMEM)
+		return err_nomem(s->err);
+	if (r < 0 && !s->check->steps)
+		return take_step(s); /* the search took them all */
+	if (r < 0)
 		return misfit(s, "cannot be checked: the schema has no %.100s", ref ? ref : "$ref");
+	other = again(s, schema);
 	return check_subject(&other);
 }
 

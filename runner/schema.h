@@ -3,7 +3,7 @@
  * properties, required, additionalProperties, items, prefixItems, minItems,
  * maxItems, uniqueItems, minLength, maxLength, pattern, minimum, maximum,
  * exclusiveMinimum, exclusiveMaximum, multipleOf, anyOf, oneOf, allOf, not,
- * $ref into the same document, and nullable. Types are compared without case
+ * $ref into the same document (schema_ref.h), and nullable. Types are compared without case
  * (Gemini writes them in upper case). Other keywords are accepted and mean
  * nothing, and so does a pattern that pattern.h cannot express.
  */
@@ -26,8 +26,5 @@ MUST_CHECK int schema_check(const json_t *schema, const json_t *value, struct er
 
 /* Whether a value is the name of a type. */
 bool schema_is_type(const json_t *name);
-
-/* What a "#/..." points to in a schema, borrowed; NULL: there is nothing. */
-const json_t *schema_find_ref(const json_t *root, const char *ref);
 
 #endif

@@ -4,6 +4,7 @@
 #include "runner/schema_form.h"
 
 #include "runner/schema.h"
+#include "runner/schema_ref.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -112,11 +113,16 @@ static int check_type(struct form *f, const json_t *arg)
 
 static int check_ref(struct form *f, const json_t *arg)
 {
-	if (!json_is_string(arg))
+	const char *ref = json_string_value(arg);
+	const json_t *named;
+	int r;
+
+	if (!ref)
 		return err_set(f->err, -EINVAL, "must be a text");
-	if (!schema_find_ref(f->root, json_string_value(arg)))
-		return err_set(f->err, -EINVAL, "the schema has no %.100s", json_string_value(arg));
-	return 0;
+	r = schema_find_ref(f->root, ref, NULL, &named);
+	if (r == -ENOMEM)
+		return err_nomem(f->err);
+	return r < 0 ? err_set(f->err, -EINVAL, "the schema has no %.100s", ref) : 0;
 }
 
 /* Schemas inside of schemas */

@@ -145,12 +145,79 @@ static void test_references(void **state UNUSED)
 	expect("{\"$ref\":\"http://x/y\"}", "1", "cannot be checked: the schema has no http://x/y");
 }
 
+/* "#..." is a pointer in the form of URIs: percent-encoded. */
+static void test_encoded_references(void **state UNUSED)
+{
+	static const char *const bad = "must be a string, not an integer";
+	static const char *const refs[][2] = {
+		{ "#/$defs/x%20y", "x y" },         { "#/%24defs/x%20y", "x y" },
+		{ "#/$defs/x y", "x y" },           { "#/$defs/%c3%BC", "\xc3\xbc" },
+		{ "#/$defs/\xc3\xbc", "\xc3\xbc" }, { "#/$defs/a%7E1b", "a/b" },
+		{ "#/$defs/a~0b", "a~b" },          { "#/$defs/a~01b", "a~1b" },
+		{ "#/$defs/a~b", "a~b" },           { "#/$defs/50%25", "50%" },
+		{ "#/$defs/50%", "50%" },           { "#/$defs/a%2", "a%2" },
+		{ "#%2F$defs%2Fa", "a" },
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(refs); i++) {
+		json_auto_t *schema = json_pack("{s:s,s:{s:{s:s}}}", "$ref", refs[i][0], "$defs",
+						refs[i][1], "type", "string");
+		char *text = json_dumps(schema, 0);
+
+		assert_non_null(text);
+		expect(text, "1", bad);
+		free(text);
+	}
+	expect("{\"$ref\":\"#/$defs/a%2Fb\",\"$defs\":{\"a/b\":{}}}", "1",
+	       "cannot be checked: the schema has no #/$defs/a%2Fb");
+	expect("{\"$ref\":\"#/$defs/a%00\",\"$defs\":{\"a\":{}}}", "1",
+	       "cannot be checked: the schema has no #/$defs/a%00");
+	expect("{\"$ref\":\"#/anyOf/1\",\"anyOf\":[true,{\"type\":\"string\"}]}", "1", bad);
+	expect("{\"$ref\":\"#/anyOf/x\",\"anyOf\":[true]}", "1",
+	       "cannot be checked: the schema has no #/anyOf/x");
+}
+
+static void test_anchors(void **state UNUSED)
+{
+	static const char *const bad = "must be a string, not an integer";
+
+	expect("{\"$ref\":\"#foo\",\"$defs\":{\"x\":{\"$anchor\":\"foo\",\"type\":\"string\"}}}",
+	       "1", bad);
+	expect("{\"$anchor\":\"top\",\"properties\":{\"a\":{\"$ref\":\"#top\"}},"
+	       "\"required\":[\"v\"]}",
+	       "{\"v\":1,\"a\":{}}", "a.v: is missing");
+	/* a value that looks like a schema is none */
+	expect("{\"$ref\":\"#foo\",\"enum\":[{\"$anchor\":\"foo\"}]}", "1",
+	       "cannot be checked: the schema has no #foo");
+	expect("{\"$ref\":\"#foo\",\"$anchor\":1}", "1",
+	       "cannot be checked: the schema has no #foo");
+}
+
 /* A schema that never ends, and one that takes 2^200 steps. */
 static void test_bounds(void **state UNUSED)
 {
 	expect("{\"$ref\":\"#\"}", "1", "cannot be checked: the schema asks for too many steps");
 	expect("{\"anyOf\":[{\"$ref\":\"#\"},{\"$ref\":\"#\"}]}", "1",
 	       "fits none of the allowed forms");
+}
+
+/* Looking for anchors takes steps, too. */
+static void test_bounded_search(void **state UNUSED)
+{
+	json_auto_t *schema = json_pack("{s:{s:s},s:[]}", "items", "$ref", "#last", "anyOf");
+	json_t *choices = json_object_get(schema, "anyOf");
+	json_auto_t *list = json_array();
+	struct err err = { 0 };
+	size_t i;
+
+	for (i = 0; i < 2000; i++) {
+		assert_int_equal(json_array_append_new(choices, json_object()), 0);
+		assert_int_equal(json_array_append_new(list, json_null()), 0);
+	}
+	assert_int_equal(json_array_append_new(choices, json_pack("{s:s}", "$anchor", "last")), 0);
+	assert_int_equal(schema_check(schema, list, &err), -EINVAL);
+	assert_non_null(strstr(err.text, "cannot be checked: the schema asks for too many steps"));
 }
 
 static void match(const char *pattern, const char *text, int want)
@@ -236,7 +303,10 @@ int main(void)
 		cmocka_unit_test(test_numbers),
 		cmocka_unit_test(test_combinations),
 		cmocka_unit_test(test_references),
+		cmocka_unit_test(test_encoded_references),
+		cmocka_unit_test(test_anchors),
 		cmocka_unit_test(test_bounds),
+		cmocka_unit_test(test_bounded_search),
 		cmocka_unit_test(test_patterns),
 		cmocka_unit_test(test_hostile_patterns),
 	};
