@@ -5,6 +5,7 @@
 
 #include "runner/pattern.h"
 #include "runner/schema_ref.h"
+#include "runner/schema_value.h"
 
 #include <errno.h>
 #include <math.h>
@@ -109,28 +110,7 @@ static int take_step(const struct subject *s)
 	return 0;
 }
 
-/* Values */
-
-static int compare_numbers(const json_t *a, const json_t *b)
-{
-	double x = json_number_value(a);
-	double y = json_number_value(b);
-
-	if (json_is_integer(a) && json_is_integer(b)) {
-		json_int_t m = json_integer_value(a);
-		json_int_t n = json_integer_value(b);
-
-		return (m > n) - (m < n);
-	}
-	return (x > y) - (x < y);
-}
-
-static bool same(const json_t *a, const json_t *b)
-{
-	if (json_is_number(a) && json_is_number(b))
-		return compare_numbers(a, b) == 0;
-	return json_equal(a, b);
-}
+/* Types of values */
 
 static bool is_whole(const json_t *value)
 {
@@ -256,7 +236,7 @@ static int check_enum(const struct subject *s, const json_t *arg)
 		return 0;
 	json_array_foreach(arg, i, choice)
 	{
-		if (same(choice, s->value))
+		if (schema_same(choice, s->value))
 			return 0;
 	}
 	return not_one_of(s, "must be one of", arg);
@@ -264,7 +244,7 @@ static int check_enum(const struct subject *s, const json_t *arg)
 
 static int check_const(const struct subject *s, const json_t *arg)
 {
-	return same(arg, s->value) ? 0 : not_one_of(s, "must be", arg);
+	return schema_same(arg, s->value) ? 0 : not_one_of(s, "must be", arg);
 }
 
 /* Objects */
@@ -400,7 +380,7 @@ static int check_unique(const struct subject *s, const json_t *arg)
 			r = take_step(s);
 			if (r < 0)
 				return r;
-			if (same(json_array_get(s->value, i), json_array_get(s->value, k)))
+			if (schema_same(json_array_get(s->value, i), json_array_get(s->value, k)))
 				return misfit(s, "items %zu and %zu are equal", k, i);
 		}
 	}
@@ -459,32 +439,40 @@ static bool is_pair(const struct subject *s, const json_t *arg)
 	return json_is_number(s->value) && json_is_number(arg);
 }
 
+static int out_of_bounds(const struct subject *s, const char *how, const json_t *bound)
+{
+	char number[SCHEMA_NUMBER_MAX];
+
+	schema_say_number(bound, number);
+	return misfit(s, "must be %s %s", how, number);
+}
+
 static int check_minimum(const struct subject *s, const json_t *arg)
 {
-	if (!is_pair(s, arg) || compare_numbers(s->value, arg) >= 0)
+	if (!is_pair(s, arg) || schema_compare_numbers(s->value, arg) >= 0)
 		return 0;
-	return misfit(s, "must be at least %.15g", json_number_value(arg));
+	return out_of_bounds(s, "at least", arg);
 }
 
 static int check_maximum(const struct subject *s, const json_t *arg)
 {
-	if (!is_pair(s, arg) || compare_numbers(s->value, arg) <= 0)
+	if (!is_pair(s, arg) || schema_compare_numbers(s->value, arg) <= 0)
 		return 0;
-	return misfit(s, "must be at most %.15g", json_number_value(arg));
+	return out_of_bounds(s, "at most", arg);
 }
 
 static int check_above(const struct subject *s, const json_t *arg)
 {
-	if (!is_pair(s, arg) || compare_numbers(s->value, arg) > 0)
+	if (!is_pair(s, arg) || schema_compare_numbers(s->value, arg) > 0)
 		return 0;
-	return misfit(s, "must be more than %.15g", json_number_value(arg));
+	return out_of_bounds(s, "more than", arg);
 }
 
 static int check_below(const struct subject *s, const json_t *arg)
 {
-	if (!is_pair(s, arg) || compare_numbers(s->value, arg) < 0)
+	if (!is_pair(s, arg) || schema_compare_numbers(s->value, arg) < 0)
 		return 0;
-	return misfit(s, "must be less than %.15g", json_number_value(arg));
+	return out_of_bounds(s, "less than", arg);
 }
 
 static int check_multiple(const struct subject *s, const json_t *arg)
@@ -493,11 +481,16 @@ static int check_multiple(const struct subject *s, const json_t *arg)
 
 	if (!is_pair(s, arg) || json_number_value(arg) <= 0)
 		return 0;
+	if (json_is_integer(s->value) && json_is_integer(arg)) {
+		if (json_integer_value(s->value) % json_integer_value(arg) == 0)
+			return 0;
+		return out_of_bounds(s, "a multiple of", arg);
+	}
 	quotient = json_number_value(s->value) / json_number_value(arg);
 	/* 0.3 is a multiple of 0.1 for people, so a little is forgiven. */
 	if (fabs(quotient - round(quotient)) <= 1e-9 * fmax(1, fabs(quotient)))
 		return 0;
-	return misfit(s, "must be a multiple of %.15g", json_number_value(arg));
+	return out_of_bounds(s, "a multiple of", arg);
 }
 
 /* Combinations */

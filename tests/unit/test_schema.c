@@ -57,6 +57,33 @@ static void test_choices(void **state UNUSED)
 	expect("{\"const\":2}", "3", "must be 2");
 }
 
+/* Numbers are equal by value, at any depth and for all keywords that compare. */
+static void test_equal(void **state UNUSED)
+{
+	expect("{\"enum\":[[1],{\"a\":[2.0]}]}", "[1.0]", NULL);
+	expect("{\"enum\":[[1],{\"a\":[2.0]}]}", "{\"a\":[2]}", NULL);
+	expect("{\"const\":{\"a\":1,\"b\":[0.5]}}", "{\"b\":[0.5],\"a\":1.0}", NULL);
+	expect("{\"const\":{\"a\":1}}", "{\"a\":1,\"b\":1}", "must be {\"a\":1}");
+	expect("{\"const\":{\"a\":1}}", "{\"b\":1}", "must be {\"a\":1}");
+	expect("{\"const\":[1,2]}", "[1]", "must be [1,2]");
+	expect("{\"const\":[1]}", "[true]", "must be [1]");
+	expect("{\"const\":[]}", "{}", "must be []");
+	expect("{\"uniqueItems\":true}", "[[1],[1.0]]", "items 0 and 1 are equal");
+	expect("{\"uniqueItems\":true}", "[{\"a\":{\"b\":1}},{\"a\":{\"b\":1.0}}]",
+	       "items 0 and 1 are equal");
+	/* no double lies between these */
+	expect("{\"const\":[9007199254740993]}", "[9007199254740993]", NULL);
+	expect("{\"const\":[9007199254740993]}", "[9007199254740992]",
+	       "must be [9007199254740993]");
+	expect("{\"uniqueItems\":true}", "[9007199254740993,9007199254740992.0]", NULL);
+	expect("{\"uniqueItems\":true}", "[9007199254740992,9007199254740992.0]",
+	       "items 0 and 1 are equal");
+	expect("{\"const\":9223372036854775807}", "9223372036854775808.0",
+	       "must be 9223372036854775807");
+	expect("{\"const\":-9223372036854775808}", "-9223372036854775808.0", NULL);
+	expect("{\"const\":-1}", "-1.5", "must be -1");
+}
+
 static void test_objects(void **state UNUSED)
 {
 	const char *city = "{\"type\":\"object\",\"properties\":{\"city\":{\"type\":\"string\"},"
@@ -115,6 +142,19 @@ static void test_numbers(void **state UNUSED)
 	expect("{\"exclusiveMaximum\":9223372036854775807}", "9223372036854775806", NULL);
 	expect("{\"multipleOf\":0.1}", "0.3", NULL);
 	expect("{\"multipleOf\":5}", "12", "must be a multiple of 5");
+	expect("{\"multipleOf\":2}", "9007199254740993", "must be a multiple of 2");
+	expect("{\"multipleOf\":2}", "-9007199254740992", NULL);
+	expect("{\"minimum\":9007199254740993}", "9007199254740992.0",
+	       "must be at least 9007199254740993");
+	expect("{\"maximum\":9007199254740993}", "9007199254740994",
+	       "must be at most 9007199254740993");
+	expect("{\"maximum\":-9223372036854775808}", "0", "must be at most -9223372036854775808");
+	expect("{\"exclusiveMinimum\":9007199254740992.0}", "9007199254740992",
+	       "must be more than 9007199254740992");
+	expect("{\"exclusiveMaximum\":1234567890123456789}", "1234567890123456789",
+	       "must be less than 1234567890123456789");
+	expect("{\"maximum\":1e30}", "1e31", "must be at most 1e+30");
+	expect("{\"maximum\":0.1}", "1", "must be at most 0.1");
 }
 
 static void test_combinations(void **state UNUSED)
@@ -305,6 +345,7 @@ int main(void)
 		cmocka_unit_test(test_references),
 		cmocka_unit_test(test_encoded_references),
 		cmocka_unit_test(test_anchors),
+		cmocka_unit_test(test_equal),
 		cmocka_unit_test(test_bounds),
 		cmocka_unit_test(test_bounded_search),
 		cmocka_unit_test(test_patterns),
