@@ -102,8 +102,8 @@ static int take_message(struct exchange *x, const struct mcp_message *m)
 	struct mcp_link *link = &x->service->link;
 	uint64_t id = mcp_message_id(m->id);
 
-	/* An error without an id is about the only request there is here. */
-	if (m->kind == MCP_ANSWER && (id == x->id || (!m->id.len && m->error.len)))
+	/* What has no id is about the only request there is here, but nobody's result. */
+	if (m->kind == MCP_ANSWER && (id == x->id || (!m->id.len && !m->result.len)))
 		return settle(x, mcp_message_take(link, m, x->rq, x->err));
 	if (m->kind == MCP_ASKS)
 		mcp_service_reply(x->service, m, x->cancel); /* it waits for our word */
@@ -177,7 +177,8 @@ static int judge_status(struct exchange *x)
 		mcp_service_over(x->service);
 		return exchange_fail(x, -ESTALE, "forgot its session, at");
 	}
-	if (mcp_message_read(body, &m) == 0 && m.kind == MCP_ANSWER && m.error.data[0] == '{')
+	if (mcp_message_read(body, &m) == 0 && m.kind == MCP_ANSWER && m.error.len &&
+	    *m.error.data == '{')
 		return mcp_message_take(&x->service->link, &m, x->rq, x->err);
 	if (status >= 300 && status <= 399)
 		return mcp_fail(params, x->err, -EIO,

@@ -46,11 +46,16 @@ static int take_member(void *arg, struct span key, struct span value)
 		m->result = value;
 	else if (span_is(key, "error"))
 		m->error = value;
-	else if (span_is(key, "method")) {
+	else if (span_is(key, "method") && *value.data == '"') {
 		buf_clear(&m->method);
 		return json_unquote(value, &m->method);
 	}
 	return 0;
+}
+
+static bool is_id(struct span value)
+{
+	return value.len && !strchr("{[", *value.data) && !span_is(value, "null");
 }
 
 int mcp_message_read(struct span text, struct mcp_message *m)
@@ -61,20 +66,15 @@ int mcp_message_read(struct span text, struct mcp_message *m)
 
 	if (r == 0)
 		r = json_end(&s);
-	if (r == 0)
+	if (r == 0 && *whole.data == '{')
 		r = json_each(whole, take_member, m);
 	if (r < 0)
 		return r == -ENOMEM ? r : -EINVAL;
-	if (span_is(m->id, "null"))
+	if (!is_id(m->id))
 		m->id.len = 0;
-	if (m->id.len && (m->id.data[0] == '{' || m->id.data[0] == '['))
-		return -EINVAL;
+	m->kind = MCP_ANSWER;
 	if (m->method.len)
 		m->kind = m->id.len ? MCP_ASKS : MCP_TELLS;
-	else if (m->result.len || m->error.len)
-		m->kind = MCP_ANSWER;
-	else
-		return -EINVAL;
 	return 0;
 }
 

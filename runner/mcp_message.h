@@ -10,14 +10,14 @@
 #define MCP_CLIENT_INFO "{\"name\":\"adkfs\",\"version\":\"" ADKFS_VERSION "\"}"
 
 enum mcp_kind {
-	MCP_ANSWER, /* has `result` or `error` */
-	MCP_ASKS,   /* a request of the server */
-	MCP_TELLS,  /* a notification */
+	MCP_ASKS,   /* a request of the server: has `method` and an id */
+	MCP_TELLS,  /* a notification: has `method` */
+	MCP_ANSWER, /* all other JSON; a good one has `result` or `error` */
 };
 
 struct mcp_message {
 	enum mcp_kind kind;
-	struct span id;     /* JSON text as it came; empty: none */
+	struct span id;     /* JSON text as it came; empty: none that can be one */
 	struct buf method;  /* decoded */
 	struct span params; /* JSON text, empty: none */
 	struct span result;
@@ -26,10 +26,7 @@ struct mcp_message {
 
 void mcp_message_release(struct mcp_message *m);
 
-/*
- * Read a message; its spans lie in the text. Returns 0; -EINVAL: not JSON, or
- * none of the three kinds; -ENOMEM.
- */
+/* Read a message; its spans lie in the text. Returns 0; -EINVAL: not JSON; -ENOMEM. */
 MUST_CHECK int mcp_message_read(struct span text, struct mcp_message *m);
 
 /*

@@ -16,6 +16,7 @@ conversations apart.
     /old        405 to every POST
     /html       a page
     /broken     500
+    /odd        500, with a result
     /moved      307
     /mute       accepts, and says nothing
     /cut        as /sse; each stream ends before the answer
@@ -227,6 +228,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.reply(200, b"<html>Welcome</html>", "text/html")
         elif kind == "broken":
             self.reply(500, b"out of rooms", "text/plain")
+        elif kind == "odd":
+            self.reply(500, b'{"result":{}}')
         elif kind == "moved":
             self.reply(307, headers=[("Location", "/json")])
         elif kind == "mute":

@@ -142,6 +142,11 @@ def scalar(conn, message, raw):
     conn.write('{"jsonrpc":"2.0","id":%d,"result":42}\n' % message["id"])
 
 
+def neither(conn, message, raw):
+    """JSON with the right id, or what else `as` is, that has no result and no error."""
+    conn.write(args_of(message).get("as", '{"jsonrpc":"2.0","id":%d}' % message["id"]) + "\n")
+
+
 def deep(conn, message, raw):
     n = args_of(message).get("n", 1000)
     conn.write('{"result":%s%s,"jsonrpc":"2.0","id":%d}\n' % ('{"a":' * n, "1" + "}" * n, message["id"]))
@@ -206,7 +211,7 @@ def close_out(conn, message, raw):
 TOOLS = {
     f.__name__: f
     for f in (echo, raw_args, shell, slow, hang, die, big, fail, refuse, empty, env, where, seen, count, noise, twice,
-              broken, scalar, deep, latin, change, change_quietly, ask, progress, stderr, state, wants_input,
+              broken, scalar, neither, deep, latin, change, change_quietly, ask, progress, stderr, state, wants_input,
               close_out)
 }
 

@@ -278,6 +278,7 @@ static void test_nasty(void **state UNUSED)
 	expect_text(&rig, "twice", "{}", "first");
 	expect_failure(&rig, "broken", "{}", -EPROTO, "answered tools/call with what is not JSON");
 	expect_failure(&rig, "scalar", "{}", -EPROTO, "with no result object");
+	expect_failure(&rig, "neither", "{}", -EPROTO, "answered tools/call with no result object");
 	expect_failure(&rig, "deep", "{\"n\":130}", -EPROTO, "invalid result");
 	expect_failure(&rig, "deep", "{\"n\":5000}", -EPROTO, "not JSON");
 	expect_text(&rig, "latin", "{}", "caf\xef\xbf\xbd \xef\xbf\xbd");

@@ -53,6 +53,11 @@ static void test_kinds(void **state UNUSED)
 		expect_failure(&rig, "broken", "{}", -EPROTO,
 			       "answered tools/call with what is not JSON");
 		expect_failure(&rig, "scalar", "{}", -EPROTO, "with no result object");
+		expect_failure(&rig, "neither", "{}", -EPROTO, "with no result object");
+		expect_failure(&rig, "neither", "{\"as\":\"{}\"}", -EPROTO,
+			       "with no result object");
+		expect_failure(&rig, "neither", "{\"as\":\"[1]\"}", -EPROTO,
+			       "with no result object");
 		assert_int_equal(call_for(&rig, "big", "{\"n\":5000000}", 0, &result, &err), 0);
 		assert_true(result.len > 5000000);
 		buf_clear(&result);
@@ -234,6 +239,7 @@ static void test_refused(void **state UNUSED)
 		{ "old", "", -EPROTO, "the HTTP+SSE transport of 2024 is not spoken here" },
 		{ "html", "", -EPROTO, "answered initialize with what is not JSON" },
 		{ "broken", "", -EIO, "answered initialize with 500: out of rooms" },
+		{ "odd", "", -EIO, "answered initialize with 500: {\"result\":{}}" },
 		{ "moved", "", -EIO, "answered 307: it is at another address" },
 		{ "cut", "", -EPROTO, "ended the stream without an answer to tools/call" },
 	};
