@@ -8,6 +8,7 @@
 
 #include "runner/jsonput.h"
 #include "runner/model_endpoint.h"
+#include "runner/model_schema.h"
 #include "runner/model_tool.h"
 
 #include <errno.h>
@@ -25,7 +26,7 @@ const struct model_name_rule anthropic_names = { "anthropic", "", 128 };
 static int put_parameters(const struct model_tool *tool, struct buf *out)
 {
 	jsonput_key(out, "input_schema");
-	return anthropic_input_schema(tool->parameters, out);
+	return model_schema_put_object(tool->parameters, out);
 }
 
 static const struct model_tool_form tool_form = { MODEL_TOOL_LIST, .item = "{", .item_end = "}",

@@ -72,9 +72,6 @@ MUST_CHECK int anthropic_result(struct anthropic_writer *w, const struct part *r
  */
 MUST_CHECK int anthropic_config(const struct model_request *rq, struct buf *out, struct err *err);
 
-/* Append the schema of a tool's input; NULL: it takes nothing. -E2BIG; -ENOMEM. */
-MUST_CHECK int anthropic_input_schema(const json_t *schema, struct buf *out);
-
 /* Append the schema of an answer, made to what the service takes. -E2BIG; -ENOMEM. */
 MUST_CHECK int anthropic_output_schema(const json_t *schema, struct buf *out);
 

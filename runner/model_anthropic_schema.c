@@ -14,21 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-int anthropic_input_schema(const json_t *schema, struct buf *out)
-{
-	json_auto_t *copy = NULL;
-	int r = schema ? model_schema_copy(schema, &copy) : 0;
-
-	if (r == 0 && !schema)
-		copy = json_pack("{s:s,s:{}}", "type", "object", "properties");
-	if (r < 0 || !copy)
-		return r < 0 ? r : -ENOMEM;
-	if (!json_object_get(copy, "type") &&
-	    json_object_set_new(copy, "type", json_string("object")) < 0)
-		return -ENOMEM;
-	return jsonput_value(out, copy);
-}
-
 /* The schema of an answer */
 
 struct narrowing {

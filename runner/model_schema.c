@@ -124,3 +124,27 @@ int model_schema_put(const json_t *schema, struct buf *out)
 
 	return r < 0 ? r : jsonput_value(out, copy);
 }
+
+/* Give a schema a member that it has to have. Steals the value. */
+static int add_member(json_t *schema, const char *name, json_t *value)
+{
+	if (!json_object_get(schema, name))
+		return json_object_set_new(schema, name, value) < 0 ? -ENOMEM : 0;
+	json_decref(value);
+	return 0;
+}
+
+int model_schema_put_object(const json_t *schema, struct buf *out)
+{
+	json_auto_t *copy = NULL;
+	int r = schema ? model_schema_copy(schema, &copy) : 0;
+
+	if (r == 0 && !schema)
+		copy = json_object();
+	if (r < 0)
+		return r;
+	r = add_member(copy, "type", json_string("object"));
+	if (r == 0)
+		r = add_member(copy, "properties", json_object());
+	return r < 0 ? r : jsonput_value(out, copy);
+}

@@ -22,7 +22,7 @@ struct model_tool_form {
 #define MODEL_TOOL_LIST     .list = "[", .list_end = "]"
 #define MODEL_TOOL_FUNCTION .item = "{\"type\":\"function\",\"function\":{", .item_end = "}}"
 
-/* "parameters": the schema; some servers want one also of a tool that takes nothing. */
+/* "parameters": the schema of an object, also of a tool that takes nothing. */
 MUST_CHECK int model_tool_parameters(const struct model_tool *tool, struct buf *out);
 
 /*
