@@ -13,6 +13,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <strings.h>
 
 #define KEPT_MS 60000 /* a list of a service that cannot tell of changes */
 
@@ -83,6 +84,17 @@ static void listing_release(struct listing *l)
 	json_decref(l->cursors);
 }
 
+/* Arguments are an object. Some servers write {} for tools that take none. */
+static bool is_of_object(const json_t *schema)
+{
+	const json_t *type = json_object_get(schema, "type");
+	const json_t *properties = json_object_get(schema, "properties");
+
+	if (type && (!json_is_string(type) || strcasecmp(json_string_value(type), "object") != 0))
+		return false;
+	return !properties || json_is_object(properties);
+}
+
 /* 0 also for a tool that is left out. */
 static int take_tool(struct listing *l, const json_t *item)
 {
@@ -104,6 +116,8 @@ static int take_tool(struct listing *l, const json_t *item)
 		return 0;
 	if (!json_is_object(schema))
 		return warn(l, "%.100s is left out: it has no inputSchema", own);
+	if (!is_of_object(schema))
+		return warn(l, "%.100s is left out: its inputSchema is not that of an object", own);
 	if (link->transport->check)
 		reason = link->transport->check(link, schema);
 	if (reason)

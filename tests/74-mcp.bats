@@ -101,6 +101,9 @@ is_offered() {
 	eventually 5 grep -q no_schema ../../../../agent.json
 	same 'MCP server python3 stdio_server.py: rooms_find_all is left out: another tool is offered as rooms_find_all
 MCP server python3 stdio_server.py: no_schema is left out: it has no inputSchema
+MCP server python3 stdio_server.py: no_object is left out: its inputSchema is not that of an object
+MCP server python3 stdio_server.py: not_only_object is left out: its inputSchema is not that of an object
+MCP server python3 stdio_server.py: bad_properties is left out: its inputSchema is not that of an object
 MCP server python3 stdio_server.py: a tool without a name is left out
 MCP server python3 stdio_server.py: echo is left out: the name is there twice' "$(jq -r '.warnings[]' ../../../../agent.json)"
 }

@@ -220,6 +220,11 @@ ODD = [
     {"name": "x" * 80, "inputSchema": {"type": "object"}},
     {"name": "rooms_find_all", "inputSchema": {"type": "object"}},
     {"name": "no_schema"},
+    {"name": "no_object", "inputSchema": {"type": "string"}},
+    {"name": "not_only_object", "inputSchema": {"type": ["object", "null"]}},
+    {"name": "bad_properties", "inputSchema": {"type": "object", "properties": []}},
+    {"name": "no_type", "inputSchema": {}},
+    {"name": "no_type_either", "inputSchema": {"properties": {"a": {"type": "string"}}}},
     {"inputSchema": {"type": "object"}},
     {"name": "echo", "inputSchema": {"type": "object"}},
 ]

@@ -158,16 +158,27 @@ static void test_odd_tools(void **state UNUSED)
 
 	expect_listed(&rig, "rooms_find_all", true);
 	expect_listed(&rig, "no_schema", false);
+	expect_listed(&rig, "no_object", false);
+	expect_listed(&rig, "not_only_object", false);
+	expect_listed(&rig, "bad_properties", false);
+	expect_listed(&rig, "no_type", true);
+	expect_listed(&rig, "no_type_either", true);
 	expect_listed(&rig, "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx_67b9d905",
 		      true);
 	warnings = mcp_warnings(rig.server);
 	text = json_dumps(warnings, JSON_COMPACT);
 	assert_string_equal(
-		text, "[\"" SERVER
-		      "rooms_find_all is left out: another tool is offered as rooms_find_all\","
-		      "\"" SERVER "no_schema is left out: it has no inputSchema\","
-		      "\"" SERVER "a tool without a name is left out\","
-		      "\"" SERVER "echo is left out: the name is there twice\"]");
+		text,
+		"[\"" SERVER
+		"rooms_find_all is left out: another tool is offered as rooms_find_all\","
+		"\"" SERVER "no_schema is left out: it has no inputSchema\","
+		"\"" SERVER "no_object is left out: its inputSchema is not that of an object\","
+		"\"" SERVER
+		"not_only_object is left out: its inputSchema is not that of an object\","
+		"\"" SERVER
+		"bad_properties is left out: its inputSchema is not that of an object\","
+		"\"" SERVER "a tool without a name is left out\","
+		"\"" SERVER "echo is left out: the name is there twice\"]");
 	free(text);
 	json_decref(warnings);
 }
