@@ -7,6 +7,7 @@
  */
 #include "runner/mcp_link.h"
 
+#include "base/clock.h"
 #include "base/jsontext.h"
 #include "runner/mcp_message.h"
 
@@ -36,6 +37,13 @@ enum verdict {
 unsigned mcp_patience(const struct mcp_params *params)
 {
 	return params->timeout_ms ? params->timeout_ms : MCP_CONNECT_MS;
+}
+
+unsigned mcp_time_left(const struct mcp_link *link)
+{
+	uint64_t now = clock_monotonic();
+
+	return now >= link->agree_by ? 1 : (unsigned)((link->agree_by - now) / NSEC_PER_MSEC + 1);
 }
 
 int mcp_refused(const struct mcp_link *link, const struct mcp_request *rq, struct err *err)
@@ -159,6 +167,19 @@ static int judge_discovery(struct mcp_link *link, struct span result, struct can
 	return subscribe(link, cancel, err);
 }
 
+/*
+ * A server whose silence means something has to have time for initialize
+ * behind it.
+ */
+static uint64_t end_of_probe(const struct mcp_link *link)
+{
+	unsigned ms = MIN(mcp_time_left(link) / 2, MCP_PROBE_MS);
+
+	if (!link->transport->silence_is_legacy)
+		return link->agree_by;
+	return clock_monotonic() + ms * (uint64_t)NSEC_PER_MSEC;
+}
+
 static int probe(struct mcp_link *link, struct cancel *cancel, enum verdict *verdict,
 		 struct err *err)
 {
@@ -167,7 +188,8 @@ static int probe(struct mcp_link *link, struct cancel *cancel, enum verdict *ver
 
 	atomic_store(&link->era, MCP_MODERN);
 	(void)strcpy(link->version, MCP_MODERN_VERSION);
-	rq.timeout_ms = MIN(mcp_patience(link->params), MCP_PROBE_MS);
+	rq.timeout_ms = mcp_patience(link->params);
+	rq.deadline = end_of_probe(link);
 	rq.must_end = true; /* one that knows only initialize may stumble over more */
 	r = link->transport->request(link, &rq, cancel, err);
 	if (r == 0)
@@ -214,6 +236,7 @@ static int initialize(struct mcp_link *link, struct cancel *cancel, struct err *
 	link->version[0] = 0;
 	rq.members = SPAN(INITIALIZE);
 	rq.timeout_ms = mcp_patience(link->params);
+	rq.deadline = link->agree_by;
 	rq.must_end = true;
 	r = link->transport->request(link, &rq, cancel, err);
 	if (r == -EREMOTEIO)

@@ -63,8 +63,7 @@ static int http_tell(struct mcp_link *link, struct span message, struct cancel *
 	struct mcp_service *s = CONTAINER_OF(link, struct mcp_service, link);
 	struct err reason = { 0 };
 	int status = 0;
-	int r = mcp_service_tell(s, NULL, message, mcp_patience(link->params), cancel, &status,
-				 &reason);
+	int r = mcp_service_tell(s, NULL, message, mcp_time_left(link), cancel, &status, &reason);
 
 	if (r < 0)
 		return r == -ECANCELED ? err_set(err, r, "cancelled")
@@ -367,7 +366,7 @@ static int http_request(struct mcp_link *link, struct mcp_request *rq, struct ca
 
 	x.service = CONTAINER_OF(link, struct mcp_service, link);
 	x.id = atomic_fetch_add(&link->ids, 1) + 1;
-	x.last = now + MAX(rq->timeout_ms, MCP_CALL_MAX_MS) * (uint64_t)NSEC_PER_MSEC;
+	x.last = mcp_request_last(rq, now);
 	move_deadline(&x);
 	mcp_service_session(x.service, x.session);
 	mcp_write_request(&x.body, link, rq, x.id);

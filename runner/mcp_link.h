@@ -39,8 +39,9 @@ struct mcp_request {
 	const char *name;     /* of a tool that is called, or NULL */
 	const json_t *schema; /* of its arguments, whose x-mcp-header count; or NULL */
 	struct span args;     /* of the call, canonical */
-	unsigned timeout_ms;
-	bool must_end; /* the server is never told that nobody waits any more */
+	unsigned timeout_ms;  /* and again after each progress, up to MCP_CALL_MAX_MS in all */
+	uint64_t deadline;    /* monotonic ns: no longer than that in any case; 0: none */
+	bool must_end;        /* the server is never told that nobody waits any more */
 
 	/* the result */
 	struct buf result;          /* canonical text of the result object */
@@ -58,6 +59,7 @@ struct mcp_link {
 	atomic_ullong ids;
 	atomic_bool tools_changed; /* the server said so since the last list */
 	bool tells_changes;        /* it said that it would; fixed as the version is */
+	uint64_t agree_by;         /* monotonic ns: when mcp_agree() has to be done */
 
 	/* for mcp_server.c, under its lock */
 	struct mcp_link *next;
@@ -112,7 +114,13 @@ extern const struct mcp_transport mcp_http;
 void mcp_link_init(struct mcp_link *link, const struct mcp_transport *transport,
 		   const struct mcp_params *params);
 
-/* Find out the era and agree on a version. As mcp_call() returns; the link is of no use then. */
+/* When a request of now ends at the latest, whatever progress it makes. Monotonic ns. */
+uint64_t mcp_request_last(const struct mcp_request *rq, uint64_t now);
+
+/*
+ * Find out the era and agree on a version, until link->agree_by. As mcp_call()
+ * returns; the link is of no use then.
+ */
 MUST_CHECK int mcp_agree(struct mcp_link *link, struct cancel *cancel, struct err *err);
 
 /* The same with a server that is known to be of the legacy era. */
@@ -121,8 +129,14 @@ MUST_CHECK int mcp_agree_legacy(struct mcp_link *link, struct cancel *cancel, st
 /* Set "refused METHOD: message (code)" and return -EREMOTEIO. */
 int mcp_refused(const struct mcp_link *link, const struct mcp_request *rq, struct err *err);
 
-/* How long to wait for what is no call, in milliseconds. */
+/*
+ * How long to wait for what is no call, in milliseconds: for a server to start
+ * and agree, all in all, and for a page of its tools.
+ */
 unsigned mcp_patience(const struct mcp_params *params);
+
+/* What is left until link->agree_by, in milliseconds; at least 1. */
+unsigned mcp_time_left(const struct mcp_link *link);
 
 /* Whether a text can be the name of an HTTP header. */
 bool mcp_is_token(struct span text);

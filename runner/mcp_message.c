@@ -3,6 +3,7 @@
  */
 #include "runner/mcp_message.h"
 
+#include "base/clock.h"
 #include "base/jsontext.h"
 #include "runner/surrogate.h"
 
@@ -30,6 +31,13 @@ void mcp_link_init(struct mcp_link *link, const struct mcp_transport *transport,
 {
 	*link = (struct mcp_link){ .transport = transport, .params = params, .era = MCP_MODERN };
 	(void)strcpy(link->version, MCP_MODERN_VERSION);
+}
+
+uint64_t mcp_request_last(const struct mcp_request *rq, uint64_t now)
+{
+	uint64_t last = now + MAX(rq->timeout_ms, MCP_CALL_MAX_MS) * (uint64_t)NSEC_PER_MSEC;
+
+	return rq->deadline ? MIN(last, rq->deadline) : last;
 }
 
 /* Reading */

@@ -36,7 +36,7 @@ struct mcp_params {
 	bool terminate;        /* end the session when the connection is closed */
 
 	unsigned grace_ms;    /* MCP_CLOSE_GRACE_MS */
-	unsigned timeout_ms;  /* to connect and to list tools; 0: the usual one */
+	unsigned timeout_ms;  /* to start and agree; for a page of tools; 0: the usual one */
 	const json_t *filter; /* list of own names to offer, or NULL for all */
 	const char *prefix;
 	int64_t ttl_ms; /* of a list of tools; -1: as the server says */

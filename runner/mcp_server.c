@@ -98,9 +98,9 @@ static void adopt(struct mcp_server *server, struct mcp_link *link, bool is_good
 
 typedef int agree_fn(struct mcp_link *link, struct cancel *cancel, struct err *err);
 
-/* Inside the gate. *out is in use by the caller. */
-static int connect_by(struct mcp_server *server, agree_fn *agree, struct cancel *cancel,
-		      struct mcp_link **out, struct err *err)
+/* Inside the gate, until a deadline (monotonic ns). *out is in use by the caller. */
+static int connect_by(struct mcp_server *server, agree_fn *agree, uint64_t deadline,
+		      struct cancel *cancel, struct mcp_link **out, struct err *err)
 {
 	struct mcp_link *link;
 	int r;
@@ -109,6 +109,7 @@ static int connect_by(struct mcp_server *server, agree_fn *agree, struct cancel 
 	r = server->params->transport->open(server->params, &server->home, &link, err);
 	if (r < 0)
 		return r;
+	link->agree_by = deadline;
 	r = agree(link, cancel, err);
 	adopt(server, link, r == 0);
 	if (r < 0)
@@ -122,10 +123,12 @@ static int connect_by(struct mcp_server *server, agree_fn *agree, struct cancel 
 static int connect_server(struct mcp_server *server, struct cancel *cancel, struct mcp_link **out,
 			  struct err *err)
 {
-	int r = connect_by(server, mcp_agree, cancel, out, err);
+	uint64_t patience = mcp_patience(server->params) * (uint64_t)NSEC_PER_MSEC;
+	uint64_t deadline = clock_monotonic() + patience;
+	int r = connect_by(server, mcp_agree, deadline, cancel, out, err);
 
 	if (r == -EPIPE || r == -ESTALE || r == -ECONNRESET)
-		r = connect_by(server, mcp_agree_legacy, cancel, out, err);
+		r = connect_by(server, mcp_agree_legacy, deadline, cancel, out, err);
 	return r == -ESTALE ? -EPIPE : r;
 }
 

@@ -122,8 +122,8 @@ static int stdio_request(struct mcp_link *link, struct mcp_request *rq, struct c
 		return r;
 	w.id = atomic_fetch_add(&link->ids, 1) + 1;
 	w.patience = rq->timeout_ms * (uint64_t)NSEC_PER_MSEC;
-	w.deadline = now + w.patience;
-	w.last = now + MAX(w.patience, MCP_CALL_MAX_MS * (uint64_t)NSEC_PER_MSEC);
+	w.last = mcp_request_last(rq, now);
+	w.deadline = MIN(now + w.patience, w.last);
 	r = converse(s, rq, &w, cancel);
 	if (r == 0)
 		r = mcp_message_read(buf_span(&w.answer), &m);

@@ -19,6 +19,7 @@ conversations apart.
     /odd        500, with a result
     /moved      307
     /mute       accepts, and says nothing
+    /slow       as /json, 6 seconds later
     /cut        as /sse; each stream ends before the answer
     /push       as /json, and tells of changes on the stream that a GET opens
     /listen     as /modern, and tells of changes to who sent subscriptions/listen
@@ -235,6 +236,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         elif kind == "mute":
             time.sleep(3600)
         else:
+            if kind == "slow":
+                time.sleep(6)
             self.take(json.loads(body), body.decode())
 
     def take(self, message, raw):

@@ -510,17 +510,32 @@ static void test_eras(void **state UNUSED)
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(modes); i++) {
-		RIG rig = rig_within(strcmp(modes[i], "silent") ? "4" : "1", modes[i], "");
+		RIG rig = rig_with(modes[i], "");
 
 		expect_listed(&rig, "echo", true);
 		expect_text(&rig, "count", "{}", "1");
 	}
 }
 
+/* Finding out the era is part of the time to start. */
+static void test_mute(void **state UNUSED)
+{
+	RIG rig = rig_of("args: {stdio_connection_params: {server_params: {command: sleep, args:"
+			 " ['60']}, timeout: 4}}");
+	CLEANUP(buf_release) struct buf names = { 0 };
+	uint64_t from = clock_monotonic();
+	struct err err = { 0 };
+
+	assert_int_equal(list(&rig, &names, &err), -ETIMEDOUT);
+	assert_string_equal(err.text,
+			    "MCP server sleep 60: did not answer initialize in 4 seconds");
+	assert_in_range((clock_monotonic() - from) / NSEC_PER_MSEC, 4000, 7000);
+}
+
 /* A modern server that starts more slowly than it is probed. */
 static void test_late(void **state UNUSED)
 {
-	RIG rig = rig_within("1", "late", "");
+	RIG rig = rig_with("late", "");
 
 	expect_text(&rig, "count", "{}", "1");
 }
@@ -639,6 +654,7 @@ int main(void)
 		cmocka_unit_test(test_closed_output),
 		cmocka_unit_test(test_start_fails),
 		cmocka_unit_test(test_eras),
+		cmocka_unit_test(test_mute),
 		cmocka_unit_test(test_late),
 		cmocka_unit_test(test_environment),
 		cmocka_unit_test(test_secret),

@@ -12,7 +12,7 @@ static pid_t service_pid;
 static int port;
 
 /* The server behind a path; `more` are lines of args. */
-static struct rig rig_with(const char *path, const char *more)
+static struct rig rig_within(int seconds, const char *path, const char *more)
 {
 	char *yaml;
 	struct rig rig;
@@ -21,12 +21,17 @@ static struct rig rig_with(const char *path, const char *more)
 			     "args:\n"
 			     "  streamable_http_connection_params:\n"
 			     "    url: http://127.0.0.1:%d/%s\n"
-			     "    timeout: 4\n"
+			     "    timeout: %d\n"
 			     "%s",
-			     port, path, more) > 0);
+			     port, path, seconds, more) > 0);
 	rig = rig_of(yaml);
 	free(yaml);
 	return rig;
+}
+
+static struct rig rig_with(const char *path, const char *more)
+{
+	return rig_within(4, path, more);
 }
 
 static const char *const kinds[] = { "json", "sse", "plain", "resume", "modern", "events" };
@@ -293,6 +298,14 @@ static void test_time(void **state UNUSED)
 	assert_int_equal(call_for(&events, "progress", "{\"n\":10}", 1000, &result, &err), 0);
 }
 
+/* The time to connect is one, whatever is asked in it. */
+static void test_slow(void **state UNUSED)
+{
+	RIG rig = rig_within(8, "slow", ""); /* 6 for the first answer, as many for the second */
+
+	expect_failure(&rig, "echo", "{}", -ETIMEDOUT, "did not answer initialize in 8 seconds");
+}
+
 static void test_cancel(void **state UNUSED)
 {
 	static const char *const paths[] = { "json/cancel", "sse/cancel", "events/cancel" };
@@ -498,6 +511,7 @@ int main(void)
 		cmocka_unit_test(test_let_in),
 		cmocka_unit_test(test_nobody_there),
 		cmocka_unit_test(test_time),
+		cmocka_unit_test(test_slow),
 		cmocka_unit_test(test_cancel),
 		cmocka_unit_test(test_resume),
 		cmocka_unit_test(test_told),
