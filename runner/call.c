@@ -25,6 +25,13 @@ int call_error(struct call *call, const char *fmt, ...)
 	return buf_check(&call->response, NULL);
 }
 
+int call_drop(struct call *call)
+{
+	changes_release(&call->changes);
+	call->transfer = NULL;
+	return changes_init(&call->changes, call->run);
+}
+
 int call_act(struct call *call, const char *name, struct span json)
 {
 	struct buf *actions = &call->changes.actions;
@@ -210,6 +217,27 @@ static int answer_call(struct call *call, struct err *err)
 	return r < 0 ? r : 0;
 }
 
+/*
+ * Where it hands over to, whichever program wrote that last, has to be an agent that it can hand
+ * over to. Else nothing of the call is kept but the error.
+ */
+static int find_transfer(struct call *call)
+{
+	CLEANUP(buf_release) struct buf name = { 0 };
+	struct span value;
+
+	if (!call->changes.actions.len ||
+	    json_member(buf_span(&call->changes.actions), "transferToAgent", &value) < 0)
+		return 0;
+	if (json_unquote(value, &name) < 0 || !buf_cstr(&name))
+		return -ENOMEM;
+	call->transfer = offer_target(call->offer, name.data);
+	if (call->transfer)
+		return 0;
+	call->asks = false;
+	return call_drop(call) < 0 ? -ENOMEM : call_no_target(call, name.data);
+}
+
 void call_run(struct call *call)
 {
 	struct run *run = call->run;
@@ -221,6 +249,8 @@ void call_run(struct call *call)
 		r = run_fail(run, NULL, err);
 	else
 		r = answer_call(call, err);
+	if (r == 0 && find_transfer(call) < 0)
+		r = run_nomem(run);
 	if (r < 0)
 		err->code = r;
 	call->nsec = call->nsec ? call->nsec : clock_monotonic() - began;

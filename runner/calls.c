@@ -113,15 +113,8 @@ static struct call_report *report_calls(const struct batch *b)
 	return reports;
 }
 
-/* Nothing of what the call did is kept. */
-static int drop_changes(struct batch *b, struct call *call)
-{
-	changes_release(&call->changes);
-	return changes_init(&call->changes, b->run);
-}
-
 /* Each fits into an event, but perhaps not all of them. */
-static int limit_answer(struct batch *b, struct call *call, size_t *total)
+static int limit_answer(struct call *call, size_t *total)
 {
 	size_t size = call->response.len + stateview_size(call->changes.state);
 	int r = 0;
@@ -130,7 +123,7 @@ static int limit_answer(struct batch *b, struct call *call, size_t *total)
 		r = call_error(call, "the result and the changes of the state are too large beside "
 				     "those of the other calls");
 		if (r == 0)
-			r = drop_changes(b, call);
+			r = call_drop(call);
 		size = call->response.len;
 	}
 	*total += MIN(size, ANSWERS_MAX - *total);
@@ -178,7 +171,7 @@ static int merge_all(struct batch *b, struct changes *all, struct answers *a, st
 	for (i = 0; r == 0 && i < b->count; i++) {
 		struct call *call = &b->list[i];
 
-		r = limit_answer(b, call, &total);
+		r = limit_answer(call, &total);
 		if (r == 0)
 			r = changes_merge(all, &call->changes, err);
 		if (r == 0)
@@ -210,7 +203,7 @@ static int refuse_save(struct batch *b, const struct changes *all, size_t bad, s
 	r = call_error(call, "artifact %.300s cannot be saved: %s", name, err->text);
 	*err = (struct err){ 0 };
 	if (r == 0)
-		r = drop_changes(b, call);
+		r = call_drop(call);
 	return r < 0 ? err_nomem(err) : 1;
 }
 
@@ -290,26 +283,7 @@ static void close_calls(struct batch *b)
 
 /* What the calls mean for the agent */
 
-static int read_transfer(struct batch *b, const struct offer *offer, struct span actions,
-			 struct calls_result *out)
-{
-	CLEANUP(buf_release) struct buf name = { 0 };
-	struct span value;
-
-	if (json_member(actions, "transferToAgent", &value) < 0)
-		return 0;
-	if (json_unquote(value, &name) < 0 || !buf_cstr(&name))
-		return run_nomem(b->run);
-	out->transfer = offer_target(offer, name.data);
-	if (!out->transfer)
-		return run_fail_text(
-			b->run, "AGENT_ERROR", -EIO,
-			"a tool transferred to %.80s, which is no agent to transfer to", name.data);
-	return 0;
-}
-
-static int read_result(struct batch *b, const struct offer *offer, struct span actions,
-		       struct calls_result *out)
+static void read_result(const struct batch *b, struct span actions, struct calls_result *out)
 {
 	struct span value;
 	size_t i;
@@ -318,6 +292,7 @@ static int read_result(struct batch *b, const struct offer *offer, struct span a
 		const struct call *call = &b->list[i];
 
 		out->paused |= call->asks || !call->response.len;
+		out->transfer = call->transfer ? call->transfer : out->transfer;
 		if (!call->tool || call->tool->kind != TOOL_MODEL_RESPONSE)
 			continue;
 		if (!span_is(buf_span(&call->response), "{\"result\":null}"))
@@ -325,11 +300,8 @@ static int read_result(struct batch *b, const struct offer *offer, struct span a
 		else if (!out->response.len)
 			buf_span_add(&out->response, buf_span(&call->args));
 	}
-	if (!actions.len)
-		return 0;
-	if (json_member(actions, "skipSummarization", &value) == 0)
+	if (actions.len && json_member(actions, "skipSummarization", &value) == 0)
 		out->skipped = span_is(value, "true");
-	return read_transfer(b, offer, actions, out);
 }
 
 static int first_failure(const struct batch *b)
@@ -343,7 +315,7 @@ static int first_failure(const struct batch *b)
 	return 0;
 }
 
-static int run_batch(struct batch *b, const struct offer *offer, struct calls_result *out)
+static int run_batch(struct batch *b, struct calls_result *out)
 {
 	CLEANUP(changes_release) struct changes all = { 0 };
 	CLEANUP(buf_release) struct buf asked = { 0 };
@@ -360,7 +332,8 @@ static int run_batch(struct batch *b, const struct offer *offer, struct calls_re
 		close_calls(b);
 		return r;
 	}
-	return read_result(b, offer, buf_span(&all.actions), out);
+	read_result(b, buf_span(&all.actions), out);
+	return 0;
 }
 
 int calls_run(struct run *run, const struct offer *offer, const struct content *content,
@@ -370,7 +343,7 @@ int calls_run(struct run *run, const struct offer *offer, const struct content *
 
 	if (take_calls(&b, offer, content) < 0)
 		return run_nomem(run);
-	return run_batch(&b, offer, out);
+	return run_batch(&b, out);
 }
 
 int calls_confirmed(struct run *run, const struct offer *offer, struct calls_result *out)
@@ -398,7 +371,7 @@ int calls_confirmed(struct run *run, const struct offer *offer, struct calls_res
 			b.list[i].reason = list[i].reason;
 		}
 	}
-	r = r < 0 ? run_nomem(run) : run_batch(&b, offer, out);
+	r = r < 0 ? run_nomem(run) : run_batch(&b, out);
 	confirm_free(list, n);
 	return r < 0 ? r : 1;
 }

@@ -295,8 +295,9 @@ struct call {
 	bool approved; /* a person has confirmed it */
 	bool refused;  /* or not: it is answered with reason, and not made */
 	const char *reason;
-	bool asks;           /* it waits for a confirmation */
-	struct buf response; /* JSON object; empty: none yet */
+	bool asks;              /* it waits for a confirmation */
+	struct agent *transfer; /* who goes on by its changes; NULL: nobody else */
+	struct buf response;    /* JSON object; empty: none yet */
 	struct buf stderr_text;
 	uint64_t nsec;
 	struct err err; /* the turn fails; code 0: it does not */
@@ -316,6 +317,8 @@ MUST_CHECK int call_agent(struct call *call, struct err *err);
 MUST_CHECK int call_mcp(struct call *call, struct err *err);
 MUST_CHECK int call_builtin(struct call *call, struct err *err);
 
+/* Nothing of what it did is kept. -ENOMEM. */
+MUST_CHECK int call_drop(struct call *call);
 /* What it changes besides: a member of its event's actions, canonical. */
 MUST_CHECK int call_act(struct call *call, const char *name, struct span json);
 

@@ -98,23 +98,6 @@ static int answer(struct call *call, const struct process *p, bool *failed)
 	return r;
 }
 
-/* Where the program wants to hand over to, it has to be an agent that it can. */
-static int check_transfer(struct call *call, struct context *ctx, bool *failed)
-{
-	CLEANUP(buf_release) struct buf actions = { 0 };
-	CLEANUP(buf_release) struct buf name = { 0 };
-	struct span value;
-	int r = context_actions(ctx, &actions);
-
-	if (r < 0 || json_member(buf_span(&actions), "transferToAgent", &value) < 0)
-		return r;
-	r = json_unquote(value, &name);
-	if (r < 0 || !buf_cstr(&name))
-		return r < 0 ? r : -ENOMEM;
-	*failed = !offer_target(call->offer, name.data);
-	return *failed ? call_no_target(call, name.data) : 0;
-}
-
 static int run_in(struct call *call, struct context *ctx, bool *failed, struct err *err)
 {
 	CLEANUP(buf_release) struct buf input = { 0 };
@@ -129,8 +112,6 @@ static int run_in(struct call *call, struct context *ctx, bool *failed, struct e
 		r = run_program(call->run, &call->tool->program, ctx, &p, err);
 	if (r == 0)
 		r = answer(call, &p, failed);
-	if (r == 0 && !*failed)
-		r = check_transfer(call, ctx, failed);
 	call->stderr_text = p.stderr_text;
 	p.stderr_text = (struct buf){ 0 };
 	call->nsec = p.nsec;

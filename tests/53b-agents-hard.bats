@@ -981,3 +981,47 @@ You are an agent. Your internal name is \"a\". The description about you is \"he
 	same OUTPUT_SCHEMA "$(jq -r '.errorCode // empty' events.jsonl)"
 	same 3 "$(jq .total.modelCalls usage.json)"
 }
+
+@test "a callback of a tool that hands over to nobody: the call has failed, and leaves nothing" {
+	llm ht root_agent.yaml desk "tools: [{name: tools/t}]" "sub_agents: [{config_path: kid.yaml}]" \
+		"before_tool_callbacks: [{name: before}]" "after_tool_callbacks: [{name: after}]"
+	talker ht kid
+	rules ht desk <<-'E'
+		- when: {tool: t, result: error}
+		  text: ${result.error}
+		- when: {tool: t}
+		  text: fine
+		- when: {user: (.+)}
+		  calls: [{name: t, id: c-1, args: {who: "$1"}}]
+	E
+	tool ht t '{"description":"t"}' <<< $'#!/bin/sh\necho 1 > "$ADK_CONTEXT/state/tool.json"\necho x > "$ADK_CONTEXT/artifacts/x.txt"'
+	for kind in before after; do
+		file ht $kind <<-E
+			#!/bin/sh
+			read -r call
+			echo 1 > "\$ADK_CONTEXT/state/$kind.json"
+			to=\$(echo "\$call" | jq -r '.args.who | capture("$kind=(?<to>\\\\w+)").to // empty')
+			[ -z "\$to" ] || echo "{\"transferToAgent\":\"\$to\"}" > "\$ADK_CONTEXT/actions.json"
+		E
+	done
+	for message in after=root before=desk "before=kid after=nobody"; do
+		session ht ann "s-${message##*=}"
+		say "$message"
+		same done "$(cat turns/1/status)"
+		same "Agent '${message##*=}' not found. Available agents: kid" "$(cat output)"
+		same '' "$(jq -r '.actions.transferToAgent // empty' events.jsonl)"
+		same '' "$(ls state; ls artifacts)"
+	done
+	# What is written last counts.
+	session ht
+	say "before=nobody after=kid"
+	same 'kid here' "$(cat output)"
+	same "after.json before.json tool.json x.txt" "$({ ls state; ls artifacts; } | sort | xargs)"
+	# Nobody is asked about a call that has failed.
+	tool ht t '{"description":"t","requireConfirmation":true}' <<< $'#!/bin/sh\n:'
+	session ht ann conf
+	say before=nobody
+	same done "$(cat turns/1/status)"
+	same "Agent 'nobody' not found. Available agents: kid" "$(cat output)"
+	not grep -q adk_request_confirmation events.jsonl
+}
