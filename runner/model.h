@@ -74,7 +74,14 @@ void model_reply_release(struct model_reply *reply);
 /* What decoders and generate() build the answer with. 0 or -ENOMEM. */
 MUST_CHECK int model_reply_text(struct model_reply *reply, struct span text, bool thought);
 
-/* An id that is "", longer than the log takes (255 bytes) or another call's is left out. */
+/*
+ * Whether a call that is the part `at` of a content may have that id: not "", nor longer than the
+ * log takes (255 bytes), nor that of a call before it. Servers and programs give one id to several
+ * calls, and results are told apart by it. id may be NULL.
+ */
+bool model_call_keeps_id(const struct content *content, size_t at, const char *id);
+
+/* An id that it cannot keep is left out. */
 MUST_CHECK int model_reply_call(struct model_reply *reply, const char *id, const char *name,
 				struct span args);
 

@@ -49,18 +49,19 @@ int model_reply_text(struct model_reply *reply, struct span text, bool thought)
 	return r;
 }
 
-/* Servers give one id to several calls; results are told apart by it. */
-static bool is_taken(const struct content *content, const char *id)
+bool model_call_keeps_id(const struct content *content, size_t at, const char *id)
 {
 	size_t i;
 
-	for (i = 0; i < content->count; i++) {
+	if (!id || !*id || strlen(id) > CALL_ID_MAX)
+		return false;
+	for (i = 0; i < at; i++) {
 		const struct part *p = &content->parts[i];
 
 		if (p->kind == PART_CALL && p->id && strcmp(p->id, id) == 0)
-			return true;
+			return false;
 	}
-	return false;
+	return true;
 }
 
 int model_reply_call(struct model_reply *reply, const char *id, const char *name, struct span args)
@@ -69,7 +70,7 @@ int model_reply_call(struct model_reply *reply, const char *id, const char *name
 
 	if (r < 0)
 		return r;
-	if (id && (!*id || strlen(id) > CALL_ID_MAX || is_taken(reply->content, id)))
+	if (!model_call_keeps_id(reply->content, reply->content->count, id))
 		id = NULL;
 	return content_add_function(reply->content, PART_CALL, id, name, args);
 }

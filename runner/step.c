@@ -207,7 +207,7 @@ static int tell_asked(struct run *run)
 	return r;
 }
 
-/* Calls without an id get one of ours. */
+/* Calls without an id, or with one that they cannot keep, get one of ours. */
 static int name_calls(struct run *run, struct content *content)
 {
 	char id[48];
@@ -216,7 +216,7 @@ static int name_calls(struct run *run, struct content *content)
 	for (i = 0; content && i < content->count; i++) {
 		struct part *p = &content->parts[i];
 
-		if (p->kind != PART_CALL || (p->id && *p->id))
+		if (p->kind != PART_CALL || model_call_keeps_id(content, i, p->id))
 			continue;
 		clock_new_id(id, "adk-");
 		free(p->id);

@@ -1025,3 +1025,24 @@ You are an agent. Your internal name is \"a\". The description about you is \"he
 	same "Agent 'nobody' not found. Available agents: kid" "$(cat output)"
 	not grep -q adk_request_confirmation events.jsonl
 }
+
+@test "two calls with one id in what a callback answers: each has its own result" {
+	llm one root_agent.yaml a "tools: [{name: tools/t}]" "before_model_callbacks: [{name: twice}]"
+	rules one a <<< '[{text: never}]'
+	tool one t '{"description":"t"}' <<< $'#!/bin/sh\njq -c "{n}"'
+	file one twice <<-'E'
+		#!/bin/sh
+		cat > "$ADKFS_SESSION/artifacts/request.json"
+		grep -q functionResponse "$ADKFS_SESSION/artifacts/request.json" &&
+			exec echo '{"content":{"parts":[{"text":"both"}]}}'
+		call() { printf '{"functionCall":{"id":"%s","name":"t","args":{"n":%s}}}' "$@"; }
+		echo "{\"content\":{\"parts\":[$(call c-1 1),$(call c-1 2),$(call "" 3),$(call c-1 4)]}}"
+	E
+	session one
+	say go
+	same both "$(cat output)"
+	same "1 2 3 4" "$(jq -r '.contents[].parts[].functionResponse.response.n // empty' artifacts/request.json | xargs)"
+	same "c-1 adk adk adk" "$(jq -r '.content.parts[]?.functionCall.id // empty' events.jsonl | sed 's/^adk-.*/adk/' | xargs)"
+	same "$(jq -c '[.content.parts[]?.functionCall.id // empty] | select(length > 0)' events.jsonl)" \
+		"$(jq -c '[.content.parts[]?.functionResponse.id // empty] | select(length > 0)' events.jsonl)"
+}
