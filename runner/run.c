@@ -112,6 +112,9 @@ static int take_output(void *arg, struct span output, struct err *err)
 
 	if (r < 0)
 		return r;
+	if (content_has(a->content, PART_CALL) || content_has(a->content, PART_RESPONSE))
+		return err_set(err, -EINVAL,
+			       "an agent callback cannot call functions or answer calls");
 	if (!a->content->role)
 		a->content->role = strdup("model");
 	return a->content->role ? 1 : err_nomem(err);

@@ -1046,3 +1046,19 @@ You are an agent. Your internal name is \"a\". The description about you is \"he
 	same "$(jq -c '[.content.parts[]?.functionCall.id // empty] | select(length > 0)' events.jsonl)" \
 		"$(jq -c '[.content.parts[]?.functionResponse.id // empty] | select(length > 0)' events.jsonl)"
 }
+
+@test "callbacks of agents cannot call functions" {
+	for kind in before after; do
+		llm no root_agent.yaml a "${kind}_agent_callbacks: [{name: calls}]"
+		rules no a <<< '[{text: hello}]'
+		for part in '{"functionCall":{"name":"t"}}' '{"function_response":{"name":"t","id":"i","response":{}}}'; do
+			file no calls <<< $'#!/bin/sh\n'"echo '{\"parts\":[{\"text\":\"x\"},$part]}'"
+			session no
+			say go
+			same CALLBACK_ERROR "$(jq -r '.errorCode // empty' turns/latest/events.jsonl)"
+			same "${kind}_agent callback calls: an agent callback cannot call functions or answer calls" \
+				"$(cat turns/latest/error)"
+			not grep -q -E "functionCall|functionResponse" events.jsonl
+		done
+	done
+}
