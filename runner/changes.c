@@ -172,6 +172,11 @@ void changes_forget(struct changes *c)
 	c->saves.len = 0;
 }
 
+struct stateview *run_state(const struct run *run)
+{
+	return run->waiting.in ? run->waiting.state : run->ground->state;
+}
+
 int run_open_context(struct run *run, enum context_kind kind, const char *name, const char *call_id,
 		     struct span args, struct stateview *below, struct context **out,
 		     struct err *err)

@@ -98,12 +98,14 @@ static int write_action(void *arg, struct span key, struct span value)
 	return 0;
 }
 
-static int write_changes(struct changes *c, struct event *e)
+int changes_write(struct changes *c, struct event *e, struct turn_commit *commit)
 {
 	int r = stateview_write(c->state, e);
 
 	if (r == 0 && c->actions.len)
 		r = json_each(buf_span(&c->actions), write_action, e);
+	commit->saves = (struct save *)(void *)c->saves.data;
+	commit->save_count = c->saves.len / sizeof(struct save);
 	return r;
 }
 
@@ -135,23 +137,13 @@ static int commit_nested(struct run *run, struct event *e, struct changes *chang
 	return r < 0 ? err_nomem(err) : 0;
 }
 
-static int commit_stored(struct run *run, struct event *e, struct changes *changes,
-			 const struct call_report *reports, size_t n, size_t *bad_save,
-			 struct err *err)
+static int commit_stored(struct run *run, struct turn_commit *commit, struct err *err)
 {
 	struct invocation *in = run->ground->in;
-	struct turn_commit commit = {
-		.events = e, .count = 1, .reports = reports, .report_count = n
-	};
+	struct event *e = commit->events;
 	struct turn_info info;
-	int r;
+	int r = turn_commit(in->host->store, in->live->ref, in->live->n, commit, &info, err);
 
-	if (changes) {
-		commit.saves = (struct save *)(void *)changes->saves.data;
-		commit.save_count = changes->saves.len / sizeof(struct save);
-	}
-	r = turn_commit(in->host->store, in->live->ref, in->live->n, &commit, &info, err);
-	*bad_save = commit.bad_save;
 	if (r < 0)
 		return r;
 	if (e->temp_delta.len)
@@ -175,9 +167,11 @@ int run_report(struct run *run, const struct call_report *reports, size_t n)
 int run_try_commit(struct run *run, struct event *e, struct changes *changes,
 		   const struct call_report *reports, size_t n, size_t *bad_save, struct err *err)
 {
-	int r = changes ? write_changes(changes, e) : 0;
+	struct turn_commit commit = {
+		.events = e, .count = 1, .reports = reports, .report_count = n
+	};
+	int r = changes ? changes_write(changes, e, &commit) : 0;
 
-	*bad_save = 0;
 	run_head(run, e);
 	if (r == 0)
 		r = event_check(e, err);
@@ -186,8 +180,9 @@ int run_try_commit(struct run *run, struct event *e, struct changes *changes,
 		if (r == 0)
 			r = commit_nested(run, e, changes, err);
 	} else if (r == 0) {
-		r = commit_stored(run, e, changes, reports, n, bad_save, err);
+		r = commit_stored(run, &commit, err);
 	}
+	*bad_save = commit.bad_save;
 	if (r < 0) {
 		err->code = err->code ? err->code : r;
 		return err->code;

@@ -139,23 +139,45 @@ static void failure_event(const struct live *live, const struct failure *f, cons
 		event_set_json(e, EVENT_INTERRUPTED, SPAN("true"));
 }
 
-static void finish_failed(const struct invocation_host *host, struct live *live,
-			  const struct failure *f)
+/* The last event and the end of the turn, as one. */
+static int commit_failure(const struct invocation_host *host, struct live *live, struct failure *f,
+			  const char *text)
 {
 	CLEANUP(event_release) struct event e = { 0 };
-	const char *text = f->err.text;
+	struct turn_commit last = { .events = &e, .count = 1 };
 	struct turn_info info;
 	struct err err = { 0 };
+	int r = 0;
+
+	failure_event(live, f, text, &e);
+	if (f->changes.in)
+		r = changes_write(&f->changes, &e, &last);
+	if (r == 0)
+		r = turn_end_with(host->store, live->ref, live->n, TURN_FAILED, text, &last, &info,
+				  &err);
+	if (r < 0)
+		return r;
+	if (f->changes.in)
+		changes_close(&f->changes, true);
+	invocation_show(live, host->options, &e, info.bytes, f->streamed);
+	return 0;
+}
+
+static void finish_failed(const struct invocation_host *host, struct live *live, struct failure *f)
+{
+	const char *text = f->err.text;
 	int r;
 
 	if (f->err.code == -ECANCELED)
 		text = atomic_load(&live->stopping) ? "the daemon was stopped"
 						    : "the turn was cancelled";
-	failure_event(live, f, text, &e);
-	r = turn_end(host->store, live->ref, live->n, TURN_FAILED, text, &e, &info, &err);
-	if (r == 0)
-		invocation_show(live, host->options, &e, info.bytes, f->streamed);
-	else if (r != -ESTALE) /* without the event, then: the turn must not stay open */
+	r = commit_failure(host, live, f, text);
+	if (r < 0 && r != -ESTALE && f->changes.in) { /* what was changed cannot be kept */
+		changes_release(&f->changes);
+		r = commit_failure(host, live, f, text);
+	}
+	changes_release(&f->changes);
+	if (r < 0 && r != -ESTALE) /* without the event, then: the turn must not stay open */
 		(void)!turn_end(host->store, live->ref, live->n, TURN_FAILED, text, NULL, NULL,
 				NULL);
 }

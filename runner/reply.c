@@ -159,5 +159,6 @@ void reply_to_event(const struct model_reply *reply, struct event *e)
 		event_set_json(e, EVENT_USAGE, buf_span(&reply->usage));
 	set_extras(e, reply);
 	set_provider(e, reply);
-	event_set_content(e, reply->content);
+	if (reply->content)
+		event_set_content(e, reply->content);
 }

@@ -61,7 +61,7 @@ static int find_state(void *arg, struct span key, struct buf *json, struct err *
 {
 	struct run *run = arg;
 
-	return stateview_get(run->ground->state, key, json, err);
+	return stateview_get(run_state(run), key, json, err);
 }
 
 static int find_artifact(void *arg, struct span name, struct buf *text, struct err *err)

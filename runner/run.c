@@ -15,6 +15,7 @@ void failure_release(struct failure *f)
 	free(f->finish_reason);
 	content_free(f->said);
 	buf_release(&f->usage);
+	changes_release(&f->changes);
 	*f = (struct failure){ 0 };
 }
 

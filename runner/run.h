@@ -16,6 +16,15 @@
 #include "store/call.h"
 #include "store/saves.h"
 
+/* Changes that wait for their event. */
+struct changes {
+	struct invocation *in;
+	struct stateview *state;
+	struct buf actions; /* object, or empty */
+	struct buf saves;   /* struct save */
+	struct buf held;    /* struct context * */
+};
+
 /* Why a turn fails, and what had been said when it did. */
 struct failure {
 	char name[64]; /* errorCode; "" for MODEL_ERROR */
@@ -25,6 +34,8 @@ struct failure {
 	char *finish_reason;
 	struct buf usage;
 	uint64_t streamed; /* bytes of the text of `said` that were shown already */
+	struct changes
+		changes; /* of callbacks of the model, which its event has to tell; or none */
 	struct err err;
 };
 
@@ -52,15 +63,6 @@ struct ground {
 		GUARDED_BY(lock); /* nested: struct context *, to be closed with the caller's */
 };
 
-/* Changes that wait for their event. */
-struct changes {
-	struct invocation *in;
-	struct stateview *state;
-	struct buf actions; /* object, or empty */
-	struct buf saves;   /* struct save */
-	struct buf held;    /* struct context * */
-};
-
 struct run {
 	struct ground *ground;
 	struct agent *agent;
@@ -76,6 +78,7 @@ struct run {
 	struct call_report asked;  /* started 0: it was told of */
 	uint64_t asked_at;         /* monotonic */
 	uint64_t streamed;         /* bytes of the answer's text that were shown already */
+	struct changes waiting;    /* of callbacks, for the next event; in NULL: none */
 	struct {                   /* partial.c */
 		struct buf middle; /* of events of pieces, which have it in common */
 		struct buf line;   /* the last one; scratch */
@@ -188,11 +191,16 @@ MUST_CHECK int changes_take(struct changes *c, struct context *ctx, bool succeed
  */
 MUST_CHECK int changes_merge(struct changes *c, const struct changes *others, struct err *err);
 void changes_forget(struct changes *c);
+/* Put them into the event, and what is saved into the commit that the event is in. */
+MUST_CHECK int changes_write(struct changes *c, struct event *e, struct turn_commit *commit);
 /* Whether a save was refused with this, for which a program can be told off; else the turn fails.
  */
 bool save_refused(int code);
 /* Close the contexts. */
 void changes_close(struct changes *c, bool published);
+
+/* The state as the run sees it: its ground's, and on top what waits for an event. */
+struct stateview *run_state(const struct run *run);
 
 /* Open a context for a program of this run. below: what it sees. */
 MUST_CHECK int run_open_context(struct run *run, enum context_kind kind, const char *name,

@@ -26,7 +26,6 @@ struct step {
 	struct llm *llm;
 	struct request request;
 	struct model_reply reply;
-	struct changes changes;
 	bool is_passed; /* the callbacks behind the model have seen what it said */
 	bool is_told;   /* an event has what the model said */
 };
@@ -41,13 +40,13 @@ static void llm_release(struct llm *l)
 	offer_release(&l->offer);
 	run_end_partial(l->run);
 	json_decref(STEAL(&l->run->load)); /* no request came any more */
+	changes_release(&l->run->waiting);
 }
 
 static void step_release(struct step *s)
 {
 	request_release(&s->request);
 	model_reply_release(&s->reply);
-	changes_release(&s->changes);
 }
 
 /* A piece of text as it comes: live only. */
@@ -112,7 +111,7 @@ static int after_take(void *arg, struct span output, struct err *err)
 static int model_callbacks(struct step *s, enum callback_kind kind)
 {
 	struct callback_run cb = { .kind = kind,
-				   .changes = &s->changes,
+				   .changes = &s->llm->run->waiting,
 				   .input = kind == BEFORE_MODEL ? before_input : after_input,
 				   .take = kind == BEFORE_MODEL ? before_take : after_take,
 				   .arg = s };
@@ -277,7 +276,10 @@ static int save_output(struct run *run, const struct content *content, struct sp
 	return 0;
 }
 
-/* What the model said as an event, committed. value: of a structured answer. */
+/*
+ * What the model said as an event, committed, with what callbacks changed since the last one.
+ * value: of a structured answer.
+ */
 static int commit_reply(struct step *s, struct span value)
 {
 	struct run *run = s->llm->run;
@@ -287,15 +289,28 @@ static int commit_reply(struct step *s, struct span value)
 	int r = 0;
 
 	reply_to_event(reply, &e);
-	list_long_running(run, &s->llm->offer, reply->content, &e);
-	if (!reply->error_code)
-		r = save_output(run, reply->content, value, &s->changes);
+	if (reply->content)
+		list_long_running(run, &s->llm->offer, reply->content, &e);
+	if (reply->content && !reply->error_code)
+		r = save_output(run, reply->content, value, &run->waiting);
 	if (r == 0)
-		r = run_commit(run, &e, &s->changes, &run->asked, reports);
+		r = run_commit(run, &e, &run->waiting, &run->asked, reports);
 	if (r == 0)
 		run->asked.started = 0;
+	changes_release(&run->waiting);
 	s->is_told = r == 0;
 	return r;
+}
+
+/* Nothing was said: no event tells of it, unless callbacks changed something. */
+static int take_silence(struct step *s)
+{
+	struct run *run = s->llm->run;
+
+	if (!changes_any(&run->waiting))
+		return tell_asked(run);
+	content_free(STEAL(&s->reply.content));
+	return commit_reply(s, SPAN(""));
 }
 
 /* Structured answers */
@@ -431,7 +446,7 @@ static int take_reply(struct step *s)
 		r = run_fail_text(run, reply->error_code, -EIO, "the model said nothing: %s",
 				  reply->error_code);
 	if (r == 0 && !said) {
-		r = tell_asked(run);
+		r = take_silence(s);
 		return r < 0 ? r : 1;
 	}
 	if (r == 0)
@@ -467,7 +482,7 @@ static int step_once(struct llm *l)
 	s.reply.on_text = on_text;
 	s.reply.on_lull = on_lull;
 	s.reply.arg = &s;
-	if (r == 0 && changes_init(&s.changes, run) < 0)
+	if (r == 0 && !run->waiting.in && changes_init(&run->waiting, run) < 0)
 		r = run_nomem(run);
 	if (r == 0)
 		r = model_callbacks(&s, BEFORE_MODEL);
@@ -501,6 +516,16 @@ static int confirmed(struct llm *l)
 	return r == 1 ? after_calls(l, &result) : r;
 }
 
+/* What callbacks changed before the turn failed becomes part of the event that says why it did. */
+static void leave_changes(struct run *run)
+{
+	if (!run->waiting.in || run->ground->nested || !changes_any(&run->waiting))
+		return;
+	changes_release(&run->failure->changes);
+	run->failure->changes = run->waiting;
+	run->waiting = (struct changes){ 0 };
+}
+
 int llm_run(struct run *run)
 {
 	CLEANUP(llm_release) struct llm l = { .run = run };
@@ -516,5 +541,7 @@ int llm_run(struct run *run)
 		if (r == 0)
 			r = step_once(&l);
 	}
+	if (r < 0)
+		leave_changes(run);
 	return r < 0 ? r : 0;
 }

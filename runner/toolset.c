@@ -259,7 +259,7 @@ static int make_input(struct run *run, struct buf *input, struct err *err)
 	buf_text(input, "{\"agent\":");
 	json_quote(input, span_of(run->agent->name));
 	buf_text(input, ",\"state\":");
-	r = stateview_map(run->ground->state, input, err);
+	r = stateview_map(run_state(run), input, err);
 	buf_text(input, "}\n");
 	return r < 0 ? r : buf_check(input, err);
 }

@@ -131,6 +131,20 @@ static int start_branch(struct run *run, struct branch *b, struct agent *agent)
 	return b->started ? 0 : run_fail_text(run, NULL, -r, "no thread for agent %s", agent->name);
 }
 
+/* What callbacks changed before another one failed: one event tells of all failures. */
+static void join_changes(struct changes *all, struct changes *others)
+{
+	if (!others->in)
+		return;
+	if (!all->in) {
+		*all = *others;
+		*others = (struct changes){ 0 };
+		return;
+	}
+	(void)!changes_merge(all, others, NULL); /* the turn fails in any case */
+	changes_forget(others);
+}
+
 /* The failure of the first in order is that of all. */
 static int join_branch(struct run *run, struct branch *b)
 {
@@ -142,6 +156,7 @@ static int join_branch(struct run *run, struct branch *b)
 		*run->failure = b->failure;
 		return b->result;
 	}
+	join_changes(&run->failure->changes, &b->failure.changes);
 	failure_release(&b->failure);
 	return 0;
 }

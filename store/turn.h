@@ -76,6 +76,10 @@ MUST_CHECK int turn_commit(struct store *st, struct ref session, uint64_t n,
 MUST_CHECK int turn_end(struct store *st, struct ref session, uint64_t n, enum turn_state state,
 			const char *error, struct event *last, struct turn_info *out,
 			struct err *err);
+/* The same with what turn_commit() takes, and fails by. */
+MUST_CHECK int turn_end_with(struct store *st, struct ref session, uint64_t n,
+			     enum turn_state state, const char *error, struct turn_commit *last,
+			     struct turn_info *out, struct err *err);
 
 /* -ENOENT. */
 MUST_CHECK int turn_stat(struct store *st, struct ref session, uint64_t n, struct turn_info *out,

@@ -1062,3 +1062,146 @@ You are an agent. Your internal name is \"a\". The description about you is \"he
 		done
 	done
 }
+
+# counted APP NAME [LINE OF YAML]...: an agent whose requests are counted in its state, in
+# user:seen and in log.txt; `seen NAME` is in its instruction.
+counted() {
+	local app=$1 name=$2
+
+	shift 2
+	llm "$app" "$name.yaml" "$name" "before_model_callbacks: [{name: count}, {name: say}]" "$@"
+	sed -i "s/^instruction:.*/instruction: 'seen {$name?}'/" "$AGENTS/$app/$name.yaml"
+	file "$app" count <<-'E'
+		#!/bin/sh
+		cd "$ADK_CONTEXT"
+		n=$(($(cat "state/$ADK_AGENT_NAME.json" 2> /dev/null || echo 0) + 1))
+		echo $n > "state/$ADK_AGENT_NAME.json"
+		echo $n > "state/user:seen.json"
+		echo $n > artifacts/log.txt
+		jq -r .config.systemInstruction | grep -o 'seen.*' >> "$ADKFS_SESSION/artifacts/seen.txt"
+	E
+	[ -e "$AGENTS/$app/say" ] || file "$app" say <<< $'#!/bin/sh\n:'
+}
+
+# What count has changed, and where: values, versions of log.txt, events that tell of them.
+counts() {
+	echo "$(cat "state/$1.json" state/user:seen.json artifacts/log.txt | xargs)" \
+		"$(ls artifacts/.versions/log.txt | grep -vc json)" \
+		"$(jq -c "select(.actions.stateDelta.$1) | [.actions.stateDelta.$1, .actions.artifactDelta[\"log.txt\"]]" events.jsonl | xargs)"
+}
+
+@test "an answer that does not fit: what callbacks changed before it is in the event of the one that does" {
+	counted ca root_agent "output_schema: {name: s.json}" "output_key: out"
+	file ca s.json <<< '{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}'
+	rules ca root_agent <<-'E'
+		- when: {user: bad}
+		  text: never
+		- when: {user: fit}
+		  text: '{"n":"x"}'
+		- text: '{"n":1}'
+	E
+	file ca say <<-'E'
+		#!/bin/sh
+		[ "$(cat "$ADK_CONTEXT/state/root_agent.json")" = 3 ] || exit 0
+		echo '{"content":{"parts":[{"text":"{\"n\":3}"}]}}'
+	E
+	session ca
+	say fit
+	same '{"n":3}' "$(cat output)"
+	same "3 3 3 3 [3,3]" "$(counts root_agent)"
+	same '{"n":3}' "$(cat state/out.json)"
+	same "seen ,seen 1,seen 2" "$(paste -sd, artifacts/seen.txt)"
+	same 2 "$(wc -l < turns/1/events.jsonl)"
+	# None fits: they are in the event that says so.
+	session ca ann s2
+	file ca say <<< $'#!/bin/sh\n:'
+	say bad
+	same '["OUTPUT_SCHEMA",3]' "$(jq -c 'select(.errorCode) | [.errorCode, .actions.stateDelta.root_agent]' events.jsonl)"
+	same "3 3 3 3 [3,3]" "$(counts root_agent)"
+	[ ! -e state/out.json ]
+}
+
+@test "no answer of the model: what callbacks changed is an event without words" {
+	counted cn root_agent "after_model_callbacks: [{name: hush}]"
+	rules cn root_agent <<< '[{text: words}]'
+	file cn hush <<< $'#!/bin/sh\necho \'{"content":{"parts":[]}}\''
+	session cn
+	say hi
+	same done "$(cat turns/1/status)"
+	same '' "$(cat output)"
+	same "1 1 1 1 [1,1]" "$(counts root_agent)"
+	same '["root_agent",false]' "$(tail -n 1 events.jsonl | jq -c '[.author, has("content")]')"
+	same 1 "$(jq .total.modelCalls usage.json)"
+	# Of a callback in place of the model: nobody was asked.
+	file cn say <<< $'#!/bin/sh\necho \'{"content":{"parts":[]}}\''
+	say hi
+	same '' "$(cat output)"
+	same "2 2 2 2 [1,1] [2,2]" "$(counts root_agent)"
+	same 1 "$(jq .total.modelCalls usage.json)"
+	# The next one sees nothing of it but its own message.
+	file cn say <<< $'#!/bin/sh\njq -c "[.contents[] | [.role, .parts[].text]]" > "$ADKFS_SESSION/artifacts/contents.json"'
+	say again
+	same '[["user","hi","hi","again"]]' "$(jq -c '[["user"] + map(.[1])]' artifacts/contents.json)"
+}
+
+@test "the model fails: what callbacks changed is in the event that says so" {
+	counted cf root_agent
+	rules cf root_agent <<-'E'
+		- when: {user: block}
+		  error: {code: SAFETY}
+		- when: {user: slow}
+		  text: begun and not ended
+		  delay_ms: 600000
+	E
+	file cf say <<-'E'
+		#!/bin/sh
+		case $(cat "$ADK_CONTEXT/user_content.json") in
+		*guard*) echo '{"errorCode":"SAFETY","errorMessage":"no"}' ;;
+		*crash*) exit 3 ;;
+		*way*) rm "$ADKFS_SESSION/artifacts/log.txt" && mkdir "$ADKFS_SESSION/artifacts/log.txt" && exit 3 ;;
+		esac
+	E
+	session cf
+	n=0
+	for what in guard:SAFETY block:SAFETY nothing:MODEL_ERROR crash:CALLBACK_ERROR; do
+		say "${what%:*}"
+		n=$((n + 1))
+		same "failed $n" "$(cat status)"
+		same "[\"${what#*:}\",$n,$n]" "$(jq -c 'select(.errorCode) |
+			[.errorCode, .actions.stateDelta.root_agent, .actions.artifactDelta["log.txt"]]' turns/$n/events.jsonl)"
+		same "$n $n $n" "$(cat state/root_agent.json state/user:seen.json artifacts/log.txt | xargs)"
+	done
+	echo slow > input
+	eventually 10 bash -c "timeout 5 head -c 5 turns/5/output | grep -q begun"
+	echo cancel > ctl
+	timeout 20 cat wait > /dev/null
+	same '["CANCELLED","begun ",5,5]' "$(jq -c 'select(.errorCode) | [.errorCode, .content.parts[0].text,
+		.actions.stateDelta.root_agent, .actions.artifactDelta["log.txt"]]' turns/5/events.jsonl)"
+	# What cannot be kept does not keep the turn from its end.
+	say way
+	same "failed 6" "$(cat status)"
+	same '["CALLBACK_ERROR",null]' "$(jq -c 'select(.errorCode) | [.errorCode, .actions.stateDelta.root_agent]' turns/6/events.jsonl)"
+	same 5 "$(cat state/root_agent.json)"
+}
+
+@test "agents side by side fail: one event tells of what callbacks of all have changed" {
+	workflow cp root_agent.yaml both Parallel one two
+	counted cp one
+	counted cp two
+	rules cp one <<< '[{error: {code: SAFETY}}]'
+	rules cp two <<< '[{error: {code: OTHER}}]'
+	session cp
+	say go
+	same '["one","SAFETY",1,1,2]' "$(jq -c 'select(.errorCode) | [.author, .errorCode, .actions.stateDelta.one,
+		.actions.stateDelta.two, .actions.artifactDelta["log.txt"]]' events.jsonl)"
+	same "1 1" "$(cat state/one.json state/two.json | xargs)"
+	# As a tool it fails as a call does: nothing is kept.
+	llm ct root_agent.yaml a "tools: [{name: AgentTool, args: {agent: kid.yaml}}]"
+	counted ct kid
+	rules ct a <<< '[{when: {tool: kid}, text: "${result.error}"}, {calls: [{name: kid, args: {request: r}}]}]'
+	rules ct kid <<< '[{error: {code: SAFETY}}]'
+	session ct
+	say go
+	same "agent kid failed: the model said nothing: SAFETY" "$(cat output)"
+	same '' "$(ls state; ls artifacts | grep log)"
+}
