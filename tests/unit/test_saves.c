@@ -156,6 +156,31 @@ static void test_saves(void **state UNUSED)
 	expect_bytes(session, "a.txt", 2, "two");
 }
 
+/* The end of a turn has them with its event, or is none. */
+static void test_end(void **state UNUSED)
+{
+	struct turn_commit last = { .events = &event, .count = 1, .saves = saves, .save_count = 1 };
+	struct turn_info info;
+
+	save("a/b", "one");
+	OK(commit());
+	forget();
+	save("a", "in the way");
+	event_set_text(&event, EVENT_AUTHOR, SPAN("agent"));
+	CODE(turn_end_with(st, session, 1, TURN_FAILED, "no", &last, NULL, &err), -EISDIR);
+	assert_int_equal(last.bad_save, 1);
+	OK(turn_stat(st, session, 1, &info, &err));
+	assert_int_equal(info.ended, 0);
+	forget();
+	save("c", "x");
+	event_set_text(&event, EVENT_AUTHOR, SPAN("agent"));
+	OK(turn_end_with(st, session, 1, TURN_FAILED, "no", &last, &info, &err));
+	blob_seal(&blobs[0]);
+	assert_int_equal(info.state, TURN_FAILED);
+	expect_delta("{\"c\":1}");
+	expect_bytes(session, "c", 1, "x");
+}
+
 static void test_same_name(void **state UNUSED)
 {
 	save("a", "one");
@@ -326,17 +351,12 @@ static void test_session_is_gone(void **state UNUSED)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_saves),
-		TEST(test_same_name),
-		TEST(test_user_scope),
-		TEST(test_directories),
-		TEST(test_directory_comes_back),
-		TEST(test_delta_of_event),
-		TEST(test_all_or_nothing),
-		TEST(test_in_the_way),
-		TEST(test_no_event),
-		TEST(test_names),
-		TEST(test_session_is_gone),
+		TEST(test_saves),          TEST(test_end),
+		TEST(test_same_name),      TEST(test_user_scope),
+		TEST(test_directories),    TEST(test_directory_comes_back),
+		TEST(test_delta_of_event), TEST(test_all_or_nothing),
+		TEST(test_in_the_way),     TEST(test_no_event),
+		TEST(test_names),          TEST(test_session_is_gone),
 	};
 
 	RUN_ON_ENGINES(tests);
