@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/jsontext.h"
 #include "base/name.h"
+#include "store/deleted.h"
 #include "store/model.h"
 
 #include <errno.h>
@@ -359,26 +360,14 @@ static int tell_content(struct story *s, const struct walk_event *e, const char 
 struct telling {
 	struct story *s;
 	const struct walk_event *e;
+	struct deleted deleted;
 };
-
-static bool is_deleted(const struct walk_event *e, struct span key)
-{
-	struct event event = { 0 };
-	bool deleted;
-
-	if (!e->member[WALK_CUSTOM_METADATA].len)
-		return false;
-	event_set_json(&event, EVENT_CUSTOM_METADATA, e->member[WALK_CUSTOM_METADATA]);
-	deleted = event_deletes(&event, key);
-	event_release(&event);
-	return deleted;
-}
 
 static int tell_state(void *arg, struct span key, struct span value)
 {
 	struct telling *t = arg;
 
-	if (span_is(value, "null") && is_deleted(t->e, key))
+	if (span_is(value, "null") && deleted_find(&t->deleted, key))
 		value = SPAN("");
 	t->s->style->state(t->s, key, value);
 	return 0;
@@ -509,14 +498,17 @@ static int tell_action(void *arg, struct span key, struct span value)
 /* What happens while tools run is told behind their calls. */
 static int tell_actions(struct story *s, const struct walk_event *e)
 {
-	struct telling telling = { s, e };
+	struct telling telling = { .s = s, .e = e };
 	struct buf *out = s->out;
 	int r = 0;
 
 	if (s->open)
 		s->out = &s->held;
 	if (e->member[WALK_ACTIONS].len)
+		r = deleted_read(e->member[WALK_CUSTOM_METADATA], &telling.deleted, s->err);
+	if (r == 0 && e->member[WALK_ACTIONS].len)
 		r = json_each(e->member[WALK_ACTIONS], tell_action, &telling);
+	deleted_release(&telling.deleted);
 	s->out = out;
 	return r;
 }

@@ -4,6 +4,7 @@
 #include "runner/stateview.h"
 
 #include "base/jsonmerge.h"
+#include "store/deleted.h"
 #include "store/state.h"
 
 #include <errno.h>
@@ -411,7 +412,7 @@ int stateview_merge(struct stateview *v, struct stateview *other, struct err *er
 
 struct taking {
 	struct stateview *view;
-	const struct event *event;
+	struct deleted deleted;
 	struct err *err;
 };
 
@@ -419,16 +420,21 @@ static int take_member(void *arg, struct span key, struct span value)
 {
 	struct taking *t = arg;
 
-	if (span_is(value, "null") && event_deletes(t->event, key))
+	if (span_is(value, "null") && deleted_find(&t->deleted, key))
 		return change(t->view, key, json_null(), t->err);
 	return stateview_set(t->view, key, value, t->err);
 }
 
 int stateview_take(struct stateview *v, const struct event *e, struct err *err)
 {
-	struct taking t = { v, e, err };
+	struct taking t = { .view = v, .err = err };
 	struct span delta = event_action(e, ACTION_STATE_DELTA);
-	int r = delta.len ? json_each(delta, take_member, &t) : 0;
+	int r = deleted_read(event_json(e, EVENT_CUSTOM_METADATA), &t.deleted, err);
 
-	return r < 0 || !e->temp_delta.len ? r : json_each(e->temp_delta, take_member, &t);
+	if (r == 0 && delta.len)
+		r = json_each(delta, take_member, &t);
+	if (r == 0 && e->temp_delta.len)
+		r = json_each(e->temp_delta, take_member, &t);
+	deleted_release(&t.deleted);
+	return r;
 }

@@ -4,6 +4,7 @@
  */
 #include "store/event.h"
 
+#include "store/deleted.h"
 #include "store/statekey.h"
 
 #include <errno.h>
@@ -251,102 +252,39 @@ int event_check(const struct event *e, struct err *err)
 	return buf_check(&e->text, err);
 }
 
-static struct span deleted_list(struct span metadata)
+static int keep_member(void *arg, struct span key, struct span value)
 {
-	struct span list = { "", 0 };
+	struct buf *metadata = arg;
 
-	if (metadata.len && json_member(metadata, "adkfs.deleted", &list) < 0)
-		list.len = 0;
-	return list;
-}
-
-typedef int deleted_fn(void *arg, struct span key);
-
-static int each_deleted(struct span metadata, deleted_fn *fn, void *arg, struct err *err)
-{
-	CLEANUP(buf_release) struct buf key = { 0 };
-	struct span list = deleted_list(metadata);
-	struct json_scan s = json_scan_of(list, 4, err);
-	bool first = true;
-	int r;
-
-	if (!list.len)
+	if (span_is(key, DELETED_MEMBER))
 		return 0;
-	r = json_open(&s, '[');
-	while (r >= 0 && (r = json_item(&s, &first)) == 1) {
-		buf_clear(&key);
-		r = json_take_string(&s, &key);
-		if (r == 0)
-			r = fn(arg, buf_span(&key));
-		if (r)
-			return r;
-	}
-	return r;
-}
-
-static int same_key(void *arg, struct span key)
-{
-	return span_equal(key, *(struct span *)arg);
-}
-
-bool event_metadata_deletes(struct span metadata, struct span key)
-{
-	return each_deleted(metadata, same_key, &key, NULL) == 1;
-}
-
-bool event_deletes(const struct event *e, struct span key)
-{
-	return event_metadata_deletes(event_json(e, EVENT_CUSTOM_METADATA), key);
+	json_quote(metadata, key);
+	buf_char(metadata, ':');
+	buf_span_add(metadata, value);
+	buf_char(metadata, ',');
+	return 0;
 }
 
 /* customMetadata with more deleted keys. */
-struct deleting {
-	struct buf list;
-	struct buf metadata;
-};
-
-static int keep_deleted(void *arg, struct span key)
-{
-	struct deleting *d = arg;
-
-	buf_char(&d->list, d->list.len ? ',' : '[');
-	json_quote(&d->list, key);
-	return 0;
-}
-
-static int keep_member(void *arg, struct span key, struct span value)
-{
-	struct deleting *d = arg;
-
-	if (span_is(key, "adkfs.deleted"))
-		return 0;
-	json_quote(&d->metadata, key);
-	buf_char(&d->metadata, ':');
-	buf_span_add(&d->metadata, value);
-	buf_char(&d->metadata, ',');
-	return 0;
-}
-
 static void add_to_deleted(struct event *e, struct span names)
 {
 	struct span old = event_json(e, EVENT_CUSTOM_METADATA);
-	struct deleting d = { 0 };
+	CLEANUP(buf_release) struct buf metadata = { 0 };
+	struct span list = { "", 0 };
 	int r = 0;
 
-	buf_char(&d.metadata, '{');
+	buf_char(&metadata, '{');
 	if (old.len)
-		r = json_each(old, keep_member, &d);
-	if (r == 0)
-		r = each_deleted(old, keep_deleted, &d, NULL);
-	buf_char(&d.list, d.list.len ? ',' : '[');
-	buf_span_add(&d.list, names);
-	buf_text(&d.metadata, "\"adkfs.deleted\":");
-	buf_span_add(&d.metadata, buf_span(&d.list));
-	buf_text(&d.metadata, "]}");
-	e->text.failed |= r < 0 || d.list.failed || d.metadata.failed;
-	event_set_json(e, EVENT_CUSTOM_METADATA, buf_span(&d.metadata));
-	buf_release(&d.list);
-	buf_release(&d.metadata);
+		r = json_each(old, keep_member, &metadata);
+	buf_text(&metadata, "\"" DELETED_MEMBER "\":[");
+	if (old.len && json_member(old, DELETED_MEMBER, &list) == 0 && list.len > 2) {
+		buf_span_add(&metadata, span_sub(list, 1, list.len - 1));
+		buf_char(&metadata, ',');
+	}
+	buf_span_add(&metadata, names);
+	buf_text(&metadata, "]}");
+	e->text.failed |= r < 0 || metadata.failed;
+	event_set_json(e, EVENT_CUSTOM_METADATA, buf_span(&metadata));
 }
 
 void event_change_states(struct event *e, struct span members, struct span deleted)
@@ -381,29 +319,17 @@ void event_delete_state(struct event *e, const char *key)
 struct check {
 	struct event *e;
 	struct err *err;
+	struct deleted deleted;
 	struct buf kept; /* stateDelta without temp: keys */
 	bool has_temp;
 };
 
-static int deleted_is_null(void *arg, struct span key)
+static void meet_deleted(struct check *c, struct span key)
 {
-	struct check *c = arg;
-	CLEANUP(buf_release) struct buf name = { 0 };
-	struct span delta = event_action(c->e, ACTION_STATE_DELTA);
-	struct span value = { "", 0 };
-	int r;
+	struct deleted_key *deleted = deleted_find(&c->deleted, key);
 
-	if (statekey_is_temp(key)) /* was never in a stored line */
-		return 0;
-	buf_span_add(&name, key);
-	if (!buf_cstr(&name))
-		return err_nomem(c->err);
-	r = delta.len ? json_member(delta, name.data, &value) : -ENOENT;
-	if (r < 0 || !span_is(value, "null"))
-		return err_set(c->err, -EINVAL,
-			       "adkfs.deleted names '%.60s', which is not null in stateDelta",
-			       name.data);
-	return 0;
+	if (deleted)
+		deleted->met = true;
 }
 
 static int check_state_member(void *arg, struct span key, struct span value)
@@ -417,6 +343,8 @@ static int check_state_member(void *arg, struct span key, struct span value)
 	if (value.len > STATE_VALUE_MAX)
 		return err_set(c->err, -EFBIG, "the value of state key '%.*s' is over %u bytes",
 			       (int)MIN(key.len, 60), key.data, STATE_VALUE_MAX);
+	if (span_is(value, "null"))
+		meet_deleted(c, key);
 	c->has_temp |= out != &c->kept;
 	buf_char(out, out->len ? ',' : '{');
 	json_quote(out, key);
@@ -446,6 +374,22 @@ static int check_state(struct check *c)
 	c->e->temp_delta = buf_span(&c->e->temp_text);
 	event_set_action(c->e, ACTION_STATE_DELTA, buf_span(&c->kept));
 	return event_check(c->e, c->err);
+}
+
+/* What is deleted is null in stateDelta. `temp:` keys never were in a stored line. */
+static int check_deleted(const struct check *c)
+{
+	struct span name;
+	size_t at = 0;
+
+	while (deleted_unmet(&c->deleted, &at, &name)) {
+		if (!statekey_is_temp(name))
+			return err_set(
+				c->err, -EINVAL,
+				"adkfs.deleted names '%.*s', which is not null in stateDelta",
+				(int)MIN(name.len, 60), name.data);
+	}
+	return 0;
 }
 
 /* Members that count as absent although they were given. */
@@ -482,9 +426,12 @@ static int check_event(struct event *e, struct err *err)
 
 	if (author.len <= 2)
 		return err_set(err, -EINVAL, "event: 'author' is missing");
-	r = each_deleted(event_json(e, EVENT_CUSTOM_METADATA), deleted_is_null, &c, err);
+	r = deleted_read(event_json(e, EVENT_CUSTOM_METADATA), &c.deleted, err);
 	if (r == 0)
 		r = check_state(&c);
+	if (r == 0)
+		r = check_deleted(&c);
+	deleted_release(&c.deleted);
 	buf_release(&c.kept);
 	return r;
 }

@@ -115,12 +115,6 @@ int64_t event_time(const struct event *e);
 /* 0, or -ENOMEM when a setter had failed. */
 MUST_CHECK int event_check(const struct event *e, struct err *err);
 
-/* Whether customMetadata["adkfs.deleted"] lists the state key. */
-bool event_deletes(const struct event *e, struct span key);
-
-/* The same, asked of the text of customMetadata; empty: there is none. */
-bool event_metadata_deletes(struct span metadata, struct span key);
-
 /* Mark one more state key as deleted: null in stateDelta, and listed in adkfs.deleted. */
 void event_delete_state(struct event *e, const char *key);
 

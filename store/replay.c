@@ -3,7 +3,8 @@
  */
 #include "store/replay.h"
 
-#include "store/event.h"
+#include "base/jsontext.h"
+#include "store/deleted.h"
 #include "store/statekey.h"
 
 #include <errno.h>
@@ -108,7 +109,7 @@ void replay_release(struct replay *r)
 
 struct taking {
 	struct replay *replay;
-	struct span metadata; /* customMetadata of the line */
+	struct deleted deleted; /* keys of the line */
 };
 
 static int take_key(void *arg, struct span key, struct span value)
@@ -123,7 +124,7 @@ static int take_key(void *arg, struct span key, struct span value)
 	if (!item)
 		return -ENOMEM;
 	buf_clear(&item->text);
-	if (!span_is(value, "null") || !event_metadata_deletes(t->metadata, key))
+	if (!span_is(value, "null") || !deleted_find(&t->deleted, key))
 		buf_span_add(&item->text, value);
 	return buf_check(&item->text, NULL);
 }
@@ -161,7 +162,8 @@ bool replay_has_delta(struct span line)
 
 int replay_line(struct replay *r, struct span line)
 {
-	struct taking t = { r, { "", 0 } };
+	struct taking t = { .replay = r };
+	struct span metadata = { "", 0 };
 	struct span actions;
 	struct span delta;
 	int got;
@@ -171,11 +173,14 @@ int replay_line(struct replay *r, struct span line)
 	got = json_member(line, "actions", &actions);
 	if (got < 0)
 		return got == -ENOENT ? 0 : -EIO;
-	if (json_member(line, "customMetadata", &t.metadata) < 0)
-		t.metadata = (struct span){ "", 0 };
+	if (json_member(line, "customMetadata", &metadata) < 0)
+		metadata.len = 0;
 	got = json_member(actions, "stateDelta", &delta);
 	if (got == 0)
+		got = deleted_read(metadata, &t.deleted, NULL);
+	if (got == 0)
 		got = json_each(delta, take_key, &t);
+	deleted_release(&t.deleted);
 	if (got < 0 && got != -ENOENT)
 		return got == -ENOMEM ? got : -EIO;
 	got = json_member(actions, "artifactDelta", &delta);

@@ -7,6 +7,7 @@
 #include "store/session.h"
 
 #include "base/clock.h"
+#include "store/deleted.h"
 #include "store/key.h"
 #include "store/mark.h"
 #include "store/memory.h"
@@ -59,7 +60,7 @@ static int scope_of_key(struct session_tx *s, enum scope_kind kind, struct ref *
 
 struct apply {
 	struct session_tx *s;
-	const struct event *event;
+	const struct deleted *deleted;
 };
 
 static int apply_member(void *arg, struct span key, struct span value)
@@ -76,7 +77,7 @@ static int apply_member(void *arg, struct span key, struct span value)
 	r = scope_of_key(a->s, kind, &ref, &info);
 	if (r < 0)
 		return r;
-	if (span_is(value, "null") && event_deletes(a->event, key))
+	if (span_is(value, "null") && deleted_find(a->deleted, key))
 		return state_drop(a->s->tx, ref, info, bare, a->s->stamp);
 	return state_put(a->s->tx, ref, info, bare, value, a->s->stamp);
 }
@@ -157,10 +158,21 @@ static int remember(struct session_tx *s, const struct event *e, size_t from)
 	return memory_add(s->tx, s->ref, s->session.memory, &line);
 }
 
+static int apply_delta(struct session_tx *s, const struct event *e)
+{
+	struct span delta = event_action(e, ACTION_STATE_DELTA);
+	CLEANUP(deleted_release) struct deleted deleted = { 0 };
+	struct apply apply = { s, &deleted };
+	int r;
+
+	if (delta.len <= 2)
+		return 0;
+	r = deleted_read(event_json(e, EVENT_CUSTOM_METADATA), &deleted, s->tx->err);
+	return r < 0 ? r : json_each(delta, apply_member, &apply);
+}
+
 int session_add(struct session_tx *s, struct event *e)
 {
-	struct apply apply = { s, e };
-	struct span delta;
 	size_t from = s->lines.len;
 	int r;
 
@@ -170,8 +182,7 @@ int session_add(struct session_tx *s, struct event *e)
 	if (r < 0)
 		return r;
 	settle_time(s, e);
-	delta = event_action(e, ACTION_STATE_DELTA);
-	r = delta.len > 2 ? json_each(delta, apply_member, &apply) : 0;
+	r = apply_delta(s, e);
 	if (r == 0)
 		r = event_check(e, s->tx->err);
 	if (r < 0)

@@ -3,6 +3,7 @@
  */
 #include "runner/context.h"
 
+#include "store/deleted.h"
 #include "store/state.h"
 #include "tests/unit/store_rig.h"
 
@@ -160,6 +161,14 @@ static void test_bad_keys(void **state UNUSED)
 	assert_int_equal(stateview_count(agent), 0);
 }
 
+static bool deletes(const struct event *e, struct span key)
+{
+	CLEANUP(deleted_release) struct deleted d = { 0 };
+
+	assert_int_equal(deleted_read(event_json(e, EVENT_CUSTOM_METADATA), &d, NULL), 0);
+	return deleted_find(&d, key);
+}
+
 /* Into an event, and from one into another view. */
 static void test_events(void **state UNUSED)
 {
@@ -176,8 +185,8 @@ static void test_events(void **state UNUSED)
 	OK(stateview_write(call, &e));
 	assert_true(span_is(event_action(&e, ACTION_STATE_DELTA),
 			    "{\"user:u\":{\"x\":1.50},\"a\":null,\"b\":null}"));
-	assert_true(event_deletes(&e, SPAN("a")));
-	assert_true(event_deletes(&e, SPAN("b")));
+	assert_true(deletes(&e, SPAN("a")));
+	assert_true(deletes(&e, SPAN("b")));
 	assert_true(span_is(e.temp_delta, "{\"temp:t\":7}"));
 	OK(stateview_take(other, &e, &err));
 	expect(other, "user:u", "{\"x\":1.50}");
@@ -194,7 +203,7 @@ static void test_null(void **state UNUSED)
 
 	set(agent, "n", "null");
 	OK(stateview_write(agent, &e));
-	assert_false(event_deletes(&e, SPAN("n")));
+	assert_false(deletes(&e, SPAN("n")));
 	OK(stateview_take(other, &e, &err));
 	expect(other, "n", "null");
 }

@@ -6,6 +6,8 @@
  */
 #include "store/event.h"
 
+#include "store/deleted.h"
+
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -1011,6 +1013,14 @@ static void test_id_set_of_commas(void **state UNUSED)
 		       "\"longRunningToolIds\":[\"x\",\"y\",\",\"]");
 }
 
+static bool deletes(const struct event *e, struct span key)
+{
+	CLEANUP(deleted_release) struct deleted d = { 0 };
+
+	assert_int_equal(deleted_read(event_json(e, EVENT_CUSTOM_METADATA), &d, NULL), 0);
+	return deleted_find(&d, key);
+}
+
 static void test_deleted(void **state UNUSED)
 {
 	CLEANUP(event_release) struct event e = { 0 };
@@ -1045,9 +1055,40 @@ static void test_deleted(void **state UNUSED)
 			     "\"a\\n\"]},\"actions\":{\"stateDelta\":{\"a\\n\":null,\"b\":null}}}"),
 			&e, NULL),
 		0);
-	assert_true(event_deletes(&e, SPAN("a\n")));
-	assert_false(event_deletes(&e, SPAN("b")));
-	assert_false(event_deletes(&e, SPAN("")));
+	assert_true(deletes(&e, SPAN("a\n")));
+	assert_false(deletes(&e, SPAN("b")));
+	assert_false(deletes(&e, SPAN("")));
+}
+
+/* In any order, also twice; the one that is not null is named, whatever comes before it. */
+static void test_deleted_many(void **state UNUSED)
+{
+	CLEANUP(event_release) struct event e = { 0 };
+	CLEANUP(buf_release) struct buf line = { 0 };
+	CLEANUP(buf_release) struct buf wrong = { 0 };
+	const int many = 20011;
+	char name[16];
+	int i;
+
+	buf_text(&line, "{\"author\":\"u\",\"actions\":{\"stateDelta\":{\"k500\":null");
+	for (i = 0; i < many; i++) {
+		if (i != 500)
+			buf_printf(&line, ",\"k%d\":null", i);
+	}
+	buf_text(&line, "}},\"customMetadata\":{\"adkfs.deleted\":[\"temp:x\",\"k7\"");
+	for (i = 0; i < many; i++)
+		buf_printf(&line, ",\"k%d\"", i * 7 % many);
+	buf_span_add(&wrong, buf_span(&line));
+	buf_text(&line, "]}}");
+	buf_text(&wrong, ",\"none\"]}}");
+	assert_int_equal(event_from_json(buf_span(&line), &e, NULL), 0);
+	for (i = 0; i < many; i += 100) {
+		(void)snprintf(name, sizeof name, "k%d", i);
+		assert_true(deletes(&e, span_of(name)));
+	}
+	assert_false(deletes(&e, SPAN("k")));
+	assert_false(deletes(&e, SPAN("k20011")));
+	expect_code(buf_cstr(&wrong), -EINVAL, "'none'");
 }
 
 /* A deleted temp: key leaves no line that would be refused when it is read again. */
@@ -1185,8 +1226,8 @@ static void test_delete_setter(void **state UNUSED)
 	event_set_action(&e, ACTION_STATE_DELTA, SPAN("{}"));
 	event_delete_state(&e, "app:x");
 	assert_true(span_is(event_action(&e, ACTION_STATE_DELTA), "{\"app:x\":null}"));
-	assert_true(event_deletes(&e, SPAN("app:x")));
-	assert_false(event_deletes(&e, SPAN("x")));
+	assert_true(deletes(&e, SPAN("app:x")));
+	assert_false(deletes(&e, SPAN("x")));
 }
 
 /* One more is listed beside those before it, and other metadata stays. */
@@ -1197,8 +1238,8 @@ static void test_delete_more(void **state UNUSED)
 	event_set_json(&e, EVENT_CUSTOM_METADATA, SPAN("{\"mine\":[1]}"));
 	event_delete_state(&e, "a");
 	event_delete_state(&e, "b\"");
-	assert_true(event_deletes(&e, SPAN("a")));
-	assert_true(event_deletes(&e, SPAN("b\"")));
+	assert_true(deletes(&e, SPAN("a")));
+	assert_true(deletes(&e, SPAN("b\"")));
 	assert_true(span_is(event_json(&e, EVENT_CUSTOM_METADATA),
 			    "{\"mine\":[1],\"adkfs.deleted\":[\"a\",\"b\\\"\"]}"));
 	assert_true(span_is(event_action(&e, ACTION_STATE_DELTA), "{\"a\":null,\"b\\\"\":null}"));
@@ -1241,6 +1282,7 @@ int main(void)
 		cmocka_unit_test(test_id_set),
 		cmocka_unit_test(test_id_set_of_commas),
 		cmocka_unit_test(test_deleted),
+		cmocka_unit_test(test_deleted_many),
 		cmocka_unit_test(test_deleted_temp),
 		cmocka_unit_test(test_size_limits),
 		cmocka_unit_test(test_depth),
