@@ -333,8 +333,8 @@ static bool follow_once(struct waiting *w, bool may_wait)
 	if (r == -EAGAIN && may_wait)
 		return false;
 	leave_park(w);
-	if (r < 0 && r != -EAGAIN) {
-		(void)fuse_reply_err(w->req, -r);
+	if (r < 0) { /* the daemon ends, and what was waited for is still to come */
+		(void)fuse_reply_err(w->req, r == -EAGAIN ? ESHUTDOWN : -r);
 		return true;
 	}
 	h->position = w->offset + out.len;

@@ -535,6 +535,27 @@ second' "$(cat output)"
 	same idle "$(cat "$S/status")"
 }
 
+@test "who reads what is still to come when the daemon ends is not told that it came" {
+	session slow
+	echo forever > input
+	eventually 10 test -s output
+	echo hi > input
+	for file in turns/2/output wait turns/2/stream.jsonl; do
+		background bash -c 'cat "$0" > "$1"; echo $? > "$1.status"' "$file" "$TMP/${file//\//-}"
+	done
+	eventually 10 parked 3
+	cd "$TMP"
+	kill -TERM "$DAEMON"
+	daemon_ended 0
+	for file in turns-2-output wait turns-2-stream.jsonl; do
+		eventually 10 test -s "$file.status"
+		same '1 0' "$(cat "$file.status" | xargs) $(stat -c %s "$file")"
+	done
+	daemon_start "${DAEMON_OPTIONS[@]}"
+	back
+	same 'one two three hi' "$(cat output)"
+}
+
 @test "umount ends a turn that runs; after the remount it has failed" {
 	session slow
 	echo forever > input
