@@ -13,6 +13,9 @@
 /* Nanoseconds of a clock that never jumps; for deadlines and durations. */
 uint64_t clock_monotonic(void);
 
+/* Nanoseconds that this thread has had of a processor. */
+uint64_t clock_thread(void);
+
 /* Microseconds since 1970 UTC, as in an event's timestamp. */
 int64_t clock_now(void);
 

@@ -23,6 +23,7 @@
 
 #define MCP_MESSAGE_MAX     (16u << 20) /* bytes of one message */
 #define MCP_TOOLS_MAX       1000        /* of one server */
+#define MCP_LIST_BYTES      (16u << 20) /* of a list of tools, all pages together */
 #define MCP_PAGES_MAX       100         /* of a list of tools */
 #define MCP_NAME_MAX        64          /* bytes of a tool's name as it is offered */
 #define MCP_CONNECT_MS      30000       /* to start and agree; for a page of tools/list */

@@ -15,7 +15,8 @@
 #include <stdlib.h>
 #include <strings.h>
 
-#define KEPT_MS 60000 /* a list of a service that cannot tell of changes */
+#define KEPT_MS      60000 /* a list of a service that cannot tell of changes */
+#define WARNINGS_MAX 100
 
 struct listing {
 	struct mcp_link *link;
@@ -23,18 +24,22 @@ struct listing {
 	json_t *own_names; /* object: names of the server seen */
 	json_t *cursors;   /* object: cursors seen */
 	uint64_t now;
+	size_t bytes; /* of all pages */
 };
 
 static int warn(struct listing *l, const char *fmt, ...) PRINTF(2, 3);
 
 static int warn(struct listing *l, const char *fmt, ...)
 {
+	size_t count = json_array_size(l->list->warnings);
 	struct err sentence = { 0 };
 	char text[300];
 	va_list args;
 
+	if (count > WARNINGS_MAX)
+		return 0;
 	va_start(args, fmt);
-	(void)vsnprintf(text, sizeof text, fmt, args);
+	(void)vsnprintf(text, sizeof text, count < WARNINGS_MAX ? fmt : "and so on", args);
 	va_end(args);
 	(void)mcp_fail(l->link->params, &sentence, -ENOTSUP, "%s", text);
 	return json_array_append_new(l->list->warnings, agent_show_text(sentence.text)) ? -ENOMEM
@@ -230,7 +235,13 @@ static int ask_page(struct listing *l, struct span cursor, struct cancel *cancel
 		return mcp_refused(l->link, &rq, err);
 	if (r < 0)
 		return r;
+	l->bytes += rq.result.len;
+	if (l->bytes > MCP_LIST_BYTES)
+		return mcp_fail(l->link->params, err, -E2BIG,
+				"answered tools/list with more than %u bytes", MCP_LIST_BYTES);
 	*page = load(buf_span(&rq.result));
+	if (!*page) /* it is JSON, as canonical text */
+		return err_nomem(err);
 	if (!json_is_array(json_object_get(*page, "tools")))
 		return mcp_fail(l->link->params, err, -EPROTO, "answered tools/list without tools");
 	return 0;

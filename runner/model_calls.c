@@ -10,7 +10,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define QUOTE_MAX 120 /* bytes of bad arguments in an error */
+#define QUOTE_MAX      120 /* bytes of bad arguments in an error */
+#define NAME_MAX_BYTES 255 /* no tool has a longer one */
 
 struct model_call *model_calls_find(const struct model_calls *calls, long long key)
 {
@@ -110,6 +111,9 @@ static int check_call(struct model_call *c, bool cut, struct err *err)
 		return err_set(err, -EPROTO,
 			       "the model called '%.64s' and a NUL, which is in no tool's name",
 			       c->name.data);
+	if (c->name.len > NAME_MAX_BYTES)
+		return err_set(err, -EPROTO, "the model called '%.64s...', a name of %zu bytes",
+			       c->name.data, c->name.len);
 	if (r < 0 && cut)
 		return err_set(err, -EPROTO,
 			       "the answer was cut off inside a call of '%.64s': the limit of "

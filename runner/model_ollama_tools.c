@@ -16,9 +16,10 @@
 #include <errno.h>
 #include <strings.h>
 
-#define REFS_MAX  256 /* references that are followed in one schema */
-#define REF_DEPTH 4   /* and within each other: a schema may hold itself */
-#define LEFT_OUT  1   /* the value cannot be sent */
+#define REFS_MAX  256        /* references that are followed in one schema */
+#define REF_DEPTH 4          /* and within each other: a schema may hold itself */
+#define REF_BYTES (1u << 20) /* of what they lead to, each time that they do */
+#define LEFT_OUT  1          /* the value cannot be sent */
 
 /* A schema on its way. */
 struct narrowing {
@@ -29,6 +30,7 @@ struct narrowing {
 	int stopped;     /* what fn returned */
 	struct buf path; /* of the schema at hand */
 	unsigned refs;   /* followed so far */
+	size_t bytes;    /* of what they led to */
 	unsigned ref_depth;
 };
 
@@ -240,8 +242,29 @@ static int take_members(struct narrowing *n, const struct member *table, const j
 	return report(n, &left);
 }
 
+/* About how many bytes a value has, as far as max. */
+static size_t weigh(const json_t *value, size_t max)
+{
+	size_t size = 8 + json_string_length(value);
+	const char *name;
+	json_t *member;
+	size_t i;
+
+	json_object_foreach((json_t *)value, name, member) /* the loop takes no const */
+	{
+		if (size <= max)
+			size += strlen(name) + weigh(member, max - size);
+	}
+	json_array_foreach(value, i, member)
+	{
+		if (size <= max)
+			size += weigh(member, max - size);
+	}
+	return size;
+}
+
 /* The schema that stands in place of this one, but for what this one says itself; NULL: none. */
-static int find_base(const struct narrowing *n, const json_t *schema, const char **by,
+static int find_base(struct narrowing *n, const json_t *schema, const char **by,
 		     const json_t **found)
 {
 	const json_t *all = json_object_get(schema, "allOf");
@@ -256,7 +279,9 @@ static int find_base(const struct narrowing *n, const json_t *schema, const char
 		r = schema_find_ref(n->root, ref, NULL, found);
 	else if (json_array_size(all) == 1)
 		*found = json_array_get(all, 0);
-	if (!json_is_object(*found))
+	if (*found)
+		n->bytes += weigh(*found, REF_BYTES);
+	if (!json_is_object(*found) || n->bytes > REF_BYTES)
 		*found = NULL;
 	return r == -ENOMEM ? r : 0;
 }

@@ -3,6 +3,7 @@
  */
 #include "runner/schema.h"
 
+#include "base/clock.h"
 #include "runner/pattern.h"
 #include "runner/schema_ref.h"
 #include "runner/schema_value.h"
@@ -16,6 +17,7 @@
 struct check {
 	const json_t *root; /* what $ref points into */
 	unsigned steps;     /* that are left */
+	uint64_t patterns;  /* nanoseconds of a processor that are left for them */
 };
 
 /* A value, the schema it has to fit, and the way to it. */
@@ -420,13 +422,19 @@ static int check_max_length(const struct subject *s, const json_t *arg)
 
 static int check_pattern(const struct subject *s, const json_t *arg)
 {
+	uint64_t began = clock_thread();
 	struct span text;
+	uint64_t took;
 	int r;
 
 	if (!json_is_string(s->value) || !json_is_string(arg))
 		return 0;
+	if (!s->check->patterns)
+		return misfit(s, "cannot be checked: the schema's patterns take too long");
 	text = (struct span){ json_string_value(s->value), json_string_length(s->value) };
 	r = pattern_match(json_string_value(arg), text);
+	took = clock_thread() - began;
+	s->check->patterns -= MIN(took, s->check->patterns);
 	if (r == -ENOMEM)
 		return err_nomem(s->err);
 	return r ? 0 : misfit(s, "must match the pattern %.100s", json_string_value(arg));
@@ -627,7 +635,9 @@ static int check_subject(struct subject *s)
 
 int schema_check(const json_t *schema, const json_t *value, struct err *err)
 {
-	struct check check = { .root = schema, .steps = SCHEMA_STEPS_MAX };
+	struct check check = { .root = schema,
+			       .steps = SCHEMA_STEPS_MAX,
+			       .patterns = SCHEMA_PATTERNS_MS * (uint64_t)NSEC_PER_MSEC };
 	struct subject whole = {
 		.check = &check, .schema = schema, .value = value, .index = NO_INDEX, .err = err
 	};

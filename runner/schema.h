@@ -15,8 +15,9 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-#define SCHEMA_DEPTH_MAX 200
-#define SCHEMA_STEPS_MAX 1000000 /* of one check, so that it ends soon */
+#define SCHEMA_DEPTH_MAX   200
+#define SCHEMA_STEPS_MAX   1000000 /* of one check, so that it ends soon */
+#define SCHEMA_PATTERNS_MS 1000    /* the same, of a processor, for its patterns */
 
 /*
  * Check a value. -EINVAL: err names the member, as in "city: is missing", or

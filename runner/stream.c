@@ -155,13 +155,27 @@ static int take_line(struct stream *s, stream_event_fn *fn, void *arg)
 	return r;
 }
 
-static size_t line_length(struct span piece)
-{
-	const char *lf = memchr(piece.data, '\n', piece.len);
-	size_t len = lf ? (size_t)(lf - piece.data) : piece.len;
-	const char *cr = memchr(piece.data, '\r', len);
+/* The ends of lines ahead in a piece, each looked for again only when it has been passed. */
+struct ends {
+	const char *lf;
+	const char *cr;
+};
 
-	return cr ? (size_t)(cr - piece.data) : len;
+static const char *next_end(const char *known, struct span piece, char c)
+{
+	const char *end = piece.data + piece.len;
+
+	if (known >= piece.data)
+		return known;
+	known = memchr(piece.data, c, piece.len);
+	return known ? known : end;
+}
+
+static size_t line_length(struct ends *ends, struct span piece)
+{
+	ends->lf = next_end(ends->lf, piece, '\n');
+	ends->cr = next_end(ends->cr, piece, '\r');
+	return (size_t)(MIN(ends->lf, ends->cr) - piece.data);
 }
 
 static int gather(struct stream *s, struct span piece)
@@ -174,6 +188,7 @@ static int gather(struct stream *s, struct span piece)
 
 static int feed_lines(struct stream *s, struct span piece, stream_event_fn *fn, void *arg)
 {
+	struct ends ends = { NULL, NULL };
 	int r = 0;
 
 	while (r == 0 && piece.len) {
@@ -184,7 +199,7 @@ static int feed_lines(struct stream *s, struct span piece, stream_event_fn *fn, 
 		s->skip_lf = false;
 		if (!piece.len)
 			break;
-		n = line_length(piece);
+		n = line_length(&ends, piece);
 		r = gather(s, span_sub(piece, 0, n));
 		if (r < 0 || n == piece.len)
 			break;

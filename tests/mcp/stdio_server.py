@@ -13,6 +13,7 @@
     refuse      modern, but only with versions that nobody knows
     paged       lists its tools one a page, the second cursor being ""
     endless     lists pages without end; `loops`: the same page again and again
+    bulky       the same, and the pages are large; `bare`: many tools have no schema
     odd         lists tools that cannot be offered, too
     changed     says that the list changed before its first answer to tools/list
     stubborn    does not end when its input is closed, nor on TERM
@@ -70,6 +71,12 @@ class Conversation:
         if "endless" in MODES:
             n = int(cursor or 0)
             return {"tools": [{"name": "t%d" % n, "inputSchema": tools.SCHEMA}], "nextCursor": str(n + 1)}
+        if "bulky" in MODES:
+            n = int(cursor or 0)
+            return {"tools": [{"name": "t%d" % n, "inputSchema": tools.SCHEMA}], "nextCursor": str(n + 1),
+                    "x": "x" * 6000000}
+        if "bare" in MODES:
+            return {"tools": everything + [{"name": "bare%d" % n} for n in range(900)]}
         if "loops" in MODES:
             return {"tools": everything if cursor is None else [], "nextCursor": "again"}
         if "paged" in MODES:

@@ -202,6 +202,24 @@ static void test_endless_list(void **state UNUSED)
 	expect_warning("loops", SERVER "the list of tools repeats itself");
 }
 
+/* All pages together; and of what is wrong with it the first hundred sentences. */
+static void test_large_list(void **state UNUSED)
+{
+	RIG bulky = rig_with("bulky", "");
+	RIG bare = rig_with("bare", "");
+	CLEANUP(buf_release) struct buf names = { 0 };
+	struct err err = { 0 };
+	json_t *warnings;
+
+	assert_int_equal(list(&bulky, &names, &err), -E2BIG);
+	assert_string_equal(err.text, SERVER "answered tools/list with more than 16777216 bytes");
+	assert_int_equal(list(&bare, &names, NULL), 0);
+	warnings = mcp_warnings(bare.server);
+	assert_int_equal(json_array_size(warnings), 101);
+	assert_string_equal(json_string_value(json_array_get(warnings, 100)), SERVER "and so on");
+	json_decref(warnings);
+}
+
 static void test_list_changes(void **state UNUSED)
 {
 	RIG rig = rig_with("legacy", "");
@@ -637,6 +655,7 @@ int main(void)
 		cmocka_unit_test(test_filter),
 		cmocka_unit_test(test_odd_tools),
 		cmocka_unit_test(test_endless_list),
+		cmocka_unit_test(test_large_list),
 		cmocka_unit_test(test_list_changes),
 		cmocka_unit_test(test_list_fails),
 		cmocka_unit_test(test_calls),

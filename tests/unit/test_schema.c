@@ -332,6 +332,20 @@ static void test_hostile_patterns(void **state UNUSED)
 	match("^(?R)*$", "a", -ENOTSUP);
 }
 
+/* Many of them in one schema neither. */
+static void test_many_hostile_patterns(void **state UNUSED)
+{
+	CLEANUP(buf_release) struct buf schema = { 0 };
+	int i;
+
+	buf_text(&schema, "{\"allOf\":[{\"pattern\":\"a\"}");
+	for (i = 0; i < 1000; i++)
+		buf_text(&schema, ",{\"pattern\":\"^(a|a)+[bd]$\"}");
+	buf_text(&schema, "]}");
+	expect(buf_cstr(&schema), "\"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaac\"",
+	       "cannot be checked: the schema's patterns take too long");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -350,6 +364,7 @@ int main(void)
 		cmocka_unit_test(test_bounded_search),
 		cmocka_unit_test(test_patterns),
 		cmocka_unit_test(test_hostile_patterns),
+		cmocka_unit_test(test_many_hostile_patterns),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
