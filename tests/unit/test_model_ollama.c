@@ -190,6 +190,33 @@ static void test_review(void **state)
 	json_decref(fixture);
 }
 
+/* What a schema names again and again is not sent so often: its bytes count each time. */
+static void test_large_references(void **state)
+{
+	CLEANUP(buf_release) struct buf fixture = { 0 };
+	struct http_request http = { 0 };
+	json_t *tree;
+	int i;
+
+	(void)state;
+	buf_text(&fixture,
+		 "{\"request\":{\"name\":\"m\",\"contents\":[],\"tools\":[{\"name\":\"t\","
+		 "\"parameters\":{\"type\":\"object\",\"definitions\":{\"b\":{"
+		 "\"type\":\"string\",\"description\":\"");
+	for (i = 0; i < 100000; i++)
+		buf_char(&fixture, 'x');
+	buf_text(&fixture, "\"}},\"properties\":{");
+	for (i = 0; i < 200; i++)
+		buf_printf(&fixture, "%s\"p%d\":{\"$ref\":\"#/definitions/b\"}", i ? "," : "", i);
+	buf_text(&fixture, "}}}]}}");
+	tree = json_loadb(fixture.data, fixture.len, 0, NULL);
+	assert_non_null(tree);
+	assert_int_equal(ask_fixture(tree, &http, NULL), 0);
+	assert_in_range(http.body.len, 900000, 1200000);
+	http_request_release(&http);
+	json_decref(tree);
+}
+
 static const struct rig_error errors[] = {
 	{ "{\"error\":\"model 'x' not found\"}", "model 'x' not found" },
 	{ "{\"error\":{\"message\":\"limit\",\"type\":\"x\"}}", "limit" },
@@ -226,6 +253,7 @@ int main(void)
 		cmocka_unit_test(test_error_messages),
 		cmocka_unit_test(test_hosts),
 		cmocka_unit_test(test_review),
+		cmocka_unit_test(test_large_references),
 		cmocka_unit_test(test_memory),
 		cmocka_unit_test(test_recorded),
 		cmocka_unit_test(test_recorded_requests),
