@@ -3,6 +3,7 @@
  */
 #include "runner/run.h"
 
+#include "runner/open_calls.h"
 #include "runner/pairing.h"
 
 #include <errno.h>
@@ -256,29 +257,35 @@ static int commit_answers(struct batch *b, const struct buf *asked, struct chang
 	return r < 0 ? run_fail(b->run, NULL, &err) : 0;
 }
 
-/* The turn ends between call and answer: the log gets an answer all the same. */
-static void close_calls(struct batch *b)
+void calls_close(struct run *run, const struct content *answers)
 {
-	CLEANUP(content_free_p) struct content *content = content_new("user");
 	CLEANUP(event_release) struct event e = { 0 };
 	struct failure hidden = { 0 };
-	struct run run = *b->run;
+	struct run last = *run;
+
+	last.failure = &hidden; /* the turn fails already, for a better reason */
+	if (answers->count) {
+		event_set_content(&e, answers);
+		(void)!run_commit(&last, &e, NULL, NULL, 0);
+	}
+	failure_release(&hidden);
+}
+
+/* The turn ends between call and answer. */
+static void close_batch(struct batch *b)
+{
+	CLEANUP(content_free_p) struct content *content = content_new("user");
 	size_t i;
 
-	run.failure = &hidden; /* the turn fails already, for a better reason */
 	for (i = 0; content && i < b->count; i++) {
 		const struct call *call = &b->list[i];
 
 		if (!(call->tool && call->tool->long_running))
-			(void)!content_add_function(
-				content, PART_RESPONSE, call->id, call->name,
-				SPAN("{\"error\":\"the turn ended before the tool did\"}"));
+			(void)!content_add_function(content, PART_RESPONSE, call->id, call->name,
+						    SPAN(OPEN_CALLS_CUT_SHORT));
 	}
-	if (content && content->count) {
-		event_set_content(&e, content);
-		(void)!run_commit(&run, &e, NULL, NULL, 0);
-	}
-	failure_release(&hidden);
+	if (content)
+		calls_close(b->run, content);
 }
 
 /* What the calls mean for the agent */
@@ -329,7 +336,7 @@ static int run_batch(struct batch *b, struct calls_result *out)
 	if (r == 0)
 		r = commit_answers(b, &asked, &all);
 	if (r < 0) {
-		close_calls(b);
+		close_batch(b);
 		return r;
 	}
 	read_result(b, buf_span(&all.actions), out);

@@ -4,6 +4,7 @@
 #include "runner/run.h"
 
 #include "base/jsonmerge.h"
+#include "runner/open_calls.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -11,7 +12,8 @@
 struct listening {
 	struct run *run;
 	uint64_t line;
-	int failed; /* run->failure says why */
+	struct open_calls calls; /* of its events */
+	int failed;              /* run->failure says why */
 };
 
 static int refuse(struct listening *l, const struct err *err)
@@ -84,6 +86,8 @@ static int on_line(void *arg, struct span line)
 		failure_release(l->run->failure);
 		return refuse(l, &err);
 	}
+	if (l->failed == 0 && open_calls_note(&l->calls, &e) < 0)
+		l->failed = run_nomem(l->run);
 	return l->failed;
 }
 
@@ -95,12 +99,13 @@ static int commit_changes(struct run *run, struct changes *changes)
 	return changes_any(changes) ? run_commit(run, &e, changes, NULL, 0) : 0;
 }
 
-static int run_in(struct run *run, struct context *ctx)
+/* Its output, line by line, and how it ended. */
+static int listen_to(struct listening *l, struct context *ctx)
 {
-	struct listening l = { .run = run };
+	struct run *run = l->run;
 	CLEANUP(buf_release) struct buf input = { 0 };
 	CLEANUP(buf_release) struct buf why = { 0 };
-	struct process p = { .on_line = on_line, .arg = &l };
+	struct process p = { .on_line = on_line, .arg = l };
 	struct err err = { 0 };
 	int r;
 
@@ -110,12 +115,52 @@ static int run_in(struct run *run, struct context *ctx)
 	r = run_program(run, &run->agent->program, ctx, &p, &err);
 	if (r < 0)
 		r = run_fail(run, "AGENT_ERROR", &err);
-	else if (l.failed)
-		r = l.failed;
+	else if (l->failed)
+		r = l->failed;
 	else if (process_reason(&p, &why))
 		r = run_fail_text(run, "AGENT_ERROR", -EIO, "agent %s: %s", run->agent->name,
 				  buf_cstr(&why) ? why.data : "it failed");
 	process_release(&p);
+	return r;
+}
+
+static int add_answers(const struct open_calls *open, struct span answer, struct content *to)
+{
+	size_t n;
+	const struct asking *list = open_calls_list(open, &n);
+	size_t i;
+	int r = 0;
+
+	for (i = 0; r == 0 && i < n; i++)
+		r = asking_close(&list[i], answer, to);
+	return r;
+}
+
+/* The calls that it left open. result: how it ended, and what this returns then. */
+static int close_calls(struct listening *l, int result)
+{
+	CLEANUP(content_free_p) struct content *answers = content_new("user");
+	CLEANUP(event_release) struct event e = { 0 };
+	struct span answer = SPAN(OPEN_CALLS_CUT_SHORT);
+
+	if (result == 0)
+		answer = SPAN("{\"error\":\"the program ended without an answer\"}");
+	if (!answers || add_answers(&l->calls, answer, answers) < 0)
+		return run_nomem(l->run);
+	if (result < 0)
+		calls_close(l->run, answers);
+	if (result < 0 || !answers->count)
+		return result;
+	event_set_content(&e, answers);
+	return run_commit(l->run, &e, NULL, NULL, 0);
+}
+
+static int run_in(struct run *run, struct context *ctx)
+{
+	struct listening l = { .run = run };
+	int r = close_calls(&l, listen_to(&l, ctx));
+
+	open_calls_release(&l.calls);
 	return r;
 }
 

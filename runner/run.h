@@ -290,6 +290,8 @@ MUST_CHECK int calls_run(struct run *run, const struct offer *offer, const struc
 /* Calls that wait for a confirmation, and that the newest message decides. 1: there were some. */
 MUST_CHECK int calls_confirmed(struct run *run, const struct offer *offer,
 			       struct calls_result *out);
+/* The turn fails with calls open: the log gets these answers all the same, if any. */
+void calls_close(struct run *run, const struct content *answers);
 
 struct call {
 	struct run *run;

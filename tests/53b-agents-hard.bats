@@ -774,6 +774,84 @@ last|last here" "$(said 2)"
 	same CANCELLED "$(jq -r '.errorCode // empty' turns/latest/events.jsonl)"
 }
 
+# A program that calls, app $1: by the first word of the message it ends in one way or another.
+calling_program() {
+	file "$1" "${2-root_agent}.yaml" <<< $'agent_class: ./agent\nname: '"${3-prog}"
+	file "$1" agent <<-'E'
+		#!/usr/bin/python3
+		import json, os, sys, time
+		part = json.load(sys.stdin)["parts"][0]
+		word = part["text"].strip() if "text" in part else "answered"
+		def say(*parts, **more):
+		    print(json.dumps({"content": {"role": "model", "parts": parts}, **more}), flush=True)
+		def call(id):
+		    return {"functionCall": {"id": id, "name": "look", "args": {}}}
+		def answer(id):
+		    return {"functionResponse": {"id": id, "name": "look", "response": {"result": id}}}
+		if word == "answered":
+		    say({"text": "got " + json.dumps(part["functionResponse"]["response"])})
+		elif word == "wait":
+		    say(call("w-1"), longRunningToolIds=["w-1"])
+		elif word == "request":
+		    say({"functionCall": {"id": "r-1", "name": "adk_request_confirmation", "args": {}}}, longRunningToolIds=["r-1"])
+		elif word == "settled":
+		    say(call("s-1"), longRunningToolIds=["s-1"])
+		    say(answer("s-1"))
+		else:
+		    say(call("a-1"), call("b-1"), {"text": "well"})
+		    say(call("c-1"), answer("c-1"))
+		    say({"functionCall": {"name": "nameless", "args": {}}})
+		    say(call("late"), call("d-1"), longRunningToolIds=["late"])
+		    say(answer("b-1"), {"functionResponse": {"name": "nameless", "response": {}}})
+		    if word == "fail":
+		        sys.exit("no more")
+		    elif word == "junk":
+		        print("{}}", flush=True)
+		    elif word == "slow":
+		        time.sleep(100)
+	E
+	session "$1"
+}
+
+# Calls of the newest turn that were closed with an error: who says so, which, and why.
+closed_calls() {
+	jq -c '[.author, .branch, .content.role] + [.content.parts[]?.functionResponse | select(.response.error)
+		| .id, .name, .response.error] | select(length > 3)' turns/latest/events.jsonl
+}
+
+@test "program agents: no call stays open when the program fails, is cancelled, or ends well" {
+	local early='the turn ended before the tool did' late='the program ended without an answer'
+
+	calling_program oc
+	say fail
+	same "agent prog: exit status 1: no more" "$(cat turns/latest/error)"
+	same "[\"prog\",null,\"user\",\"a-1\",\"look\",\"$early\",\"d-1\",\"look\",\"$early\"]" "$(closed_calls)"
+	same '["prog","AGENT_ERROR"]' "$(tail -n 1 events.jsonl | jq -c '[.author, .errorCode]')"
+	say junk
+	same "[\"prog\",null,\"user\",\"a-1\",\"look\",\"$early\",\"d-1\",\"look\",\"$early\"]" "$(closed_calls)"
+	echo slow > input
+	eventually 20 grep -q nameless.*response turns/3/events.jsonl
+	echo cancel > ctl
+	same "failed 3" "$(timeout 60 cat wait)"
+	same "[\"prog\",null,\"user\",\"a-1\",\"look\",\"$early\",\"d-1\",\"look\",\"$early\"]" "$(closed_calls)"
+	same '["prog","CANCELLED"]' "$(tail -n 1 events.jsonl | jq -c '[.author, .errorCode]')"
+	say well
+	same "done" "$(cat turns/latest/status)"
+	same "[\"prog\",null,\"user\",\"a-1\",\"look\",\"$late\",\"d-1\",\"look\",\"$late\"]" "$(closed_calls)"
+}
+
+@test "program agents side by side: each closes its own calls, on its branch" {
+	workflow ob root_agent.yaml both Parallel l r
+	calling_program ob l l
+	calling_program ob r r
+	say fail
+	same '["l","both.l","user","a-1"]
+["r","both.r","user","a-1"]' "$(closed_calls | jq -c '.[:4]' | sort)"
+	say settled
+	same "done" "$(cat turns/latest/status)"
+	same "" "$(closed_calls)"
+}
+
 @test "instructions: static parts, placeholders with artifacts, and what is not there" {
 	file in root_agent.yaml <<-'E'
 		name: a
