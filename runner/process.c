@@ -129,6 +129,7 @@ static void give_lines(struct member *m)
 
 static void give_last_line(struct member *m)
 {
+	m->p->is_cut = true;
 	if (m->line.len && !m->p->failure)
 		give_line(m, buf_span(&m->line));
 	buf_clear(&m->line);

@@ -50,6 +50,7 @@ struct process {
 	 */
 	int (*on_line)(void *arg, struct span line);
 	void *arg;
+	bool is_cut; /* while it is called: the output ended in the line, which had no newline */
 
 	/*
 	 * Its user cannot enter the session nor the context: a sandbox has neither. When it has

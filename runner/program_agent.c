@@ -11,16 +11,23 @@
 
 struct listening {
 	struct run *run;
+	const struct process *process;
 	uint64_t line;
 	struct open_calls calls; /* of its events */
 	int failed;              /* run->failure says why */
+	struct err cut;          /* why the line in which its output ended is no event, or none */
 };
 
-static int refuse(struct listening *l, const struct err *err)
+/* Of a line in which the output ended, the way in which the program ends is the better reason. */
+static int refuse(struct listening *l, const struct err *why)
 {
-	l->failed = run_fail_text(l->run, "AGENT_ERROR", -EIO,
-				  "agent %s: line %llu of its output: %s", l->run->agent->name,
-				  (unsigned long long)l->line, err->text);
+	struct err err;
+
+	(void)err_set(&err, -EIO, "agent %s: line %llu of its output: %s", l->run->agent->name,
+		      (unsigned long long)l->line, why->text);
+	if (l->process->is_cut)
+		l->cut = err;
+	l->failed = l->process->is_cut ? 0 : run_fail(l->run, "AGENT_ERROR", &err);
 	return l->failed;
 }
 
@@ -112,6 +119,7 @@ static int listen_to(struct listening *l, struct context *ctx)
 	buf_span_add(&input, run->ground->message);
 	buf_char(&input, '\n');
 	p.input = buf_span(&input);
+	l->process = &p;
 	r = run_program(run, &run->agent->program, ctx, &p, &err);
 	if (r < 0)
 		r = run_fail(run, "AGENT_ERROR", &err);
@@ -120,6 +128,8 @@ static int listen_to(struct listening *l, struct context *ctx)
 	else if (process_reason(&p, &why))
 		r = run_fail_text(run, "AGENT_ERROR", -EIO, "agent %s: %s", run->agent->name,
 				  buf_cstr(&why) ? why.data : "it failed");
+	else if (l->cut.code)
+		r = run_fail(run, "AGENT_ERROR", &l->cut);
 	process_release(&p);
 	return r;
 }

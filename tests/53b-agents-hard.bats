@@ -774,6 +774,40 @@ last|last here" "$(said 2)"
 	same CANCELLED "$(jq -r '.errorCode // empty' turns/latest/events.jsonl)"
 }
 
+@test "a program agent that ends in the middle of a line: the error names how it ended" {
+	file cl root_agent.yaml <<< $'agent_class: ./agent\nname: prog'
+	file cl agent <<-'E'
+		#!/usr/bin/python3
+		import json, os, sys
+		word = json.load(sys.stdin)["parts"][0]["text"].strip()
+		print('{"content":{"role":"model","parts":[{"text":"good"}]}}')
+		sys.stdout.write('{"content":{"parts":[{"text":"' + ("" if word == "byte" else "cut"))
+		sys.stdout.flush()
+		if word == "byte":
+		    os.write(1, b"\xc3")
+		elif word == "newline":
+		    print(flush=True)
+		elif word == "closed":
+		    os.close(1)
+		    os.close(2)
+		    os.kill(os.getpid(), 11)
+		if word in ("segv", "byte"):
+		    os.kill(os.getpid(), 11)
+		elif word != "well":
+		    sys.exit("it broke")
+	E
+	session cl
+	for word in segv:'killed by SIGSEGV' byte:'killed by SIGSEGV' exit:'exit status 1: it broke' \
+		closed:'killed by SIGSEGV' \
+		newline:'line 2 of its output: it ends too early to be JSON' \
+		well:'line 2 of its output: it ends too early to be JSON'; do
+		say "${word%%:*}"
+		same "agent prog: ${word#*:}" "$(cat turns/latest/error)"
+		same good "$(cat output)"
+		same AGENT_ERROR "$(jq -r '.errorCode // empty' turns/latest/events.jsonl)"
+	done
+}
+
 # A program that calls, app $1: by the first word of the message it ends in one way or another.
 calling_program() {
 	file "$1" "${2-root_agent}.yaml" <<< $'agent_class: ./agent\nname: '"${3-prog}"
