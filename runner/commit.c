@@ -4,6 +4,7 @@
 #include "runner/run.h"
 
 #include "base/clock.h"
+#include "base/jsonmerge.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -41,6 +42,8 @@ void run_tell_before(const struct run *run, struct event *e)
 {
 	CLEANUP(buf_release) struct buf list = { 0 };
 	CLEANUP(buf_release) struct buf json = { 0 };
+	CLEANUP(buf_release) struct buf whole = { 0 };
+	struct span old = event_json(e, EVENT_CUSTOM_METADATA);
 
 	add_before(run, &list);
 	if (!list.len)
@@ -48,8 +51,9 @@ void run_tell_before(const struct run *run, struct event *e)
 	buf_text(&json, "{\"adkfs.transfers\":");
 	buf_span_add(&json, buf_span(&list));
 	buf_text(&json, "]}");
-	e->text.failed |= list.failed || json.failed;
-	event_set_json(e, EVENT_CUSTOM_METADATA, buf_span(&json));
+	e->text.failed |= list.failed || json.failed ||
+			  json_merge(old.len ? old : SPAN("{}"), buf_span(&json), &whole) < 0;
+	event_set_json(e, EVENT_CUSTOM_METADATA, buf_span(&whole));
 }
 
 bool run_streams(const struct run *run)

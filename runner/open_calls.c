@@ -112,6 +112,27 @@ int open_calls_note(struct open_calls *open, const struct event *e)
 	return content_has(content, PART_CALL) ? add_asking(open, e, &content) : 0;
 }
 
+static bool is_open(const struct asking *a, const struct part *p, bool long_running)
+{
+	return p->kind == PART_CALL &&
+	       pairing_lists(buf_span(&a->long_running), p->id) == long_running;
+}
+
+bool open_calls_wait(const struct open_calls *open)
+{
+	size_t n;
+	const struct asking *list = open_calls_list(open, &n);
+	size_t k;
+
+	for (; n > 0; n--, list++) {
+		for (k = 0; k < list->content->count; k++) {
+			if (is_open(list, &list->content->parts[k], true))
+				return true;
+		}
+	}
+	return false;
+}
+
 int asking_close(const struct asking *a, struct span response, struct content *to)
 {
 	size_t i;
@@ -120,7 +141,7 @@ int asking_close(const struct asking *a, struct span response, struct content *t
 	for (i = 0; r == 0 && i < a->content->count; i++) {
 		const struct part *p = &a->content->parts[i];
 
-		if (p->kind == PART_CALL && !pairing_lists(buf_span(&a->long_running), p->id))
+		if (is_open(a, p, false))
 			r = content_add_function(to, PART_RESPONSE, p->id, p->name, response);
 	}
 	return r;

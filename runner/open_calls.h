@@ -32,6 +32,9 @@ void open_calls_release(struct open_calls *open);
 /* The events with open calls; borrowed until the next one is noted. */
 struct asking *open_calls_list(const struct open_calls *open, size_t *n);
 
+/* Whether one of them may be answered later. */
+bool open_calls_wait(const struct open_calls *open);
+
 /* Add a response, JSON, to each of an event's open calls that cannot be answered later. -ENOMEM. */
 MUST_CHECK int asking_close(const struct asking *a, struct span response, struct content *to);
 

@@ -87,6 +87,8 @@ static int on_line(void *arg, struct span line)
 		show_partial(l->run, &e);
 		return 0;
 	}
+	if (event_json(&e, EVENT_LONG_RUNNING).len)
+		run_tell_before(l->run, &e);
 	l->failed = run_commit(l->run, &e, NULL, NULL, 0);
 	if (l->failed == -EINVAL || l->failed == -EEXIST || l->failed == -EFBIG) {
 		err = l->run->failure->err;
@@ -168,8 +170,12 @@ static int close_calls(struct listening *l, int result)
 static int run_in(struct run *run, struct context *ctx)
 {
 	struct listening l = { .run = run };
-	int r = close_calls(&l, listen_to(&l, ctx));
+	int r = listen_to(&l, ctx);
 
+	if (!run->ground->nested) { /* else nobody reads what is open, nor answers it */
+		r = close_calls(&l, r);
+		run->paused |= r == 0 && open_calls_wait(&l.calls);
+	}
 	open_calls_release(&l.calls);
 	return r;
 }

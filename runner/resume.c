@@ -290,7 +290,7 @@ static int resume_one(struct run *run, struct resumed *one, const struct resumed
 {
 	CLEANUP(pause_release)
 	struct pause pause = { .agent = run->agent, .branch = one->branch };
-	int r = confirm_is_spent(run);
+	int r = run->agent->kind == AGENT_PROGRAM ? 0 : confirm_is_spent(run);
 
 	if (r)
 		return r < 0 ? r : 0;

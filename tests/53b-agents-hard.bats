@@ -886,6 +886,88 @@ closed_calls() {
 	same "" "$(closed_calls)"
 }
 
+@test "program agents: a long-running call pauses the loop around it, and the answer goes on behind it" {
+	file pl root_agent.yaml <<-'E'
+		agent_class: LoopAgent
+		name: flow
+		max_iterations: 2
+		sub_agents: [{config_path: a.yaml}, {config_path: b.yaml}]
+	E
+	calling_program pl a a
+	talker pl b
+	file pl sign <<< $'#!/bin/sh\necho \'{"parts":[{"text":"signed"}]}\''
+	echo 'after_agent_callbacks: [{name: sign}]' >> "$AGENTS/pl/a.yaml"
+	say wait
+	same "idle" "$(cat status)"
+	same "user|wait
+a|calls look
+flow" "$(story turns/1/events.jsonl)"
+	same '{"current_sub_agent":"a","times_looped":0}' "$(tail -n 1 events.jsonl | jq -c .actions.agentState)"
+	daemon_restart
+	back
+	answer w-1 look '{"n":7}'
+	same "done" "$(cat turns/2/status)"
+	# The second round gets the same message, the answer.
+	same 'a|got {"n": 7}
+a|signed
+b|b here
+a|got {"n": 7}
+a|signed
+b|b here' "$(said 2)"
+	same '["flow",true]' "$(tail -n 1 events.jsonl | jq -c '[.author, .actions.endOfAgent]')"
+	say settled
+	same "a|signed
+b|b here
+a|signed
+b|b here" "$(said 3)"
+}
+
+@test "program agents: side by side, behind a transfer, with a request of their own, and as a tool" {
+	workflow pq root_agent.yaml root Sequential both end
+	workflow pq both.yaml both Parallel l t
+	calling_program pq l l
+	talker pq t
+	talker pq end
+	say wait
+	same "t|both.t|t here" "$(said 1)"
+	answer w-1 look '{}'
+	same "l|both.l|got {}
+end|end here" "$(said 2)"
+	# A request for a confirmation is a call like others.
+	say request
+	same "t|both.t|t here" "$(said 3)"
+	yes_to r-1
+	same 'l|both.l|got {"confirmed": true}
+end|end here' "$(said 4)"
+	# Who handed over is known: its after_agent comes behind the answer.
+	llm pt root_agent.yaml desk "sub_agents: [{config_path: a.yaml}]" "after_agent_callbacks: [{name: sign}]"
+	rules pt desk <<< '[{calls: [{name: transfer_to_agent, args: {agent_name: a}}]}]'
+	file pt sign <<< $'#!/bin/sh\necho \'{"parts":[{"text":"signed"}]}\''
+	calling_program pt a a
+	sed -i 's/longRunningToolIds=\["w-1"\]/longRunningToolIds=["w-1"], customMetadata={"mine": 1}/' "$AGENTS/pt/agent"
+	say wait
+	same "" "$(said 1)"
+	same '{"adkfs.transfers":["desk"],"mine":1}' "$(jq -c 'select(.longRunningToolIds) | .customMetadata' -S events.jsonl)"
+	answer w-1 look '{}'
+	same "a|got {}
+desk|signed" "$(said 2)"
+	# Called as a tool it cannot wait.
+	llm pn root_agent.yaml boss "tools: [{name: AgentTool, args: {agent: {config_path: flow.yaml}}}]"
+	rules pn boss <<< '[{when: {tool: flow}, text: "${result.result}"}, {calls: [{name: flow, args: {request: wait}}]}]'
+	workflow pn flow.yaml flow Sequential a b
+	calling_program pn a a
+	talker pn b
+	say go
+	same "b here" "$(cat output)"
+	same "done" "$(cat turns/1/status)"
+	# What it said with a call that it leaves is its answer.
+	sed -i 's/{config_path: flow.yaml}/{config_path: a.yaml}/' "$AGENTS/pn/root_agent.yaml"
+	rules pn boss <<< '[{when: {tool: a}, text: "${result.result}"}, {calls: [{name: a, args: {request: words}}]}]'
+	sed -i 's/word == "wait":/word == "words":\n    say({"text": "my words"}, call("x"))\nelif word == "wait":/' "$AGENTS/pn/agent"
+	say go
+	same "my words" "$(cat output)"
+}
+
 @test "instructions: static parts, placeholders with artifacts, and what is not there" {
 	file in root_agent.yaml <<-'E'
 		name: a
