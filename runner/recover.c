@@ -39,16 +39,38 @@ static int resume(struct runner *rn, const struct leftover *left, struct err *er
 	return live ? runner_enqueue(rn, live, err) : -ENOMEM;
 }
 
-static int recover_compactions(struct runner *rn, struct err *err)
+/* Of two things that are left in a session, the one behind a turn comes after that. */
+static bool is_before(const struct leftover *compaction, const struct leftover *turn)
 {
-	CLEANUP(buf_release) struct buf list = { 0 };
-	const struct leftover *left;
-	size_t i;
-	int r = compaction_list(rn->options.store, note_leftover, &list, err);
+	if (compaction->ref.session != turn->ref.session)
+		return compaction->ref.session < turn->ref.session;
+	return compaction->n < turn->n;
+}
 
-	left = (const struct leftover *)(const void *)list.data;
-	for (i = 0; r == 0 && i < list.len / sizeof *left; i++)
-		r = runner_enqueue_compaction(rn, left[i].ref, left[i].n, err);
+/*
+ * Workers begin at once: what comes first in a session has to be queued first. Both lists are
+ * in order of sessions, and within each.
+ */
+static int recover_all(struct runner *rn, const struct buf *turns, const struct buf *compactions,
+		       struct err *err)
+{
+	const struct leftover *turn = (const struct leftover *)(const void *)turns->data;
+	const struct leftover *compaction =
+		(const struct leftover *)(const void *)compactions->data;
+	size_t n = turns->len / sizeof *turn;
+	size_t m = compactions->len / sizeof *compaction;
+	int r = 0;
+
+	while (r == 0 && (n || m)) {
+		if (m && (!n || is_before(compaction, turn))) {
+			r = runner_enqueue_compaction(rn, compaction->ref, compaction->n, err);
+			compaction++;
+			m--;
+		} else {
+			r = resume(rn, turn++, err);
+			n--;
+		}
+	}
 	return r;
 }
 
@@ -90,17 +112,16 @@ static int resubmit(struct runner *rn, struct message *m, struct err *err)
 int runner_recover(struct runner *rn, struct err *err)
 {
 	CLEANUP(buf_release) struct buf turns = { 0 };
+	CLEANUP(buf_release) struct buf compactions = { 0 };
 	CLEANUP(buf_release) struct buf messages = { 0 };
-	struct leftover *left;
 	struct message *m;
 	size_t i;
 	int r = turn_unfinished(rn->options.store, note_leftover, &turns, err);
 
-	left = (struct leftover *)(void *)turns.data;
-	for (i = 0; r == 0 && i < turns.len / sizeof *left; i++)
-		r = resume(rn, &left[i], err);
 	if (r == 0)
-		r = recover_compactions(rn, err);
+		r = compaction_list(rn->options.store, note_leftover, &compactions, err);
+	if (r == 0)
+		r = recover_all(rn, &turns, &compactions, err);
 	if (r == 0)
 		r = message_staged(rn->options.store, note_message, &messages, err);
 	m = (struct message *)(void *)messages.data;

@@ -17,7 +17,7 @@ MUST_CHECK int compaction_ask(struct store *st, struct ref session, uint64_t beh
 MUST_CHECK int compaction_done(struct store *st, struct ref session, uint64_t behind,
 			       struct err *err);
 
-/* Every one, of all sessions, in order within each. Not 0 from fn ends it. */
+/* Every one, in order of sessions' numbers and within each. Not 0 from fn ends it. */
 typedef int compaction_fn(void *arg, struct ref session, uint64_t behind);
 MUST_CHECK int compaction_list(struct store *st, compaction_fn *fn, void *arg, struct err *err);
 

@@ -113,7 +113,7 @@ MUST_CHECK int turn_events(struct store *st, struct ref session, const struct tu
 /* Append what an event adds to the answer's text: nothing for the user's. */
 MUST_CHECK int turn_event_output(const struct event *e, struct buf *out);
 
-/* Every turn that has not ended, of all sessions, in order within each. */
+/* Every turn that has not ended, in order of sessions' numbers and within each. */
 typedef int unfinished_fn(void *arg, struct ref session, uint64_t n);
 MUST_CHECK int turn_unfinished(struct store *st, unfinished_fn *fn, void *arg, struct err *err);
 

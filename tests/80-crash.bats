@@ -214,3 +214,33 @@ enough() {
 		same "$n" "$(wc -l < events.jsonl)"
 	done
 }
+
+# Which came first in the log: the message, answer or summary.
+order() {
+	jq -r 'if .actions.compaction then "summary" else select(.author != "user")
+		| .content.parts[0].text end' events.jsonl
+}
+
+@test "kill -9 while a compaction runs or waits: what came later waits for it" {
+	session compact
+	say forever
+	echo compact > ctl
+	echo two > input
+	echo 'slow three' > input
+	echo compact > ctl
+	echo four > input
+	same 'queued' "$(cat turns/2/status)"
+	daemon_kill
+	sed -i 's/forever/never/' "$AGENTS/compact/script.yaml"
+	cd "$TMP"
+	daemon_start
+	back
+	same idle "$(timeout 60 cat wait)"
+	same 'you said forever
+summary
+you said two
+you said three
+summary
+you said four' "$(order)"
+	[ ! -s .errors ]
+}
