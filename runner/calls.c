@@ -131,24 +131,6 @@ static int limit_answer(struct call *call, size_t *total)
 	return r;
 }
 
-/*
- * The answer of a call goes into the content. A long-running one that has none says nothing, but
- * where the log has a placeholder for it, in whose place comes that it is pending: the event lists
- * it as long-running then, as it is no answer that ends the wait.
- */
-static int add_answer(const struct call *call, struct content *content, struct buf *pending)
-{
-	if (call->response.len)
-		return content_add_function(content, PART_RESPONSE, call->id, call->name,
-					    buf_span(&call->response));
-	if (!call->approved)
-		return 0;
-	buf_char(pending, pending->len ? ',' : '[');
-	json_quote(pending, span_of(call->id));
-	return content_add_function(content, PART_RESPONSE, call->id, call->name,
-				    SPAN(PAIRING_PENDING));
-}
-
 /* The event of all answers in the making. */
 struct answers {
 	struct event e;
@@ -161,6 +143,40 @@ static void answers_release(struct answers *a)
 	event_release(&a->e);
 	content_free(a->content);
 	buf_release(&a->pending);
+}
+
+/*
+ * A long-running call without an answer says nothing, but where the log has a placeholder for it,
+ * in whose place comes that it is pending: the event lists it as long-running then, as it is no
+ * answer that ends the wait.
+ */
+static int add_none(struct answers *a, const struct call *call)
+{
+	if (!call->approved)
+		return 0;
+	buf_char(&a->pending, a->pending.len ? ',' : '[');
+	json_quote(&a->pending, span_of(call->id));
+	return content_add_function(a->content, PART_RESPONSE, call->id, call->name,
+				    SPAN(PAIRING_PENDING));
+}
+
+static int add_answer(struct answers *a, const struct call *call)
+{
+	if (!call->response.len)
+		return add_none(a, call);
+	return content_add_function(a->content, PART_RESPONSE, call->id, call->name,
+				    buf_span(&call->response));
+}
+
+static void put_answers(struct answers *a)
+{
+	if (a->content->count)
+		event_set_content(&a->e, a->content);
+	if (a->pending.len) {
+		buf_char(&a->pending, ']');
+		a->e.text.failed |= a->pending.failed;
+		event_set_json(&a->e, EVENT_LONG_RUNNING, buf_span(&a->pending));
+	}
 }
 
 static int merge_all(struct batch *b, struct changes *all, struct answers *a, struct err *err)
@@ -176,15 +192,10 @@ static int merge_all(struct batch *b, struct changes *all, struct answers *a, st
 		if (r == 0)
 			r = changes_merge(all, &call->changes, err);
 		if (r == 0)
-			r = add_answer(call, a->content, &a->pending);
+			r = add_answer(a, call);
 	}
-	if (r == 0 && a->content->count)
-		event_set_content(&a->e, a->content);
-	if (r == 0 && a->pending.len) {
-		buf_char(&a->pending, ']');
-		a->e.text.failed |= a->pending.failed;
-		event_set_json(&a->e, EVENT_LONG_RUNNING, buf_span(&a->pending));
-	}
+	if (r == 0)
+		put_answers(a);
 	if (r < 0 && !err->code)
 		err->code = r;
 	return r;
@@ -257,35 +268,46 @@ static int commit_answers(struct batch *b, const struct buf *asked, struct chang
 	return r < 0 ? run_fail(b->run, NULL, &err) : 0;
 }
 
-void calls_close(struct run *run, const struct content *answers)
+/* The last event of a turn that fails already, for a better reason than this could have. */
+static void close_with(struct run *run, struct event *e)
 {
-	CLEANUP(event_release) struct event e = { 0 };
 	struct failure hidden = { 0 };
 	struct run last = *run;
 
-	last.failure = &hidden; /* the turn fails already, for a better reason */
-	if (answers->count) {
-		event_set_content(&e, answers);
-		(void)!run_commit(&last, &e, NULL, NULL, 0);
-	}
+	last.failure = &hidden;
+	(void)!run_commit(&last, e, NULL, NULL, 0);
 	failure_release(&hidden);
+}
+
+void calls_close(struct run *run, const struct content *answers)
+{
+	CLEANUP(event_release) struct event e = { 0 };
+
+	if (!answers->count)
+		return;
+	event_set_content(&e, answers);
+	close_with(run, &e);
 }
 
 /* The turn ends between call and answer. */
 static void close_batch(struct batch *b)
 {
-	CLEANUP(content_free_p) struct content *content = content_new("user");
+	CLEANUP(answers_release) struct answers a = { .content = content_new("user") };
 	size_t i;
 
-	for (i = 0; content && i < b->count; i++) {
+	for (i = 0; a.content && i < b->count; i++) {
 		const struct call *call = &b->list[i];
 
-		if (!(call->tool && call->tool->long_running))
-			(void)!content_add_function(content, PART_RESPONSE, call->id, call->name,
+		if (call->tool && call->tool->long_running)
+			(void)!add_none(&a, call);
+		else
+			(void)!content_add_function(a.content, PART_RESPONSE, call->id, call->name,
 						    SPAN(OPEN_CALLS_CUT_SHORT));
 	}
-	if (content)
-		calls_close(b->run, content);
+	if (!a.content || !a.content->count)
+		return;
+	put_answers(&a);
+	close_with(b->run, &a.e);
 }
 
 /* What the calls mean for the agent */

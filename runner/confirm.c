@@ -162,22 +162,19 @@ static int match_call(void *arg, const struct call_info *info)
 	return 1;
 }
 
-/* Whether the call still waits: an answer to a request works once. */
-static bool still_waits(struct run *run, const char *id)
+/* Whether the call still waits in turn n: an answer to a request works once. */
+static bool still_waits(struct store *st, struct ref session, uint64_t n, const char *id)
 {
-	struct invocation *in = run->ground->in;
-	struct store *st = in->host->store;
 	struct call_info *info = malloc(sizeof *info);
 	struct call_search search = { id, info };
 	struct part part = { 0 };
-	uint64_t n = in->live->n;
 	uint64_t end = n > CALL_LOOK_BACK ? n - CALL_LOOK_BACK : 0;
 	bool waits = false;
 	int r = 0;
 
 	while (info && r == 0 && n > end)
-		r = call_list(st, in->live->ref, n--, 0, match_call, &search, NULL);
-	if (r == 1 && call_part(st, in->live->ref, &info->answer, &part, NULL) == 0)
+		r = call_list(st, session, n--, 0, match_call, &search, NULL);
+	if (r == 1 && call_part(st, session, &info->answer, &part, NULL) == 0)
 		waits = confirm_is_placeholder(&part);
 	part_release(&part);
 	free(info);
@@ -205,58 +202,74 @@ static bool same_call(const struct part *call, struct span original)
 	       span_is(args, call->json ? call->json : "{}");
 }
 
-/* The original call of a request, checked against the log. 1: there is nothing to decide. */
-static int find_original(struct run *run, const struct part *request, struct confirmed *out,
-			 struct err *err)
+void decision_release(struct decision *d)
 {
-	struct invocation *in = run->ground->in;
-	CLEANUP(content_free_p) struct content *content = NULL;
+	content_free(d->request);
+	content_free(d->content);
+	buf_release(&d->author);
+	buf_release(&d->branch);
+	buf_release(&d->line);
+}
+
+/* Where the log calls that; the call is in *content. 1: nowhere. */
+static int find_call(struct store *st, struct ref session, const char *id, struct decision *d,
+		     struct content **content, const struct part **call, struct err *err)
+{
+	int r;
+
+	buf_clear(&d->author);
+	buf_clear(&d->branch);
+	buf_clear(&d->line);
+	r = select_caller(st, session, id, &d->author, &d->branch, &d->line, err);
+	if (r < 0)
+		return r == -ENOENT ? 1 : r;
+	*call = call_in_line(buf_span(&d->line), id, content);
+	return !*call;
+}
+
+int decision_find(struct store *st, struct ref session, uint64_t n, const struct part *answer,
+		  struct decision *d, struct err *err)
+{
 	CLEANUP(buf_release) struct buf id = { 0 };
-	CLEANUP(buf_release) struct buf author = { 0 };
-	CLEANUP(buf_release) struct buf branch = { 0 };
-	CLEANUP(buf_release) struct buf line = { 0 };
-	const struct part *call;
-	struct span original;
+	struct err reason = { 0 };
+	const struct part *request;
 	struct span value;
 	int r;
 
-	if (json_member(span_of(request->json), "originalFunctionCall", &original) < 0 ||
-	    json_member(original, "id", &value) < 0 || json_unquote(value, &id) < 0 ||
-	    !buf_cstr(&id))
+	if (answer->kind != PART_RESPONSE || !answer->id || !answer->json ||
+	    strcmp(answer->name, REQUEST) != 0)
 		return 1;
-	r = select_caller(in->host->store, in->live->ref, id.data, &author, &branch, &line, err);
-	if (r < 0)
-		return r == -ENOENT ? 1 : r;
-	call = call_in_line(buf_span(&line), id.data, &content);
-	if (!call || !span_is(buf_span(&author), run->agent->name) || !still_waits(run, id.data))
-		return 1;
-	if (!same_call(call, original)) {
-		out->approved = false;
-		out->reason = "what was confirmed is not the call that was made";
-	}
-	return copy_call(call, out);
+	r = find_call(st, session, answer->id, d, &d->request, &request, &reason);
+	if (r == 0 && (!request->json || strcmp(request->name, REQUEST) != 0 ||
+		       json_member(span_of(request->json), "originalFunctionCall", &d->asked) < 0 ||
+		       json_member(d->asked, "id", &value) < 0 || json_unquote(value, &id) < 0 ||
+		       !buf_cstr(&id)))
+		r = 1;
+	if (r == 0)
+		r = find_call(st, session, id.data, d, &d->content, &d->call, &reason);
+	if (r == 0)
+		d->approved = says_yes(span_of(answer->json)) && same_call(d->call, d->asked);
+	if (r < 0 && err)
+		*err = reason;
+	return r == 0 && !still_waits(st, session, n, id.data) ? 1 : r;
 }
 
+/* 1: there is nothing to decide, or not by this agent. */
 static int find_one(struct run *run, const struct part *answer, struct confirmed *out,
 		    struct err *err)
 {
 	struct invocation *in = run->ground->in;
-	CLEANUP(content_free_p) struct content *content = NULL;
-	CLEANUP(buf_release) struct buf author = { 0 };
-	CLEANUP(buf_release) struct buf branch = { 0 };
-	CLEANUP(buf_release) struct buf line = { 0 };
-	const struct part *request;
-	int r = select_caller(in->host->store, in->live->ref, answer->id, &author, &branch, &line,
-			      err);
+	CLEANUP(decision_release) struct decision d = { 0 };
+	int r = decision_find(in->host->store, in->live->ref, in->live->n, answer, &d, err);
 
-	if (r < 0)
-		return r == -ENOENT ? 1 : r;
-	request = call_in_line(buf_span(&line), answer->id, &content);
-	if (!request || !request->json || strcmp(request->name, REQUEST) != 0)
+	if (r)
+		return r;
+	if (!span_is(buf_span(&d.author), run->agent->name))
 		return 1;
-	*out = (struct confirmed){ .approved = says_yes(span_of(answer->json)),
-				   .reason = "rejected by the user" };
-	return find_original(run, request, out, err);
+	*out = (struct confirmed){ .approved = d.approved, .reason = "rejected by the user" };
+	if (!same_call(d.call, d.asked))
+		out->reason = "what was confirmed is not the call that was made";
+	return copy_call(d.call, out);
 }
 
 /* A request that was answered twice in one message: the first counts. The last one goes then. */
@@ -289,11 +302,7 @@ int confirm_find(struct run *run, struct confirmed **list, size_t *n)
 	if (!*list)
 		return run_nomem(run);
 	for (i = 0; r >= 0 && i < message->count; i++) {
-		const struct part *p = &message->parts[i];
-
-		if (p->kind != PART_RESPONSE || !p->id || !p->json || strcmp(p->name, REQUEST) != 0)
-			continue;
-		r = find_one(run, p, &(*list)[*n], &err);
+		r = find_one(run, &message->parts[i], &(*list)[*n], &err);
 		if (r == 0 && !is_listed(*list, *n))
 			++*n;
 	}

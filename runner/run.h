@@ -338,6 +338,22 @@ MUST_CHECK int call_act(struct call *call, const char *name, struct span json);
  */
 MUST_CHECK int confirm_ask(struct run *run, const struct call *calls, size_t n, struct buf *asked);
 
+/* What a response to a request decides about. */
+struct decision {
+	struct content *request; /* the request */
+	struct span asked;       /* call that it shows, as JSON; borrowed from it */
+	struct content *content; /* of the event that calls */
+	const struct part *call; /* in that */
+	bool approved;           /* it may be made */
+	struct buf author;       /* of the event, as its branch and its line */
+	struct buf branch;
+	struct buf line;
+};
+/* n: of the turn that the response is in. d: all zero. 1: none that still waits. */
+MUST_CHECK int decision_find(struct store *st, struct ref session, uint64_t n,
+			     const struct part *answer, struct decision *d, struct err *err);
+void decision_release(struct decision *d);
+
 /* A call that the newest message decides about. */
 struct confirmed {
 	char *id;

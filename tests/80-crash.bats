@@ -1,5 +1,6 @@
 # What survives when the daemon is killed.
 load lib/mount
+load lib/agents
 
 setup() {
 	mount_setup
@@ -212,6 +213,139 @@ enough() {
 		daemon_start
 		back
 		same "$n" "$(wc -l < events.jsonl)"
+	done
+}
+
+# responses NAME: what its calls were answered in the log, with the author and the branch.
+responses() {
+	jq -r --arg name "$1" '[.author, (.branch // empty), (.content.parts[]?.functionResponse
+		| select(.name == $name) | .id + " " + (.response | tojson))] | select(length > 1 and
+		(.[-1] | startswith("d-"))) | join("|")' events.jsonl
+}
+
+# said_ok ID...: one message that allows what these requests ask for; nothing is waited for.
+said_ok() {
+	jq -nc '{role: "user", parts: [$ARGS.positional[] | {functionResponse:
+		{id: ., name: "adk_request_confirmation", response: {confirmed: true}}}]}' --args "$@" > input.json
+}
+
+requests() {
+	jq -r '.content.parts[]?.functionCall | select(.name == "adk_request_confirmation") | .id' events.jsonl
+}
+
+ENDED='{"error":"the turn ended before the tool did"}'
+
+# A tool that needs to be allowed, notes that it runs, and stays when it is told to.
+deploys() {
+	tool "$1" deploy '{"description":"d","requireConfirmation":true}' <<-'E'
+		#!/bin/sh
+		n=$(jq -r .n)
+		echo run >> "$ADKFS_SESSION/artifacts/$n"
+		[ "$n" != stay ] || exec tail -f /dev/null
+		echo "{\"n\":\"$n\"}"
+	E
+}
+
+@test "kill -9 while a tool runs that was allowed: its call is closed, and is not made again" {
+	llm c root_agent.yaml ops "tools: [{name: tools/deploy}]"
+	rules c ops <<-'E'
+		- when: {tool: deploy}
+		  text: all is there
+		- calls: [{name: deploy, id: d-1, args: {n: stay}}]
+	E
+	deploys c
+	session c
+	say conf
+	said_ok "$(requests)"
+	eventually 20 test -s artifacts/stay
+	daemon_kill
+	cd "$TMP"
+	daemon_start
+	back
+	same 'failed 2' "$(timeout 30 cat wait)"
+	same 'ops|d-1 {"error":"confirmation required"}
+ops|d-1 '"$ENDED" "$(responses deploy)"
+	same ABORTED "$(tail -n 1 events.jsonl | jq -r .errorCode)"
+	same "$ENDED" "$(cat turns/1/calls/d-1/response.json)"
+	said_ok "$(requests)"
+	same idle "$(timeout 30 cat wait)"
+	same 1 "$(wc -l < artifacts/stay)"
+	same 2 "$(responses deploy | wc -l)"
+	sizes_are_true .
+}
+
+@test "the same with several calls, side by side: those that were answered stay so" {
+	workflow w root_agent.yaml both Parallel l r
+	for name in l r; do
+		llm w $name.yaml $name "tools: [{name: tools/deploy}]"
+	done
+	rules w l <<-'E'
+		- when: {tool: deploy}
+		  text: l is through
+		- calls: [{name: deploy, id: d-1, args: {n: one}}, {name: deploy, id: d-2, args: {n: two}}]
+	E
+	rules w r <<-'E'
+		- when: {tool: deploy}
+		  text: r is through
+		- calls: [{name: deploy, id: d-3, args: {n: stay}}, {name: deploy, id: d-4, args: {n: four}}, {name: deploy, id: d-5, args: {n: five}}]
+	E
+	deploys w
+	session w
+	say conf
+	mapfile -t left < <(jq -r 'select(.author == "l") | .content.parts[]?.functionCall
+		| select(.name == "adk_request_confirmation") | .id' events.jsonl)
+	mapfile -t right < <(jq -r 'select(.author == "r") | .content.parts[]?.functionCall
+		| select(.name == "adk_request_confirmation") | .id' events.jsonl)
+	# Two of l, and of r the one that stays (asked for twice) and the next; the last waits on.
+	said_ok "${left[@]}" "${right[0]}" "${right[1]}" "${right[0]}"
+	eventually 20 test -s artifacts/stay -a -s artifacts/four
+	daemon_kill
+	cd "$TMP"
+	daemon_start
+	back
+	same 'failed 2' "$(timeout 30 cat wait)"
+	same 'l|both.l|d-1 {"n":"one"}|d-2 {"n":"two"}
+r|both.r|d-3 '"$ENDED|d-4 $ENDED" "$(responses deploy | tail -n 2)"
+	same '{"error":"confirmation required"}' "$(cat turns/1/calls/d-5/response.json)"
+	said_ok "${left[@]}" "${right[@]:0:2}"
+	timeout 30 cat wait
+	same '1 1 1 1' "$(for n in one two stay four; do wc -l < artifacts/$n; done | xargs)"
+	said_ok "${right[2]}"
+	timeout 30 cat wait
+	same 'r|both.r|d-5 {"n":"five"}' "$(responses deploy | tail -n 1)"
+	same 'r is through' "$(cat output)"
+}
+
+@test "a long-running call that was allowed is pending when the daemon is killed, or the turn cancelled" {
+	llm g root_agent.yaml ops "tools: [{name: tools/deploy}]"
+	rules g ops <<-'E'
+		- when: {tool: deploy, result: n}
+		  text: "it was ${result.n}"
+		- calls: [{name: deploy, id: d-1, args: {n: stay}}]
+	E
+	deploys g
+	file g tools/deploy.json <<< '{"description":"d","isLongRunning":true,"requireConfirmation":true}'
+	for how in cancel kill; do
+		session g ann $how
+		say conf
+		said_ok "$(requests)"
+		eventually 20 test -s artifacts/stay
+		if [ $how = cancel ]; then
+			echo cancel > ctl
+		else
+			daemon_kill
+			cd "$TMP"
+			daemon_start
+			back
+		fi
+		same 'failed 2' "$(timeout 30 cat wait)"
+		same 'ops|d-1 {"status":"pending"}' "$(responses deploy | tail -n 1)"
+		same '["d-1"]' "$(jq -c 'select(.content.parts[0].functionResponse.id == "d-1") | .longRunningToolIds // empty' events.jsonl)"
+		said_ok "$(requests)"
+		same idle "$(timeout 30 cat wait)"
+		same 1 "$(wc -l < artifacts/stay)"
+		answer d-1 deploy '{"n":"there"}'
+		same 'it was there' "$(cat output)"
 	done
 }
 
