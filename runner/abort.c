@@ -125,13 +125,10 @@ static int answer_decided(struct turn_calls *calls, struct decision *d, bool lon
 
 	if (!a || has_answer(a->content, call->id))
 		return a ? 0 : -ENOMEM;
-	if (long_running) {
-		buf_char(&a->pending, a->pending.len ? ',' : '[');
-		json_quote(&a->pending, span_of(call->id));
-	}
+	if (long_running)
+		return pending_add(a->content, &a->pending, call->id, call->name);
 	return content_add_function(a->content, PART_RESPONSE, call->id, call->name,
-				    long_running ? SPAN(PAIRING_PENDING)
-						 : SPAN(OPEN_CALLS_CUT_SHORT));
+				    SPAN(OPEN_CALLS_CUT_SHORT));
 }
 
 /*
@@ -185,11 +182,7 @@ static int commit_answer(struct store *st, struct ref session, const struct turn
 	if (a->branch.len)
 		event_set_text(&e, EVENT_BRANCH, buf_span(&a->branch));
 	event_set_content(&e, a->content);
-	if (a->pending.len) {
-		buf_char(&a->pending, ']');
-		e.text.failed |= a->pending.failed;
-		event_set_json(&e, EVENT_LONG_RUNNING, buf_span(&a->pending));
-	}
+	pending_put(&e, &a->pending);
 	r = event_check(&e, err);
 	return r < 0 ? r : turn_commit(st, session, info->n, &commit, &after, err);
 }

@@ -4,7 +4,6 @@
 #include "runner/run.h"
 
 #include "runner/open_calls.h"
-#include "runner/pairing.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -146,18 +145,14 @@ static void answers_release(struct answers *a)
 }
 
 /*
- * A long-running call without an answer says nothing, but where the log has a placeholder for it,
- * in whose place comes that it is pending: the event lists it as long-running then, as it is no
- * answer that ends the wait.
+ * A long-running call without an answer says nothing, but where the log has one for it that only
+ * says that a person is asked: in its place comes that it is pending.
  */
 static int add_none(struct answers *a, const struct call *call)
 {
 	if (!call->approved)
 		return 0;
-	buf_char(&a->pending, a->pending.len ? ',' : '[');
-	json_quote(&a->pending, span_of(call->id));
-	return content_add_function(a->content, PART_RESPONSE, call->id, call->name,
-				    SPAN(PAIRING_PENDING));
+	return pending_add(a->content, &a->pending, call->id, call->name);
 }
 
 static int add_answer(struct answers *a, const struct call *call)
@@ -172,11 +167,7 @@ static void put_answers(struct answers *a)
 {
 	if (a->content->count)
 		event_set_content(&a->e, a->content);
-	if (a->pending.len) {
-		buf_char(&a->pending, ']');
-		a->e.text.failed |= a->pending.failed;
-		event_set_json(&a->e, EVENT_LONG_RUNNING, buf_span(&a->pending));
-	}
+	pending_put(&a->e, &a->pending);
 }
 
 static int merge_all(struct batch *b, struct changes *all, struct answers *a, struct err *err)

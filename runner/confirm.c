@@ -248,7 +248,8 @@ int decision_find(struct store *st, struct ref session, uint64_t n, const struct
 	if (r == 0)
 		r = find_call(st, session, id.data, d, &d->content, &d->call, &reason);
 	if (r == 0)
-		d->approved = says_yes(span_of(answer->json)) && same_call(d->call, d->asked);
+		d->is_same = same_call(d->call, d->asked);
+	d->approved = d->is_same && says_yes(span_of(answer->json));
 	if (r < 0 && err)
 		*err = reason;
 	return r == 0 && !still_waits(st, session, n, id.data) ? 1 : r;
@@ -267,7 +268,7 @@ static int find_one(struct run *run, const struct part *answer, struct confirmed
 	if (!span_is(buf_span(&d.author), run->agent->name))
 		return 1;
 	*out = (struct confirmed){ .approved = d.approved, .reason = "rejected by the user" };
-	if (!same_call(d.call, d.asked))
+	if (!d.is_same)
 		out->reason = "what was confirmed is not the call that was made";
 	return copy_call(d.call, out);
 }

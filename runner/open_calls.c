@@ -146,3 +146,19 @@ int asking_close(const struct asking *a, struct span response, struct content *t
 	}
 	return r;
 }
+
+int pending_add(struct content *to, struct buf *pending, const char *id, const char *name)
+{
+	buf_char(pending, pending->len ? ',' : '[');
+	json_quote(pending, span_of(id));
+	return content_add_function(to, PART_RESPONSE, id, name, SPAN(PAIRING_PENDING));
+}
+
+void pending_put(struct event *e, struct buf *pending)
+{
+	if (!pending->len)
+		return;
+	buf_char(pending, ']');
+	e->text.failed |= pending->failed;
+	event_set_json(e, EVENT_LONG_RUNNING, buf_span(pending));
+}

@@ -35,6 +35,14 @@ struct asking *open_calls_list(const struct open_calls *open, size_t *n);
 /* Whether one of them may be answered later. */
 bool open_calls_wait(const struct open_calls *open);
 
+/*
+ * Answer that a long-running call is pending. pending: JSON list in the making, of such calls;
+ * empty at first. The event lists them as long-running, as it is no answer that ends the wait.
+ */
+MUST_CHECK int pending_add(struct content *to, struct buf *pending, const char *id,
+			   const char *name);
+void pending_put(struct event *e, struct buf *pending);
+
 /* Add a response, JSON, to each of an event's open calls that cannot be answered later. -ENOMEM. */
 MUST_CHECK int asking_close(const struct asking *a, struct span response, struct content *to);
 

@@ -344,7 +344,8 @@ struct decision {
 	struct span asked;       /* call that it shows, as JSON; borrowed from it */
 	struct content *content; /* of the event that calls */
 	const struct part *call; /* in that */
-	bool approved;           /* it may be made */
+	bool is_same;            /* the call is what the request showed */
+	bool approved;           /* and may be made */
 	struct buf author;       /* of the event, as its branch and its line */
 	struct buf branch;
 	struct buf line;

@@ -5,7 +5,7 @@
  * exclusiveMinimum, exclusiveMaximum, multipleOf, anyOf, oneOf, allOf, not,
  * $ref into the same document (schema_ref.h), and nullable. Types are compared without case
  * (Gemini writes them in upper case). Other keywords are accepted and mean
- * nothing, and so does a pattern that pattern.h cannot express.
+ * nothing, and so does a pattern that is none, or takes too much (pattern.h).
  */
 #ifndef RUNNER_SCHEMA_H
 #define RUNNER_SCHEMA_H

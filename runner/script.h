@@ -16,12 +16,12 @@
 #include <sys/stat.h>
 #include <yaml.h>
 
-#define SCRIPT_FILE_MAX  (1u << 20)
-#define SCRIPT_GROUPS_MAX 9 /* $1 to $9 */
-#define SCRIPT_DEPTH_MAX 32     /* below `args` */
-#define SCRIPT_NODES_MAX 10000  /* below `args`, those of aliases counted each time */
-#define SCRIPT_DELAY_MAX 600000 /* ms */
-#define SCRIPT_WORDS     (-1)   /* pieces: word by word */
+#define SCRIPT_FILE_MAX   (1u << 20)
+#define SCRIPT_GROUPS_MAX 9      /* $1 to $9 */
+#define SCRIPT_DEPTH_MAX  32     /* below `args` */
+#define SCRIPT_NODES_MAX  10000  /* below `args`, those of aliases counted each time */
+#define SCRIPT_DELAY_MAX  600000 /* ms */
+#define SCRIPT_WORDS      (-1)   /* pieces: word by word */
 
 /* What a pattern is held against. Groups are numbered through in this order. */
 enum script_subject { SCRIPT_USER, SCRIPT_TOOL, SCRIPT_RESULT, SCRIPT_SUBJECTS };
