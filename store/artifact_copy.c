@@ -42,7 +42,7 @@ static int copy_version(void *arg, const struct version_info *old)
 	if (r < 0)
 		return r;
 	v.is_mapped = false; /* no row of a map is there yet */
-	v.number = store_new_number(c->tx->st, c->tx->err);
+	v.number = store_tx_number(c->tx);
 	if (!v.number)
 		return -EIO;
 	r = version_save(c->tx, c->to, &v, buf_span(&meta), NULL, &map, &dead);
@@ -99,7 +99,7 @@ static int fork_item(void *arg, struct span key, struct span value)
 	if (r < 0 || info.removed)
 		return r;
 	copy = info;
-	copy.number = copy.history = store_new_number(f->tx->st, f->tx->err);
+	copy.number = copy.history = store_tx_number(f->tx);
 	if (!copy.number)
 		return -EIO;
 	r = info.is_directory ? fork_below(f, &info, copy.number) : fork_file(f, &info, &copy);
@@ -175,7 +175,7 @@ static int put_restored(struct session_tx *s, uint64_t parent, struct artifact_i
 	v->n = 0;
 	v->stamp = s->stamp;
 	v->created = clock_now();
-	v->number = store_new_number(s->tx->st, s->tx->err);
+	v->number = store_tx_number(s->tx);
 	if (!v->number)
 		return -EIO;
 	r = version_take_number(s->tx, a->history, &a->highest, &v->n);

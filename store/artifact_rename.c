@@ -91,7 +91,7 @@ static int rename_file(struct store_tx *tx, struct artifact_request *rq, struct 
 		r = version_drop_all(tx, rn->scope, from.history, &rq->dead);
 	if (r < 0)
 		return r;
-	leave_name(tx, rn, &from, store_new_number(tx->st, tx->err), stamp);
+	leave_name(tx, rn, &from, store_tx_number(tx), stamp);
 	item_save(tx, rn->new_parent, to);
 	item_save_name(tx, rn->new_parent, to);
 	artifact_touch_list(tx, rn->scope, rn->parent, scope, stamp);

@@ -296,7 +296,7 @@ static uint64_t choose_number(struct store_tx *tx, const struct request *rq)
 
 	if (rq->number && store_get(tx, &key, &record) == -ENOENT)
 		return rq->number;
-	return store_new_number(tx->st, tx->err);
+	return store_tx_number(tx);
 }
 
 static int put(struct store_tx *tx, void *arg)

@@ -184,7 +184,7 @@ static int copy_call(void *arg, const struct call_info *info)
 	if (c.said.at + c.said.len > f->cut)
 		return 0;
 	if (c.number)
-		c.number = store_new_number(f->tx->st, f->tx->err);
+		c.number = store_tx_number(f->tx);
 	if (info->number && !c.number)
 		return -EIO;
 	if (c.answer.at + c.answer.len > f->cut) {
@@ -449,7 +449,7 @@ static int add_call(struct calls_tx *c, const struct event *e, const struct part
 	r = need_tools(c);
 	if (r < 0)
 		return r;
-	info.number = store_new_number(c->s->tx->st, c->s->tx->err);
+	info.number = store_tx_number(c->s->tx);
 	if (!info.number)
 		return -EIO;
 	info.started = event_time(e);

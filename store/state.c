@@ -56,7 +56,7 @@ int state_put(struct store_tx *tx, struct ref scope, struct scope_info *info, st
 		return r;
 	r = added ? 0 : decode(buf_span(&record), &old);
 	if (added) {
-		old.info.item = tx->number ? tx->number : store_new_number(tx->st, tx->err);
+		old.info.item = tx->number ? tx->number : store_tx_number(tx);
 		tx->number = 0;
 	}
 	if (r < 0 || !old.info.item)

@@ -10,6 +10,7 @@
 #include "store/key.h"
 #include "store/memory.h"
 #include "store/session.h"
+#include "store/writers.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -23,7 +24,8 @@
 #define NUMBERS_AT_ONCE 1024
 #define NUMBERS_MOST    (1u << 20)
 #define NUMBERS_SOON_NS (100 * (uint64_t)NSEC_PER_MSEC)
-#define TRIES_MAX       200
+#define TRIES_BESIDE    8 /* a transaction that lost so many races runs alone */
+#define TRIES_NS        (60 * (uint64_t)NSEC_PER_SEC) /* for engines that others write to as well */
 #define FOLDS_WAITING   64
 #define LARGE_VALUE     (4 << 20) /* values of this size come from the heap, not from mmap */
 
@@ -41,6 +43,7 @@ struct store {
 
 	struct bulk_pins pins;
 	struct memory_worker memory;
+	struct writers writers;
 
 	struct mutex numbers_lock;
 	uint64_t next_number GUARDED_BY(numbers_lock);
@@ -132,15 +135,6 @@ struct change *store_changed(struct store_tx *tx, enum change_kind kind, struct 
 	return &tx->changes[n];
 }
 
-/* A short wait that grows with the number of lost races. */
-static void back_off(int tries)
-{
-	struct timespec ts = { 0, 1000L * MIN(1 << MIN(tries, 10), 1000) };
-
-	if (tries > 2)
-		(void)nanosleep(&ts, NULL);
-}
-
 static void tell_change(struct store *st, const struct change *change)
 {
 	if (change->unfolded > LOG_FOLD_BYTES)
@@ -149,50 +143,37 @@ static void tell_change(struct store *st, const struct change *change)
 		st->watch(st->watch_arg, change);
 }
 
-int store_update(struct store *st, store_tx_fn *fn, void *arg, struct err *err)
+/* Run tx once. -EAGAIN: it lost a race. */
+static int try_once(struct store_tx *tx, store_tx_fn *fn, void *arg)
 {
-	int tries;
-	int r = -EAGAIN;
-
-	for (tries = 0; tries < TRIES_MAX && r == -EAGAIN; tries++) {
-		struct store_tx tx = { .st = st, .ops = st->ops, .err = err };
-		size_t i;
-
-		back_off(tries);
-		r = st->ops->begin(st->eng, &tx.txn);
-		if (r < 0)
-			return err_nomem(err);
-		r = fn(&tx, arg);
-		if (r < 0)
-			st->ops->abort(tx.txn);
-		else
-			r = st->ops->commit(tx.txn, st->durability, err);
-		for (i = 0; r == 0 && i < tx.change_count; i++)
-			tell_change(st, &tx.changes[i]);
-		free(tx.changes);
-	}
-	if (r == -EAGAIN)
-		return err_set(err, -EBUSY, "too many writers at once");
-	return r;
-}
-
-int store_view(struct store *st, store_tx_fn *fn, void *arg, struct err *err)
-{
-	struct store_tx tx = { .st = st, .ops = st->ops, .err = err };
 	int r;
 
-	if (st->ops->begin(st->eng, &tx.txn) < 0)
-		return err_nomem(err);
-	r = fn(&tx, arg);
-	st->ops->abort(tx.txn);
-	free(tx.changes);
-	return r;
+	if (tx->ops->begin(tx->st->eng, &tx->txn) < 0)
+		return err_nomem(tx->err);
+	r = fn(tx, arg);
+	if (r < 0) {
+		tx->ops->abort(tx->txn);
+		return r;
+	}
+	return tx->ops->commit(tx->txn, tx->st->durability, tx->err);
 }
 
-struct numbers {
-	uint64_t first;
-	uint64_t count;
-};
+static int try_in_order(struct store_tx *tx, store_tx_fn *fn, void *arg, unsigned lost)
+{
+	struct writers *w = &tx->st->writers;
+	int r;
+
+	if (lost < TRIES_BESIDE) {
+		writers_enter(w);
+		r = try_once(tx, fn, arg);
+		writers_leave(w);
+	} else {
+		writers_enter_alone(w);
+		r = try_once(tx, fn, arg);
+		writers_leave_alone(w);
+	}
+	return r;
+}
 
 static int take_numbers(struct store_tx *tx, void *arg)
 {
@@ -221,10 +202,7 @@ static uint64_t number_in_hand(struct store *st)
 	return number;
 }
 
-/*
- * How many to take: more each time when they go fast. A transaction that needs many is
- * disturbed by the one that takes them, and must find enough when it is run again.
- */
+/* How many to take: more each time when they go fast. */
 static uint64_t numbers_wanted(struct store *st)
 {
 	uint64_t now = clock_monotonic();
@@ -240,6 +218,23 @@ static uint64_t numbers_wanted(struct store *st)
 	return count;
 }
 
+/*
+ * Take numbers from the store: outside of the order of writers, since transactions that
+ * run take some too. The counter is all that is written, so nobody else loses for long.
+ */
+static int store_take_numbers(struct store *st, struct numbers *numbers, struct err *err)
+{
+	uint64_t end = clock_monotonic() + TRIES_NS;
+	int r;
+
+	do {
+		struct store_tx tx = { .st = st, .ops = st->ops, .err = err };
+
+		r = try_once(&tx, take_numbers, numbers);
+	} while (r == -EAGAIN && clock_monotonic() < end);
+	return r == -EAGAIN ? err_set(err, -EBUSY, "too many writers at once") : r;
+}
+
 uint64_t store_new_number(struct store *st, struct err *err)
 {
 	uint64_t number = number_in_hand(st);
@@ -247,7 +242,7 @@ uint64_t store_new_number(struct store *st, struct err *err)
 
 	while (!number) {
 		numbers.count = numbers_wanted(st);
-		if (store_update(st, take_numbers, &numbers, err) < 0)
+		if (store_take_numbers(st, &numbers, err) < 0)
 			return 0;
 		/* Another thread may have been here too: its numbers or ours go unused. */
 		mutex_lock(&st->numbers_lock);
@@ -259,6 +254,78 @@ uint64_t store_new_number(struct store *st, struct err *err)
 		number = number_in_hand(st);
 	}
 	return number;
+}
+
+uint64_t store_tx_number(struct store_tx *tx)
+{
+	uint64_t used = tx->numbers_used++;
+
+	if (used < tx->numbers.count)
+		return tx->numbers.first + used;
+	return store_new_number(tx->st, tx->err);
+}
+
+/*
+ * After a lost race: what the next try finds. It gets as many numbers as this one used,
+ * so that it need not write to the counter, which would make a large one lose each time.
+ */
+static int prepare_again(struct store_tx *tx)
+{
+	struct store_tx next = {
+		.st = tx->st, .ops = tx->ops, .err = tx->err, .numbers = tx->numbers
+	};
+	int r = 0;
+
+	if (tx->numbers_used > tx->numbers.count) {
+		next.numbers.count = tx->numbers_used;
+		r = store_take_numbers(tx->st, &next.numbers, tx->err);
+	}
+	free(tx->changes);
+	*tx = next;
+	return r;
+}
+
+/* A short wait that grows with the number of lost races. */
+static void back_off(unsigned lost)
+{
+	struct timespec ts = { 0, 1000L << MIN(lost, 10) };
+
+	if (lost > 2)
+		(void)nanosleep(&ts, NULL);
+}
+
+int store_update(struct store *st, store_tx_fn *fn, void *arg, struct err *err)
+{
+	struct store_tx tx = { .st = st, .ops = st->ops, .err = err };
+	uint64_t end = clock_monotonic() + TRIES_NS;
+	unsigned lost = 0;
+	size_t i;
+	int r = try_in_order(&tx, fn, arg, lost);
+
+	while (r == -EAGAIN && clock_monotonic() < end) {
+		r = prepare_again(&tx);
+		if (r < 0)
+			break;
+		back_off(++lost);
+		r = try_in_order(&tx, fn, arg, lost);
+	}
+	for (i = 0; r == 0 && i < tx.change_count; i++)
+		tell_change(st, &tx.changes[i]);
+	free(tx.changes);
+	return r == -EAGAIN ? err_set(err, -EBUSY, "too many writers at once") : r;
+}
+
+int store_view(struct store *st, store_tx_fn *fn, void *arg, struct err *err)
+{
+	struct store_tx tx = { .st = st, .ops = st->ops, .err = err };
+	int r;
+
+	if (st->ops->begin(st->eng, &tx.txn) < 0)
+		return err_nomem(err);
+	r = fn(&tx, arg);
+	st->ops->abort(tx.txn);
+	free(tx.changes);
+	return r;
 }
 
 void store_fold_later(struct store *st, struct ref session)
@@ -406,6 +473,7 @@ int store_open(const struct store_options *options, struct store **out, struct e
 	st->folder = strdup(options->folder);
 	mutex_init(&st->pins.lock);
 	memory_init(&st->memory);
+	writers_init(&st->writers);
 	mutex_init(&st->numbers_lock);
 	mutex_init(&st->fold_lock);
 	cond_init(&st->fold_wake);
@@ -445,6 +513,7 @@ void store_close(struct store *st)
 	mutex_release(&st->numbers_lock);
 	mutex_release(&st->pins.lock);
 	memory_release(&st->memory);
+	writers_release(&st->writers);
 	free(st->folder);
 	free(st);
 }

@@ -102,6 +102,12 @@ const char *store_engine(const struct store *st);
 
 /* What the modules of the store build on. */
 
+/* Numbers that objects get: count of them, from first on. */
+struct numbers {
+	uint64_t first;
+	uint64_t count;
+};
+
 /* One try of a transaction. */
 struct store_tx {
 	struct store *st;
@@ -109,15 +115,23 @@ struct store_tx {
 	struct txn *txn;
 	struct change *changes;
 	size_t change_count;
-	uint64_t number; /* for the next new state key; 0: take one */
+	uint64_t number;        /* for the next new state key; 0: take one */
+	struct numbers numbers; /* set aside for this try */
+	uint64_t numbers_used;
 	struct err *err;
 };
 
 /* Reads and writes; may run more than once, so it starts from nothing each time. */
 typedef int store_tx_fn(struct store_tx *tx, void *arg);
 
-/* Run fn in a transaction and commit. What fn returned below 0; -EIO, -ENOSPC, -ENOMEM. */
-/* fn: 0 commits, below 0 aborts. */
+/*
+ * Run fn in a transaction and commit: 0 commits, below 0 aborts. A transaction that loses a
+ * race runs again, beside others or, after some lost races, alone. fn must not call
+ * store_update(), and waits for nothing that another transaction would bring.
+ *
+ * Returns what fn returned below 0; -EIO, -ENOSPC, -ENOMEM; -EBUSY: writers of a shared
+ * engine were faster for a minute.
+ */
 MUST_CHECK int store_update(struct store *st, store_tx_fn *fn, void *arg, struct err *err);
 
 /* Run fn in a transaction that is not committed. Returns what fn returned. */
@@ -137,6 +151,9 @@ struct change *store_changed(struct store_tx *tx, enum change_kind kind, struct 
 
 /* A number that no object ever had; 0: it could not be had, err says why. */
 uint64_t store_new_number(struct store *st, struct err *err);
+
+/* The same inside of a transaction. A try that lost a race gave its numbers back. */
+uint64_t store_tx_number(struct store_tx *tx);
 
 /* Of bulk.c. */
 struct bulk_pins;

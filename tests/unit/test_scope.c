@@ -3,6 +3,7 @@
  */
 #include "store/scope.h"
 
+#include "base/clock.h"
 #include "store/artifact.h"
 #include "store/bulk.h"
 #include "store/key.h"
@@ -15,6 +16,8 @@
 #include <ftw.h>
 #include <limits.h>
 #include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -543,6 +546,12 @@ static void test_failed_update(void **state UNUSED)
 	store_watch(st, NULL, NULL);
 }
 
+/* A transaction that loses a race in each of its first tries. */
+struct race {
+	int tries;
+	int rivals; /* how often somebody else is faster */
+};
+
 static int put_rival(struct store_tx *tx, void *arg UNUSED)
 {
 	struct key key = key_1(KEY_PENDING, 1);
@@ -551,10 +560,10 @@ static int put_rival(struct store_tx *tx, void *arg UNUSED)
 	return 0;
 }
 
-struct race {
-	int tries;
-	int rivals; /* how often somebody else is faster */
-};
+static void *write_rival(void *arg UNUSED)
+{
+	return store_update(st, put_rival, NULL, NULL) == 0 ? NULL : st;
+}
 
 static int run_race(struct store_tx *tx, void *arg)
 {
@@ -562,11 +571,16 @@ static int run_race(struct store_tx *tx, void *arg)
 	struct key key = key_1(KEY_PENDING, 1);
 	struct race *race = arg;
 	int r = store_get(tx, &key, &value);
+	pthread_t rival;
+	void *failed;
 
 	if (r < 0 && r != -ENOENT)
 		return r;
-	if (race->tries++ < race->rivals)
-		OK(store_update(st, put_rival, NULL, NULL));
+	if (race->tries++ < race->rivals) {
+		assert_int_equal(pthread_create(&rival, NULL, write_rival, NULL), 0);
+		assert_int_equal(pthread_join(rival, &failed), 0);
+		assert_null(failed);
+	}
 	store_put(tx, &key, SPAN("mine"));
 	return store_changed(tx, CHANGE_LOG, session) ? 0 : -ENOMEM;
 }
@@ -583,9 +597,91 @@ static void test_lost_races(void **state UNUSED)
 	assert_int_equal(race.tries, 6);
 	buf_printf(&want, "%d %llu ;", CHANGE_LOG, (unsigned long long)session.session);
 	assert_string_equal(buf_cstr(&seen), buf_cstr(&want));
-	race = (struct race){ 0, INT_MAX };
-	CODE(store_update(st, run_race, &race, &err), -EBUSY); /* but not for ever */
 	store_watch(st, NULL, NULL);
+}
+
+#define CROWD 2 /* threads that write all the time */
+
+struct crowd {
+	_Atomic bool over;
+	_Atomic int commits;
+	int tries;
+};
+
+static void *write_always(void *arg)
+{
+	struct crowd *crowd = arg;
+
+	while (!crowd->over) {
+		if (store_update(st, put_rival, NULL, NULL) < 0)
+			return crowd;
+		crowd->commits++;
+	}
+	return NULL;
+}
+
+/* Slower than the crowd: before it ends, somebody else has written, unless nobody can. */
+static int write_slowly(struct store_tx *tx, void *arg)
+{
+	CLEANUP(buf_release) struct buf value = { 0 };
+	struct key key = key_1(KEY_PENDING, 1);
+	struct crowd *crowd = arg;
+	int r = store_get(tx, &key, &value);
+	uint64_t end = clock_monotonic() + 200 * NSEC_PER_MSEC;
+	int before = crowd->commits;
+
+	while (crowd->commits - before <= CROWD && clock_monotonic() < end)
+		(void)sched_yield();
+	crowd->tries++;
+	store_put(tx, &key, SPAN("mine"));
+	return r == -ENOENT ? 0 : r;
+}
+
+/* A transaction that always loses gets its turn in the end. */
+static void test_nobody_starves(void **state UNUSED)
+{
+	struct crowd crowd = { 0 };
+	pthread_t threads[CROWD];
+	void *failed;
+	size_t i;
+
+	for (i = 0; i < CROWD; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, write_always, &crowd), 0);
+	OK(store_update(st, write_slowly, &crowd, &err));
+	crowd.over = true;
+	for (i = 0; i < CROWD; i++) {
+		assert_int_equal(pthread_join(threads[i], &failed), 0);
+		assert_null(failed);
+	}
+	assert_true(crowd.tries > 1 && crowd.tries < 20);
+}
+
+#define MANY_NUMBERS 5000
+
+/* Needs many numbers, slowly; whoever takes numbers from the store makes it lose. */
+static int use_numbers(struct store_tx *tx, void *arg)
+{
+	CLEANUP(buf_release) struct buf value = { 0 };
+	struct key key = key_space(KEY_META_COUNTER);
+	int *tries = arg;
+	int r = store_get(tx, &key, &value);
+	int i;
+
+	++*tries;
+	for (i = 0; r == 0 && i < MANY_NUMBERS; i++)
+		r = store_tx_number(tx) ? 0 : -EIO;
+	key = key_1(KEY_PENDING, 1);
+	store_put(tx, &key, SPAN("mine"));
+	return r;
+}
+
+/* The second try finds the numbers that the first one missed, however long it took. */
+static void test_many_numbers(void **state UNUSED)
+{
+	int tries = 0;
+
+	OK(store_update(st, use_numbers, &tries, &err));
+	assert_int_equal(tries, 2);
 }
 
 int main(void)
@@ -608,6 +704,8 @@ int main(void)
 		STORE_TEST(test_other_format),
 		STORE_TEST(test_failed_update),
 		STORE_TEST(test_lost_races),
+		STORE_TEST(test_nobody_starves),
+		STORE_TEST(test_many_numbers),
 	};
 
 	RUN_ON_ENGINES(tests);
