@@ -107,7 +107,7 @@ write_slowly() {
 	truncate -s 2 attachments/f
 	same nX "$(cat attachments/f)"
 	truncate -s 4 attachments/f
-	same '6e580000' "$(xxd -p attachments/f)"
+	same ' 6e 58 00 00' "$(od -An -tx1 attachments/f)"
 	same 1 "$(find attachments -type f | wc -l)"
 	rm attachments/f
 	refused ENOENT cat attachments/f

@@ -233,18 +233,27 @@ owner() {
 	not is_mounted "$MNT"
 }
 
-# An ordinary user as the daemon; $TMP/fuse.conf in place of the host's.
+# Run the script on standard input in a mount namespace of its own, for a daemon of an ordinary user: with
+# $TMP/fuse.conf as /etc/fuse.conf, and a /dev/fuse that everybody may open, which a machine without udev lacks.
 ordinary_mount() {
 	cp "$ADKFS" "$TMP/adkfs"
 	install -d -o 65534 "$TMP/theirs" "$TMP/theirs/mnt"
-	cat > "$TMP/run"
+	install -d "$TMP/dev"
+	{
+		cat <<- 'END'
+			mount -t tmpfs -o mode=755 tmpfs "$1/dev"
+			mknod -m 666 "$1/dev/fuse" c 10 229
+			mount --bind "$1/dev/fuse" /dev/fuse
+			mount --bind "$1/fuse.conf" /etc/fuse.conf
+		END
+		cat
+	} > "$TMP/run"
 	unshare -m bash -eu "$TMP/run" "$TMP"
 }
 
 @test "an ordinary user is told which line of /etc/fuse.conf is missing" {
 	echo '# nothing' > "$TMP/fuse.conf"
 	ordinary_mount <<- 'END' > "$TMP/out" 2>&1 || status=$?
-		mount --bind "$1/fuse.conf" /etc/fuse.conf
 		cd "$1/theirs"
 		setpriv --reuid 65534 --regid 65534 --clear-groups \
 			"$1/adkfs" mount --store store -o allow_other mnt
@@ -258,7 +267,6 @@ ordinary_mount() {
 	echo user_allow_other > "$TMP/fuse.conf"
 	ordinary_mount <<- 'END'
 		as() { local uid=$1; shift; setpriv --reuid "$uid" --regid "$uid" --clear-groups "$@"; }
-		mount --bind "$1/fuse.conf" /etc/fuse.conf
 		cd "$1/theirs"
 		as 65534 "$1/adkfs" mount --store store -o allow_other --map-user ann=4001:4001 mnt
 		trap 'cd /; "$1/adkfs" umount -z "$1/theirs/mnt"' EXIT
@@ -294,7 +302,6 @@ ordinary_mount() {
 	for sandbox in none auto; do
 		ordinary_mount <<- END > "$TMP/out" 2>&1
 			as() { local uid=\$1; shift; setpriv --reuid "\$uid" --regid "\$uid" --clear-groups "\$@"; }
-			mount --bind "\$1/fuse.conf" /etc/fuse.conf
 			cd "\$1/theirs"
 			as 65534 "\$1/adkfs" mount --store store --agents agents --sandbox $sandbox -o allow_other \\
 				--map-user ann=4001:4001 mnt
