@@ -5,13 +5,13 @@
 
 #include "base/clock.h"
 #include "base/name.h"
-#include "fs/context.h"
-#include "fs/ctl.h"
-#include "fs/handle.h"
-#include "fs/ids.h"
-#include "fs/mount.h"
-#include "fs/ops.h"
-#include "store/memory.h"
+#include "fs/kernel/ops.h"
+#include "fs/names/context.h"
+#include "fs/names/ctl.h"
+#include "fs/tree/fs.h"
+#include "fs/tree/handle.h"
+#include "fs/tree/ids.h"
+#include "store/memory/memory.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #define FS_FS_H
 
 #include "runner/runner.h"
-#include "store/store.h"
+#include "store/tx/store.h"
 
 struct fs;
 struct owners;

@@ -2,7 +2,7 @@
  * adkfs check-agent
  */
 #include "mount/command.h"
-#include "runner/agent.h"
+#include "runner/agent/agent.h"
 
 #include <errno.h>
 #include <getopt.h>

@@ -2,16 +2,16 @@
  * adkfs mount
  */
 #include "base/log.h"
+#include "base/net/http.h"
 #include "fs/fs.h"
-#include "fs/owners.h"
+#include "fs/tree/owners.h"
 #include "mount/command.h"
 #include "mount/daemon.h"
 #include "mount/mountpoint.h"
-#include "runner/http.h"
-#include "runner/key_command.h"
-#include "runner/record.h"
-#include "runner/sandbox.h"
-#include "runner/settings_file.h"
+#include "runner/model/record.h"
+#include "runner/process/sandbox.h"
+#include "runner/settings/command.h"
+#include "runner/settings/file.h"
 
 #include <errno.h>
 #include <getopt.h>

@@ -3,7 +3,7 @@
  */
 #include "mount/mountpoint.h"
 
-#include "base/jsontext.h"
+#include "base/json_text.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -9,10 +9,10 @@
 #define RUNNER_CONVERSATION_H
 
 #include "base/mutex.h"
-#include "runner/agents.h"
-#include "runner/invocation.h"
-#include "runner/pasts.h"
+#include "runner/agent/kept.h"
+#include "runner/history/cache.h"
 #include "runner/recent.h"
+#include "runner/turn/invocation.h"
 
 #define CONVERSATION_BUCKETS 1024
 
@@ -106,7 +106,7 @@ MUST_CHECK int runner_enqueue_compaction(struct runner *rn, struct ref session, 
 /* How a compaction that was asked for ended. */
 void runner_tell_compacted(struct runner *rn, struct ref session, const struct err *why);
 
-/* For invocations: see invocation.h; arg is the runner. */
+/* For invocations: see turn/invocation.h; arg is the runner. */
 MUST_CHECK int runner_read_temp(void *arg, struct ref session, struct buf *object);
 MUST_CHECK int runner_add_temp(void *arg, struct ref session, struct span delta, struct err *err);
 

@@ -6,7 +6,7 @@
 #ifndef RUNNER_RECENT_H
 #define RUNNER_RECENT_H
 
-#include "store/store.h"
+#include "store/tx/store.h"
 
 #define RECENT_TURNS 1000 /* the oldest go */
 

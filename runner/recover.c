@@ -3,7 +3,7 @@
  */
 #include "runner/conversation.h"
 
-#include "store/compaction.h"
+#include "store/turn/compaction.h"
 
 #include <errno.h>
 

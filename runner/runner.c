@@ -4,8 +4,8 @@
 #include "runner/conversation.h"
 
 #include "base/clock.h"
-#include "runner/answers.h"
-#include "store/compaction.h"
+#include "runner/history/answers.h"
+#include "store/turn/compaction.h"
 
 #include <errno.h>
 #include <stdio.h>

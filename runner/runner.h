@@ -9,10 +9,10 @@
 #ifndef RUNNER_RUNNER_H
 #define RUNNER_RUNNER_H
 
-#include "runner/agent.h"
-#include "runner/context.h"
-#include "store/store.h"
-#include "store/turn.h"
+#include "runner/agent/agent.h"
+#include "runner/live/context.h"
+#include "store/turn/turn.h"
+#include "store/tx/store.h"
 
 #define RUNNER_TURNS_MAX 1024  /* turns that run at the same time */
 #define RUNNER_QUEUE_MAX 1000  /* turns of one session that wait */
@@ -52,7 +52,7 @@ struct runner_options {
 	void (*context_closed)(void *arg, struct context *c, bool published);
 	/*
 	 * It has ended: append what its program saved in artifacts/, as struct save
-	 * (store/saves.h). What they point at stays until context_closed().
+	 * (store/artifact/saves.h). What they point at stays until context_closed().
 	 */
 	int (*context_saves)(void *arg, struct context *c, struct buf *saves, struct err *err);
 	void *arg;
@@ -107,7 +107,7 @@ MUST_CHECK int runner_submit(struct runner *rn, struct ref session, uint64_t sta
 void runner_cancel(struct runner *rn, struct ref session);
 
 /*
- * Compact the session (compact.h) when the turns that wait now have ended, and before those
+ * Compact the session (history/compact.h) when the turns that wait now have ended, and before those
  * that come later. Does not wait for it; at the daemon's end it stays in the store.
  * Returns 0; -ESTALE no such session; -ENXIO no agent; -ESHUTDOWN. Any thread.
  */

@@ -3,7 +3,7 @@
  */
 #include "runner/summary.h"
 
-#include "runner/model.h"
+#include "runner/model/ask.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -5,8 +5,8 @@
 #define RUNNER_SUMMARY_H
 
 #include "base/cancel.h"
-#include "runner/agent.h"
-#include "runner/compact.h"
+#include "runner/agent/agent.h"
+#include "runner/history/compact.h"
 
 /* For compact_session(). */
 struct summary_source {

@@ -3,7 +3,7 @@
  */
 #include "runner/conversation.h"
 
-#include "base/jsontext.h"
+#include "base/json_text.h"
 
 #include <errno.h>
 

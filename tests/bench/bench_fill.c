@@ -8,7 +8,7 @@
  *	bench_fill STORE store N	as many, but into a store that nobody has mounted
  */
 #include "base/cc.h"
-#include "store/scope.h"
+#include "store/session/scope.h"
 #include "tests/bench/tree.h"
 
 #include <errno.h>

@@ -3,7 +3,7 @@
  * the same bytes.
  */
 #include "fuzz.h"
-#include "store/event.h"
+#include "store/json/event.h"
 
 #include <errno.h>
 

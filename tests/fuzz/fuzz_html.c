@@ -2,7 +2,7 @@
  * HTML: whatever is said, only tags of ours come out, and all are closed.
  */
 #include "base/name.h"
-#include "fs/html.h"
+#include "fs/view/html.h"
 #include "fuzz.h"
 
 #include <stdio.h>

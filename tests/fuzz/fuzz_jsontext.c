@@ -2,7 +2,7 @@
  * JSON as text: whatever comes is canonical after one pass, or refused; and a
  * text that may go on is never called wrong.
  */
-#include "base/jsontext.h"
+#include "base/json_text.h"
 #include "base/name.h"
 #include "fuzz.h"
 

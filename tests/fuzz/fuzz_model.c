@@ -2,9 +2,9 @@
  * Answers of a model service (FUZZ_PROVIDER): the same bytes mean the same,
  * however they are cut, and an answer that fails makes no call.
  */
+#include "base/net/stream.h"
 #include "fuzz.h"
-#include "runner/model.h"
-#include "runner/stream.h"
+#include "runner/model/ask.h"
 
 /* One answer, decoded. */
 struct outcome {

@@ -2,8 +2,8 @@
  * Streams: the same bytes give the same events, however they are cut. The
  * first byte picks the kind of stream, the second one the cuts.
  */
+#include "base/net/stream.h"
 #include "fuzz.h"
-#include "runner/stream.h"
 
 static int note(void *arg, struct span data)
 {

@@ -3,7 +3,7 @@
  */
 #include "base/name.h"
 #include "fuzz.h"
-#include "store/words.h"
+#include "store/index/words.h"
 
 /* A word by itself is that word. Of two characters that stand alone it is three. */
 static void check_word(struct span word)

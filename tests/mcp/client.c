@@ -10,8 +10,8 @@
  *     warnings            what was left out
  *     call NAME ARGS      the result, or "error ERRNO: text"
  */
-#include "runner/http.h"
-#include "runner/mcp.h"
+#include "base/net/http.h"
+#include "runner/mcp/mcp.h"
 
 #include <signal.h>
 #include <stdio.h>

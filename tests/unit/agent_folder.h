@@ -5,7 +5,7 @@
 #ifndef TESTS_UNIT_AGENT_FOLDER_H
 #define TESTS_UNIT_AGENT_FOLDER_H
 
-#include "runner/agent.h"
+#include "runner/agent/agent.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -6,8 +6,8 @@
 #define UNIT_MCP_RIG_H
 
 #include "base/clock.h"
-#include "base/jsontext.h"
-#include "runner/mcp_params.h"
+#include "base/json_text.h"
+#include "runner/mcp/params.h"
 
 #include <errno.h>
 #include <pthread.h>

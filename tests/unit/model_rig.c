@@ -3,7 +3,7 @@
  */
 #include "model_rig.h"
 
-#include "runner/stream.h"
+#include "base/net/stream.h"
 
 #include <dirent.h>
 

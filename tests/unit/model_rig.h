@@ -12,8 +12,8 @@
 #ifndef UNIT_MODEL_RIG_H
 #define UNIT_MODEL_RIG_H
 
-#include "runner/http.h"
-#include "runner/model.h"
+#include "base/net/http.h"
+#include "runner/model/ask.h"
 
 #include <errno.h>
 #include <setjmp.h>

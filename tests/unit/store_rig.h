@@ -4,8 +4,8 @@
 #ifndef UNIT_STORE_RIG_H
 #define UNIT_STORE_RIG_H
 
-#include "store/scope.h"
-#include "store/store.h"
+#include "store/session/scope.h"
+#include "store/tx/store.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,7 +2,7 @@
  * Trees of agents: files that refer to others, every kind of agent, tools that
  * are no programs, callbacks, schemas.
  */
-#include "runner/builtin.h"
+#include "runner/agent/builtin.h"
 #include "tests/unit/agent_folder.h"
 
 #include <signal.h>

@@ -1,10 +1,10 @@
 /*
  * Artifacts: versions that are counted once, and bytes that go when they go.
  */
-#include "store/artifact.h"
+#include "store/artifact/artifact.h"
 
-#include "store/bulk.h"
-#include "store/key.h"
+#include "store/artifact/bulk.h"
+#include "store/tx/key.h"
 #include "tests/unit/store_rig.h"
 
 #include <errno.h>

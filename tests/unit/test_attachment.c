@@ -1,10 +1,10 @@
 /*
  * Attachments: rows of a session until a turn takes them.
  */
-#include "store/attachment.h"
+#include "store/turn/attachment.h"
 
-#include "store/fork.h"
-#include "store/turn.h"
+#include "store/timeline/fork.h"
+#include "store/turn/turn.h"
 #include "tests/unit/store_rig.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /*
  * Calls: records of models and tools, made with the events of a turn.
  */
-#include "store/call.h"
+#include "store/turn/call.h"
 
 #include "base/clock.h"
 #include "tests/unit/store_rig.h"

@@ -1,7 +1,7 @@
 /*
  * Cassettes: finding a request, saying what differs, playing answers.
  */
-#include "runner/cassette.h"
+#include "runner/model/cassette.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,12 +1,12 @@
 /*
  * Compaction: which turns, what a model is told of them, what is stored.
  */
-#include "runner/compact.h"
+#include "runner/history/compact.h"
 #include "tests/unit/turn_append.h"
 
-#include "runner/history.h"
-#include "store/rewind.h"
-#include "store/turn.h"
+#include "runner/history/history.h"
+#include "store/timeline/rewind.h"
+#include "store/turn/turn.h"
 #include "tests/unit/store_rig.h"
 
 #include <errno.h>

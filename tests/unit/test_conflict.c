@@ -1,7 +1,7 @@
 /*
  * Conflicts: what a transaction remembers of itself, and who loses a race.
  */
-#include "store/conflict.h"
+#include "store/engine/conflict.h"
 
 #include <errno.h>
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 /*
  * Contents: parts in memory and as text, and that nothing is lost between.
  */
-#include "store/content.h"
+#include "store/json/content.h"
 
 #include <errno.h>
 #include <setjmp.h>

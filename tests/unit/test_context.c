@@ -1,10 +1,10 @@
 /*
  * Contexts, and the views of state that they are made of.
  */
-#include "runner/context.h"
+#include "runner/live/context.h"
 
-#include "store/deleted.h"
-#include "store/state.h"
+#include "store/json/deleted.h"
+#include "store/session/state.h"
 #include "tests/unit/store_rig.h"
 
 #include <errno.h>

@@ -2,7 +2,7 @@
  * Engines: what the store relies on, checked for every engine there is. What
  * is not checked here may differ from engine to engine.
  */
-#include "store/engine.h"
+#include "store/engine/engine.h"
 
 #include <errno.h>
 #include <ftw.h>

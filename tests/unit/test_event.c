@@ -4,9 +4,9 @@
  * ADKFS_WIRE may name a file with one canonical line a row (other rows are
  * passed over): they are checked too.
  */
-#include "store/event.h"
+#include "store/json/event.h"
 
-#include "store/deleted.h"
+#include "store/json/deleted.h"
 
 #include <errno.h>
 #include <setjmp.h>

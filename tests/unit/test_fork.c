@@ -1,14 +1,14 @@
 /*
  * Forks: what of a session is in its copy.
  */
-#include "store/fork.h"
+#include "store/timeline/fork.h"
 #include "tests/unit/turn_append.h"
 
-#include "store/key.h"
-#include "store/mark.h"
-#include "store/rewind.h"
-#include "store/state.h"
-#include "store/turn.h"
+#include "store/session/mark.h"
+#include "store/session/state.h"
+#include "store/timeline/rewind.h"
+#include "store/turn/turn.h"
+#include "store/tx/key.h"
 #include "tests/unit/store_rig.h"
 
 #include <errno.h>

@@ -1,10 +1,10 @@
 /*
  * History: what a model is told of a session.
  */
-#include "runner/history.h"
+#include "runner/history/history.h"
 #include "tests/unit/turn_append.h"
 
-#include "store/turn.h"
+#include "store/turn/turn.h"
 #include "tests/unit/store_rig.h"
 
 #include <errno.h>

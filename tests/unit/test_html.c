@@ -1,7 +1,7 @@
 /*
  * HTML: Markdown of a model, and that nothing of it is more than text.
  */
-#include "fs/html.h"
+#include "fs/view/html.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

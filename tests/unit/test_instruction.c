@@ -1,7 +1,7 @@
 /*
  * Instructions: placeholders, row by row.
  */
-#include "runner/instruction.h"
+#include "runner/agent/instruction.h"
 
 #include <errno.h>
 #include <setjmp.h>

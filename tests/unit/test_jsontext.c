@@ -2,7 +2,7 @@
  * JSON as text: the canonical form, what is refused, and what is merely not
  * complete yet.
  */
-#include "base/jsontext.h"
+#include "base/json_text.h"
 
 #include <errno.h>
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 /*
  * Live turns: the order of what is shown, reading, and who is waited for.
  */
-#include "runner/live.h"
+#include "runner/live/live.h"
 
 #include <errno.h>
 #include <setjmp.h>

@@ -4,7 +4,7 @@
  */
 #include "mcp_rig.h"
 
-#include "runner/sandbox.h"
+#include "runner/process/sandbox.h"
 
 #include <sys/stat.h>
 

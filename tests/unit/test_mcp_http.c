@@ -3,7 +3,7 @@
  */
 #include "mcp_rig.h"
 
-#include "runner/http.h"
+#include "base/net/http.h"
 
 #include <sys/wait.h>
 

@@ -2,7 +2,7 @@
  * Messages of MCP: what is read out of what servers send, and out of what is
  * broken.
  */
-#include "runner/mcp_message.h"
+#include "runner/mcp/message.h"
 
 #include <errno.h>
 #include <setjmp.h>

@@ -1,12 +1,12 @@
 /*
  * Memory: what is found, and what is not any more.
  */
-#include "store/memory.h"
+#include "store/memory/memory.h"
 
-#include "store/fork.h"
-#include "store/key.h"
-#include "store/rewind.h"
-#include "store/turn.h"
+#include "store/timeline/fork.h"
+#include "store/timeline/rewind.h"
+#include "store/turn/turn.h"
+#include "store/tx/key.h"
 #include "tests/unit/store_rig.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /*
  * The provider script: rules, placeholders, and what is wrong with a file.
  */
-#include "runner/model.h"
+#include "runner/model/ask.h"
 
 #include "base/clock.h"
 

@@ -1,10 +1,10 @@
 /*
  * Pasts that are kept: histories are the same as those of who reads everything again.
  */
-#include "runner/pasts.h"
+#include "runner/history/cache.h"
 #include "tests/unit/turn_append.h"
 
-#include "runner/history.h"
+#include "runner/history/history.h"
 
 #include <errno.h>
 #include <ftw.h>

@@ -3,9 +3,9 @@
  * Programs are small shell scripts in a folder of their own.
  */
 #include "base/clock.h"
-#include "runner/process.h"
-#include "runner/sandbox.h"
-#include "runner/spawn.h"
+#include "runner/process/process.h"
+#include "runner/process/sandbox.h"
+#include "runner/process/spawn.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

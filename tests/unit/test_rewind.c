@@ -1,11 +1,11 @@
 /*
  * Rewinds: what of state and log is left.
  */
-#include "store/rewind.h"
+#include "store/timeline/rewind.h"
 
-#include "store/replay.h"
-#include "store/state.h"
-#include "store/turn.h"
+#include "store/session/state.h"
+#include "store/timeline/replay.h"
+#include "store/turn/turn.h"
 #include "tests/unit/store_rig.h"
 
 #include <errno.h>

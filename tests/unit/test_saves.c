@@ -1,10 +1,10 @@
 /*
  * Saves: artifacts that are there with the event that names them, or not at all.
  */
-#include "store/saves.h"
+#include "store/artifact/saves.h"
 
-#include "store/artifact.h"
-#include "store/turn.h"
+#include "store/artifact/artifact.h"
+#include "store/turn/turn.h"
 #include "tests/unit/store_rig.h"
 
 #include <errno.h>

@@ -1,8 +1,8 @@
 /*
  * JSON Schema and its patterns.
  */
-#include "runner/pattern.h"
-#include "runner/schema.h"
+#include "runner/syntax/pattern.h"
+#include "runner/syntax/schema.h"
 
 #include <errno.h>
 #include <setjmp.h>

@@ -1,14 +1,14 @@
 /*
  * Scopes: apps, users, sessions; and that what was removed leaves nothing.
  */
-#include "store/scope.h"
+#include "store/session/scope.h"
 
 #include "base/clock.h"
-#include "store/artifact.h"
-#include "store/bulk.h"
-#include "store/key.h"
-#include "store/state.h"
-#include "store/turn.h"
+#include "store/artifact/artifact.h"
+#include "store/artifact/bulk.h"
+#include "store/session/state.h"
+#include "store/turn/turn.h"
+#include "store/tx/key.h"
 #include "tests/unit/store_rig.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /*
  * Select: who spoke last, who made a call.
  */
-#include "runner/select.h"
+#include "runner/history/speaker.h"
 
 #include "base/clock.h"
 #include "tests/unit/store_rig.h"

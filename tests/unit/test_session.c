@@ -1,11 +1,11 @@
 /*
  * Sessions: the log keeps every byte at its offset, whatever happens beside it.
  */
-#include "store/session.h"
+#include "store/session/session.h"
 
 #include "base/clock.h"
-#include "store/key.h"
-#include "store/state.h"
+#include "store/session/state.h"
+#include "store/tx/key.h"
 #include "tests/unit/store_rig.h"
 
 #include <errno.h>

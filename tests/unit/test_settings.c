@@ -2,10 +2,10 @@
  * Settings: where values come from, the settings file, keys, and what is hidden.
  */
 #include "base/clock.h"
-#include "runner/http.h"
-#include "runner/key_command.h"
-#include "runner/model_settings.h"
-#include "runner/settings_file.h"
+#include "base/net/http.h"
+#include "runner/model/settings.h"
+#include "runner/settings/command.h"
+#include "runner/settings/file.h"
 
 #include <errno.h>
 #include <setjmp.h>

@@ -1,9 +1,9 @@
 /*
  * State: values in three scopes, as written, and the events that tell of them.
  */
-#include "store/state.h"
+#include "store/session/state.h"
 
-#include "store/session.h"
+#include "store/session/session.h"
 #include "tests/unit/store_rig.h"
 
 #include <errno.h>

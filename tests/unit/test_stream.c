@@ -1,7 +1,7 @@
 /*
  * Streams: the same bytes give the same events, however they are cut.
  */
-#include "runner/stream.h"
+#include "base/net/stream.h"
 
 #include <errno.h>
 #include <setjmp.h>

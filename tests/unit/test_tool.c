@@ -1,7 +1,7 @@
 /*
  * Tools: what a program gives and what the model gets, and arguments that do not fit.
  */
-#include "runner/tool.h"
+#include "runner/turn/tool.h"
 
 #include <errno.h>
 #include <setjmp.h>

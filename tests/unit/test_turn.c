@@ -1,7 +1,7 @@
 /*
  * Turns: a message, what answered it, how it ended; and messages on the way.
  */
-#include "store/turn.h"
+#include "store/turn/turn.h"
 #include "tests/unit/turn_append.h"
 
 #include "base/clock.h"

@@ -1,7 +1,7 @@
 /*
  * Words: how texts are taken apart.
  */
-#include "store/words.h"
+#include "store/index/words.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

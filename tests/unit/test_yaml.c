@@ -1,7 +1,7 @@
 /*
  * YAML as a tree: scalars as Python's safe loader reads them, lines, limits.
  */
-#include "runner/yaml.h"
+#include "runner/syntax/yaml.h"
 
 #include <errno.h>
 #include <setjmp.h>

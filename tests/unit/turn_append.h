@@ -4,7 +4,7 @@
 #ifndef UNIT_TURN_APPEND_H
 #define UNIT_TURN_APPEND_H
 
-#include "store/turn.h"
+#include "store/turn/turn.h"
 
 static inline int turn_append(struct store *st, struct ref session, uint64_t n,
 			      struct event *events, size_t count, struct turn_info *out,

@@ -1,0 +1,763 @@
+/*
+ * JSON as text: see json_text.h.
+ */
+#include "base/json_text.h"
+
+#include "base/name.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+struct json_scan json_scan_of(struct span text, int depth, struct err *err)
+{
+	const char *start = text.data ? text.data : ""; /* an absent text is an empty one */
+
+	return (struct json_scan){
+		.at = start,
+		.end = start + text.len,
+		.start = start,
+		.depth = depth,
+		.err = err,
+	};
+}
+
+int json_fail(struct json_scan *s, const char *fmt, ...)
+{
+	char text[160];
+	va_list args;
+
+	va_start(args, fmt);
+	(void)vsnprintf(text, sizeof text, fmt, args);
+	va_end(args);
+	return err_set(s->err, -EINVAL, "%s (at byte %td)", text, s->at - s->start + 1);
+}
+
+static int cut(struct json_scan *s)
+{
+	return err_set(s->err, -ENODATA, "the JSON text ends too early");
+}
+
+static int unexpected(struct json_scan *s, const char *wanted)
+{
+	unsigned char c = (unsigned char)*s->at;
+
+	if (c >= 0x20 && c < 0x7f)
+		return json_fail(s, "expected %s, found '%c'", wanted, c);
+	return json_fail(s, "expected %s, found byte 0x%02x", wanted, c);
+}
+
+static void skip_space(struct json_scan *s)
+{
+	while (s->at < s->end &&
+	       (*s->at == ' ' || *s->at == '\n' || *s->at == '\t' || *s->at == '\r'))
+		s->at++;
+}
+
+int json_peek(struct json_scan *s)
+{
+	skip_space(s);
+	if (s->at == s->end)
+		return cut(s);
+	switch (*s->at) {
+	case '{':
+	case '[':
+	case '"':
+	case 't':
+	case 'f':
+	case 'n':
+		return *s->at;
+	case '-':
+	case '0' ... '9':
+		return '0';
+	default:
+		return unexpected(s, "a JSON value");
+	}
+}
+
+int json_end(struct json_scan *s)
+{
+	skip_space(s);
+	return s->at == s->end ? 0 : json_fail(s, "there is more than one JSON value");
+}
+
+static int word(struct json_scan *s, const char *text)
+{
+	for (; *text; text++, s->at++) {
+		if (s->at == s->end)
+			return cut(s);
+		if (*s->at != *text)
+			return unexpected(s, "true, false or null");
+	}
+	return 0;
+}
+
+static int digits(struct json_scan *s)
+{
+	const char *from = s->at;
+
+	while (s->at < s->end && *s->at >= '0' && *s->at <= '9')
+		s->at++;
+	if (s->at > from)
+		return 0;
+	return s->at == s->end ? cut(s) : unexpected(s, "a digit");
+}
+
+static bool next_is(const struct json_scan *s, char a, char b)
+{
+	return s->at < s->end && (*s->at == a || *s->at == b);
+}
+
+static int number(struct json_scan *s)
+{
+	const char *from = s->at;
+	int r;
+
+	if (next_is(s, '-', '-'))
+		s->at++;
+	if (next_is(s, '0', '0')) {
+		s->at++;
+		if (s->at < s->end && *s->at >= '0' && *s->at <= '9')
+			return json_fail(s, "a number with a leading zero");
+	} else {
+		r = digits(s);
+		if (r < 0)
+			return r;
+	}
+	if (next_is(s, '.', '.')) {
+		s->at++;
+		r = digits(s);
+		if (r < 0)
+			return r;
+	}
+	if (next_is(s, 'e', 'E')) {
+		s->at++;
+		if (next_is(s, '+', '-'))
+			s->at++;
+		r = digits(s);
+		if (r < 0)
+			return r;
+	}
+	if (s->at - from > JSON_NUMBER_MAX)
+		return json_fail(s, "a number of more than %d characters", JSON_NUMBER_MAX);
+	return 0;
+}
+
+static int hex4(struct json_scan *s, unsigned *out)
+{
+	unsigned value = 0;
+	int i;
+
+	for (i = 0; i < 4; i++, s->at++) {
+		char c;
+
+		if (s->at == s->end)
+			return cut(s);
+		c = *s->at;
+		if (c >= '0' && c <= '9')
+			value = value * 16 + (unsigned)(c - '0');
+		else if ((c | 32) >= 'a' && (c | 32) <= 'f')
+			value = value * 16 + (unsigned)((c | 32) - 'a' + 10);
+		else
+			return unexpected(s, "four hex digits");
+	}
+	*out = value;
+	return 0;
+}
+
+static void put_utf8(struct buf *out, unsigned c)
+{
+	char b[4];
+	size_t n = 0;
+
+	if (c < 0x80) {
+		b[n++] = (char)c;
+	} else if (c < 0x800) {
+		b[n++] = (char)(0xc0 | c >> 6);
+		b[n++] = (char)(0x80 | (c & 63));
+	} else if (c < 0x10000) {
+		b[n++] = (char)(0xe0 | c >> 12);
+		b[n++] = (char)(0x80 | (c >> 6 & 63));
+		b[n++] = (char)(0x80 | (c & 63));
+	} else {
+		b[n++] = (char)(0xf0 | c >> 18);
+		b[n++] = (char)(0x80 | (c >> 12 & 63));
+		b[n++] = (char)(0x80 | (c >> 6 & 63));
+		b[n++] = (char)(0x80 | (c & 63));
+	}
+	buf_add(out, b, n);
+}
+
+/* \uXXXX, with the second half of a pair. */
+static int unicode_escape(struct json_scan *s, struct buf *out)
+{
+	unsigned high = 0;
+	unsigned low = 0;
+	int r = hex4(s, &high);
+
+	if (r < 0)
+		return r;
+	if (high >= 0xdc00 && high <= 0xdfff)
+		return json_fail(s, "a lone surrogate \\u%04x", high);
+	if (high >= 0xd800 && high <= 0xdbff) {
+		if ((s->at < s->end && s->at[0] != '\\') || (s->end - s->at > 1 && s->at[1] != 'u'))
+			return json_fail(s, "a lone surrogate \\u%04x", high);
+		if (s->end - s->at < 2)
+			return cut(s);
+		s->at += 2;
+		r = hex4(s, &low);
+		if (r < 0)
+			return r;
+		if (low < 0xdc00 || low > 0xdfff)
+			return json_fail(s, "a lone surrogate \\u%04x", high);
+		high = 0x10000 + ((high - 0xd800) << 10) + (low - 0xdc00);
+	}
+	if (out)
+		put_utf8(out, high);
+	return 0;
+}
+
+static int escape(struct json_scan *s, struct buf *out)
+{
+	static const char from[] = "\"\\/bfnrt";
+	static const char to[] = "\"\\/\b\f\n\r\t";
+	const char *hit;
+
+	if (s->at == s->end)
+		return cut(s);
+	if (*s->at == 'u') {
+		s->at++;
+		return unicode_escape(s, out);
+	}
+	hit = *s->at ? strchr(from, *s->at) : NULL;
+	if (!hit)
+		return json_fail(s, "an unknown escape in a string");
+	if (out)
+		buf_char(out, to[hit - from]);
+	s->at++;
+	return 0;
+}
+
+#define EACH_BYTE(b) (0x0101010101010101u * (uint64_t)(b))
+
+/*
+ * Behind the words of eight bytes that are plain ASCII: a subtraction borrows at the first byte
+ * that is a quote, a backslash or a control character, and sets its highest bit.
+ */
+static const char *skip_plain_words(const char *p, const char *end)
+{
+	for (; end - p >= 8; p += 8) {
+		uint64_t word;
+		uint64_t hits;
+
+		memcpy(&word, p, sizeof word);
+		hits = word | (word - EACH_BYTE(0x20));
+		hits |= (word ^ EACH_BYTE('"')) - EACH_BYTE(1);
+		hits |= (word ^ EACH_BYTE('\\')) - EACH_BYTE(1);
+		if (hits & EACH_BYTE(0x80))
+			break;
+	}
+	return p;
+}
+
+/* The bytes up to the next quote, backslash or control; checked as UTF-8. */
+static int plain_run(struct json_scan *s, struct buf *out)
+{
+	const char *from = s->at;
+	const char *p = skip_plain_words(from, s->end);
+	bool ascii = true;
+
+	while (p < s->end && *p != '"' && *p != '\\' && (unsigned char)*p >= 0x20) {
+		ascii &= (unsigned char)*p < 0x80;
+		p++;
+	}
+	if (!ascii) {
+		bool is_cut;
+		struct span run = { from, (size_t)(p - from) };
+		size_t good = name_utf8_prefix(run, &is_cut);
+
+		if (good != run.len) {
+			s->at = from + good;
+			return is_cut && p == s->end ? cut(s) : json_fail(s, "invalid UTF-8");
+		}
+	}
+	if (out)
+		buf_add(out, from, (size_t)(p - from));
+	s->at = p;
+	return 0;
+}
+
+/* A string; its decoded bytes go to out when there is one. */
+static int string(struct json_scan *s, struct buf *out)
+{
+	int r;
+
+	if (*s->at != '"')
+		return unexpected(s, "a string");
+	s->at++;
+	for (;;) {
+		r = plain_run(s, out);
+		if (r < 0)
+			return r;
+		if (s->at == s->end)
+			return cut(s);
+		if (*s->at == '"') {
+			s->at++;
+			return 0;
+		}
+		if (*s->at != '\\')
+			return json_fail(s, "a control character in a string");
+		s->at++;
+		r = escape(s, out);
+		if (r < 0)
+			return r;
+	}
+}
+
+int json_take_string(struct json_scan *s, struct buf *out)
+{
+	int r = json_peek(s);
+
+	if (r < 0)
+		return r;
+	r = string(s, out);
+	return r < 0 ? r : buf_check(out, s->err);
+}
+
+int json_open(struct json_scan *s, char bracket)
+{
+	int r = json_peek(s);
+
+	if (r < 0)
+		return r;
+	if (r != bracket)
+		return unexpected(s, bracket == '{' ? "an object" : "a list");
+	if (!s->depth--)
+		return json_fail(s, "nested too deeply");
+	s->at++;
+	return 0;
+}
+
+/* After a value or the opening bracket: 1 there is more, 0 the bracket closed. */
+static int more(struct json_scan *s, bool *first, char close)
+{
+	bool was_first = *first;
+
+	*first = false;
+	skip_space(s);
+	if (s->at == s->end)
+		return cut(s);
+	if (*s->at == close) {
+		s->at++;
+		s->depth++;
+		return 0;
+	}
+	if (was_first)
+		return 1;
+	if (*s->at != ',')
+		return unexpected(s, close == '}' ? "',' or '}'" : "',' or ']'");
+	s->at++;
+	skip_space(s);
+	return s->at == s->end ? cut(s) : 1;
+}
+
+static int colon(struct json_scan *s)
+{
+	skip_space(s);
+	if (s->at == s->end)
+		return cut(s);
+	if (*s->at != ':')
+		return unexpected(s, "':'");
+	s->at++;
+	return 0;
+}
+
+int json_key(struct json_scan *s, bool *first, struct buf *key)
+{
+	int r = more(s, first, '}');
+
+	if (r <= 0)
+		return r;
+	buf_clear(key);
+	r = string(s, key);
+	if (r < 0)
+		return r;
+	r = buf_check(key, s->err);
+	if (r < 0)
+		return r;
+	r = colon(s);
+	return r < 0 ? r : 1;
+}
+
+int json_item(struct json_scan *s, bool *first)
+{
+	return more(s, first, ']');
+}
+
+static int skip_value(struct json_scan *s);
+
+static int skip_members(struct json_scan *s, char open, char close)
+{
+	bool first = true;
+	int r = json_open(s, open);
+
+	if (r < 0)
+		return r;
+	while ((r = more(s, &first, close)) == 1) {
+		if (open == '{') {
+			r = string(s, NULL);
+			if (r < 0)
+				return r;
+			r = colon(s);
+			if (r < 0)
+				return r;
+		}
+		r = skip_value(s);
+		if (r < 0)
+			return r;
+	}
+	return r;
+}
+
+static int scalar(struct json_scan *s, int kind)
+{
+	switch (kind) {
+	case 't':
+		return word(s, "true");
+	case 'f':
+		return word(s, "false");
+	case 'n':
+		return word(s, "null");
+	default:
+		return number(s);
+	}
+}
+
+static int skip_value(struct json_scan *s)
+{
+	int kind = json_peek(s);
+
+	if (kind < 0)
+		return kind;
+	if (kind == '{')
+		return skip_members(s, '{', '}');
+	if (kind == '[')
+		return skip_members(s, '[', ']');
+	return kind == '"' ? string(s, NULL) : scalar(s, kind);
+}
+
+int json_raw(struct json_scan *s, struct span *value)
+{
+	const char *from;
+	int r;
+
+	skip_space(s);
+	from = s->at;
+	r = skip_value(s);
+	if (r < 0)
+		return r;
+	*value = (struct span){ from, (size_t)(s->at - from) };
+	return 0;
+}
+
+/* A member written to `out`: where its key and value lie there. */
+struct member {
+	size_t key;
+	size_t value;
+	size_t end;
+	size_t replaced_by; /* index of a later member of that name, or its own */
+};
+
+static struct span member_key(const struct buf *out, const struct member *m)
+{
+	return (struct span){ out->data + m->key, m->value - m->key };
+}
+
+struct sort_key {
+	struct span key;
+	size_t index;
+};
+
+static int compare_keys(const void *a, const void *b)
+{
+	const struct sort_key *x = a;
+	const struct sort_key *y = b;
+	int r = span_compare(x->key, y->key);
+
+	return r ? r : (x->index > y->index) - (x->index < y->index);
+}
+
+/* Find members of one name. Small objects by comparing, large ones by sorting. */
+static int mark_repeated(struct member *m, size_t n, const struct buf *out, bool *repeated)
+{
+	struct sort_key *keys;
+	size_t i;
+
+	*repeated = false;
+	if (n < 2)
+		return 0;
+	keys = malloc(n * sizeof *keys);
+	if (!keys)
+		return -ENOMEM;
+	for (i = 0; i < n; i++)
+		keys[i] = (struct sort_key){ member_key(out, &m[i]), i };
+	qsort(keys, n, sizeof *keys, compare_keys);
+	for (i = n; i-- > 1;) {
+		if (span_equal(keys[i - 1].key, keys[i].key)) {
+			m[keys[i - 1].index].replaced_by = m[keys[i].index].replaced_by;
+			m[keys[i].index].key = SIZE_MAX; /* not the first of its name */
+			*repeated = true;
+		}
+	}
+	free(keys);
+	return 0;
+}
+
+/* Write the object at `from` anew, each name once. */
+static void keep_last_values(struct buf *out, size_t from, const struct member *m, size_t n)
+{
+	struct buf again = { 0 };
+	size_t i;
+
+	buf_char(&again, '{');
+	for (i = 0; i < n; i++) {
+		const struct member *last = &m[m[i].replaced_by];
+
+		if (m[i].key == SIZE_MAX)
+			continue;
+		if (again.len > 1)
+			buf_char(&again, ',');
+		buf_add(&again, out->data + m[i].key, m[i].value - m[i].key);
+		buf_add(&again, out->data + last->value, last->end - last->value);
+	}
+	buf_char(&again, '}');
+	out->len = from;
+	out->failed |= again.failed;
+	buf_span_add(out, buf_span(&again));
+	buf_release(&again);
+}
+
+static int canonical_string(struct json_scan *s, struct buf *out)
+{
+	const char *from = s->at;
+	CLEANUP(buf_release) struct buf decoded = { 0 };
+	struct buf *escapes = NULL;
+	int r;
+
+	/* Most strings hold no escape: those are copied as they are. */
+	r = string(s, NULL);
+	if (r < 0)
+		return r;
+	if (!memchr(from, '\\', (size_t)(s->at - from))) {
+		buf_add(out, from, (size_t)(s->at - from));
+		return 0;
+	}
+	escapes = &decoded;
+	s->at = from;
+	r = string(s, escapes);
+	if (r < 0)
+		return r;
+	json_quote(out, buf_span(escapes));
+	return buf_check(escapes, s->err);
+}
+
+static int canonical_object(struct json_scan *s, struct buf *out)
+{
+	CLEANUP(buf_release) struct buf members = { 0 };
+	size_t from = out->len;
+	bool first = true;
+	bool repeated;
+	size_t n = 0;
+	int r = json_open(s, '{');
+
+	if (r < 0)
+		return r;
+	buf_char(out, '{');
+	while ((r = more(s, &first, '}')) == 1) {
+		struct member m = { .replaced_by = n };
+
+		if (n++)
+			buf_char(out, ',');
+		m.key = out->len;
+		if (*s->at != '"')
+			return unexpected(s, "a string");
+		r = canonical_string(s, out);
+		if (r < 0)
+			return r;
+		r = colon(s);
+		if (r < 0)
+			return r;
+		buf_char(out, ':');
+		m.value = out->len;
+		r = json_canonical(s, out);
+		if (r < 0)
+			return r;
+		m.end = out->len;
+		buf_add(&members, &m, sizeof m);
+	}
+	buf_char(out, '}');
+	if (r < 0)
+		return r;
+	r = buf_check(&members, s->err);
+	if (r < 0)
+		return r;
+	r = buf_check(out, s->err);
+	if (r < 0)
+		return r;
+	r = mark_repeated((struct member *)(void *)members.data, n, out, &repeated);
+	if (r < 0)
+		return err_nomem(s->err);
+	if (repeated)
+		keep_last_values(out, from, (struct member *)(void *)members.data, n);
+	return 0;
+}
+
+static int canonical_list(struct json_scan *s, struct buf *out)
+{
+	bool first = true;
+	size_t n = 0;
+	int r = json_open(s, '[');
+
+	if (r < 0)
+		return r;
+	buf_char(out, '[');
+	while ((r = more(s, &first, ']')) == 1) {
+		if (n++)
+			buf_char(out, ',');
+		r = json_canonical(s, out);
+		if (r < 0)
+			return r;
+	}
+	buf_char(out, ']');
+	return r;
+}
+
+int json_canonical(struct json_scan *s, struct buf *out)
+{
+	int kind = json_peek(s);
+	const char *from = s->at;
+	int r;
+
+	if (kind < 0)
+		return kind;
+	if (kind == '{')
+		r = canonical_object(s, out);
+	else if (kind == '[')
+		r = canonical_list(s, out);
+	else if (kind == '"')
+		r = canonical_string(s, out);
+	else {
+		r = scalar(s, kind);
+		if (r == 0)
+			buf_add(out, from, (size_t)(s->at - from));
+	}
+	return r < 0 ? r : buf_check(out, s->err);
+}
+
+int json_canonical_text(struct span text, int depth, struct buf *out, struct err *err)
+{
+	struct json_scan s = json_scan_of(text, depth, err);
+	int r = json_canonical(&s, out);
+
+	return r < 0 ? r : json_end(&s);
+}
+
+void json_quote(struct buf *out, struct span text)
+{
+	static const char short_form[32] = {
+		['\b'] = 'b', ['\f'] = 'f', ['\n'] = 'n', ['\r'] = 'r', ['\t'] = 't',
+	};
+	size_t from = 0;
+	size_t i;
+
+	buf_char(out, '"');
+	for (i = 0; i < text.len; i++) {
+		unsigned char c = (unsigned char)text.data[i];
+
+		if (c >= 0x20 && c != '"' && c != '\\')
+			continue;
+		buf_add(out, text.data + from, i - from);
+		from = i + 1;
+		if (c >= 0x20)
+			buf_printf(out, "\\%c", c);
+		else if (short_form[c])
+			buf_printf(out, "\\%c", short_form[c]);
+		else
+			buf_printf(out, "\\u%04x", c);
+	}
+	buf_add(out, text.data + from, text.len - from);
+	buf_char(out, '"');
+}
+
+void json_quote_lossy(struct buf *out, struct span text)
+{
+	CLEANUP(buf_release) struct buf clean = { 0 };
+
+	while (text.len) {
+		bool is_cut;
+		size_t good = name_utf8_prefix(text, &is_cut);
+
+		buf_add(&clean, text.data, good);
+		if (good < text.len) {
+			buf_text(&clean, "\xef\xbf\xbd");
+			good++;
+		}
+		text = span_sub(text, good, text.len);
+	}
+	out->failed |= clean.failed;
+	json_quote(out, buf_span(&clean));
+}
+
+int json_each(struct span object, json_member_fn *fn, void *arg)
+{
+	struct json_scan s = json_scan_of(object, JSON_DEPTH_EVENT, NULL);
+	CLEANUP(buf_release) struct buf key = { 0 };
+	bool first = true;
+	struct span value;
+	int r = json_open(&s, '{');
+
+	if (r < 0)
+		return r;
+	while ((r = json_key(&s, &first, &key)) == 1) {
+		r = json_raw(&s, &value);
+		if (r < 0)
+			return r;
+		r = fn(arg, buf_span(&key), value);
+		if (r)
+			return r;
+	}
+	return r;
+}
+
+struct wanted {
+	struct span name;
+	struct span *value;
+};
+
+static int match_member(void *arg, struct span key, struct span value)
+{
+	struct wanted *w = arg;
+
+	if (!span_equal(key, w->name))
+		return 0;
+	*w->value = value;
+	return 1;
+}
+
+int json_member(struct span object, const char *name, struct span *value)
+{
+	struct wanted w = { span_of(name), value };
+	int r = json_each(object, match_member, &w);
+
+	if (r < 0)
+		return r;
+	return r ? 0 : -ENOENT;
+}
+
+int json_unquote(struct span token, struct buf *out)
+{
+	struct json_scan s = json_scan_of(token, 1, NULL);
+
+	return json_take_string(&s, out);
+}

@@ -1,0 +1,494 @@
+/*
+ * HTTP: see http.h.
+ *
+ * Each thread has one easy and one multi handle, made at its first request and
+ * freed when it ends: connections stay open between the calls of a turn, and
+ * no lock is needed. The multi interface is what lets us wait for the socket
+ * and for the cancel descriptor at once.
+ */
+#include "base/net/http.h"
+
+#include "base/clock.h"
+#include "base/net/wait.h"
+
+#include <curl/curl.h>
+#include <errno.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <strings.h>
+#include <unistd.h>
+
+#define CONNECT_POLL_MS 1000
+
+/* The handles of one thread; of a request inside another one's answer, its own. */
+struct link {
+	CURL *easy;
+	CURLM *multi;
+	struct http_wait wait;
+	bool is_busy;
+	bool is_kept; /* until the thread ends */
+};
+
+/* One request on its way. */
+struct transfer {
+	CURL *easy;
+	const struct http_limits *limits;
+	http_body_fn *fn;
+	void *arg;
+	struct http_answer *answer;
+	struct curl_slist *headers;
+	uint64_t deadline; /* monotonic ns; 0: libcurl watches the connecting */
+	const char *late;  /* what the deadline is for */
+	int stopped;       /* what fn returned */
+	bool handed;       /* a piece to fn, since it was told that there is no more */
+	bool enough;       /* of an error body */
+	bool has_proxy;    /* of the request's own */
+	char where[128];   /* host and port, for errors */
+	char reason[CURL_ERROR_SIZE];
+};
+
+static pthread_key_t link_key;
+
+static void link_free(void *arg)
+{
+	struct link *link = arg;
+
+	if (!link)
+		return;
+	if (link->easy)
+		curl_easy_cleanup(link->easy);
+	if (link->multi) {
+		http_wait_end(link->multi);
+		(void)curl_multi_cleanup(link->multi);
+	}
+	free(link);
+}
+
+static struct link *link_new(void)
+{
+	struct link *link = calloc(1, sizeof *link);
+
+	if (!link)
+		return NULL;
+	link->easy = curl_easy_init();
+	link->multi = curl_multi_init();
+	if (link->easy && link->multi) {
+		http_wait_init(&link->wait, link->multi);
+		return link;
+	}
+	link_free(link);
+	return NULL;
+}
+
+static struct link *link_get(void)
+{
+	struct link *link = pthread_getspecific(link_key);
+	bool is_first = !link;
+
+	if (!link || link->is_busy)
+		link = link_new();
+	if (!link)
+		return NULL;
+	if (is_first && pthread_setspecific(link_key, link) != 0) {
+		link_free(link);
+		return NULL;
+	}
+	link->is_kept |= is_first;
+	link->is_busy = true;
+	return link;
+}
+
+/* Nothing of a call may stay behind in the handle. */
+static void link_put(struct link *link)
+{
+	link->is_busy = false;
+	if (link->is_kept)
+		curl_easy_reset(link->easy);
+	else
+		link_free(link);
+}
+
+void http_answer_release(struct http_answer *answer)
+{
+	buf_release(&answer->error_body);
+	*answer = (struct http_answer){ 0 };
+}
+
+/* Sockets must not leak into the tools that other threads start. */
+static curl_socket_t open_socket(void *arg UNUSED, curlsocktype purpose UNUSED,
+				 struct curl_sockaddr *addr)
+{
+	return socket(addr->family, addr->socktype | SOCK_CLOEXEC, addr->protocol);
+}
+
+static void set_deadline(struct transfer *t, unsigned ms, const char *what)
+{
+	t->deadline = clock_monotonic() + (uint64_t)ms * NSEC_PER_MSEC;
+	t->late = what;
+}
+
+/* The connection stands and the request goes out now. */
+static int on_ready(void *arg, char *to UNUSED, char *from UNUSED, int to_port UNUSED,
+		    int from_port UNUSED)
+{
+	struct transfer *t = arg;
+
+	set_deadline(t, t->limits->first_byte_ms, "did not answer in time");
+	return CURL_PREREQFUNC_OK;
+}
+
+/* Headers that callers look at. */
+static const struct header {
+	const char *name;
+	size_t at;
+	size_t size;
+} wanted_headers[] = {
+	{ "retry-after", offsetof(struct http_answer, retry_after),
+	  sizeof((struct http_answer *)0)->retry_after },
+	{ "retry-after-ms", offsetof(struct http_answer, retry_after_ms),
+	  sizeof((struct http_answer *)0)->retry_after_ms },
+	{ "x-should-retry", offsetof(struct http_answer, should_retry),
+	  sizeof((struct http_answer *)0)->should_retry },
+	{ "content-type", offsetof(struct http_answer, content_type),
+	  sizeof((struct http_answer *)0)->content_type },
+	{ "mcp-session-id", offsetof(struct http_answer, session),
+	  sizeof((struct http_answer *)0)->session },
+};
+
+/* A value that does not fit is no value that we understand: it stays empty. */
+static void keep_header(struct transfer *t, const struct header *h, struct span value)
+{
+	char *out = (char *)t->answer + h->at;
+
+	while (value.len && (value.data[0] == ' ' || value.data[0] == '\t'))
+		value = span_sub(value, 1, value.len);
+	while (value.len && strchr(" \t\r\n", value.data[value.len - 1]))
+		value.len--;
+	if (value.len < h->size) {
+		memcpy(out, value.data, value.len);
+		out[value.len] = 0;
+	}
+}
+
+static size_t on_header(char *data, size_t size, size_t count, void *arg)
+{
+	struct span line = { data, size * count };
+	const char *colon = memchr(line.data, ':', line.len);
+	size_t name = colon ? (size_t)(colon - line.data) : 0;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(wanted_headers); i++) {
+		const struct header *h = &wanted_headers[i];
+
+		if (name == strlen(h->name) && strncasecmp(line.data, h->name, name) == 0)
+			keep_header(arg, h, span_sub(line, name + 1, line.len));
+	}
+	return line.len;
+}
+
+static size_t on_error_body(struct transfer *t, struct span piece)
+{
+	struct buf *body = &t->answer->error_body;
+
+	buf_add(body, piece.data, MIN(piece.len, HTTP_ERROR_BODY_MAX - body->len));
+	t->enough = body->len == HTTP_ERROR_BODY_MAX || body->failed;
+	return t->enough ? CURL_WRITEFUNC_ERROR : piece.len;
+}
+
+static size_t on_body(char *data, size_t size, size_t count, void *arg)
+{
+	struct transfer *t = arg;
+	struct span piece = { data, size * count };
+	long status = 0;
+
+	set_deadline(t, t->limits->idle_ms, "fell silent in the middle of the answer");
+	(void)curl_easy_getinfo(t->easy, CURLINFO_RESPONSE_CODE, &status);
+	if (status < 200 || status > 299)
+		return on_error_body(t, piece);
+	if (!piece.len)
+		return 0;
+	t->answer->got_body = t->handed = true;
+	t->stopped = t->fn(t->arg, piece);
+	return t->stopped ? CURL_WRITEFUNC_ERROR : piece.len;
+}
+
+/* Host and port; never the user part of an address. */
+static int find_where(struct transfer *t, const char *url, struct err *err)
+{
+	CURLU *parts = curl_url();
+	char *host = NULL;
+	char *port = NULL;
+	int r = parts ? 0 : -ENOMEM;
+
+	if (r == 0 && (curl_url_set(parts, CURLUPART_URL, url, 0) != CURLUE_OK ||
+		       curl_url_get(parts, CURLUPART_HOST, &host, 0) != CURLUE_OK))
+		r = -EINVAL;
+	if (r == 0 && curl_url_get(parts, CURLUPART_PORT, &port, 0) == CURLUE_OK)
+		(void)snprintf(t->where, sizeof t->where, "%.100s:%.8s", host, port);
+	else if (r == 0)
+		(void)snprintf(t->where, sizeof t->where, "%.100s", host);
+	curl_free(host);
+	curl_free(port);
+	curl_url_cleanup(parts);
+	if (r == -EINVAL)
+		return err_set(err, r, "the address is not a URL");
+	return r < 0 ? err_nomem(err) : 0;
+}
+
+static int set_headers(struct transfer *t, const struct http_request *rq)
+{
+	/* Without this line libcurl holds large bodies back for a second. */
+	struct curl_slist *list = curl_slist_append(NULL, "Expect:");
+	size_t i;
+
+	for (i = 0; list && i < rq->header_count; i++) {
+		t->headers = list;
+		list = curl_slist_append(t->headers, rq->headers[i]);
+	}
+	if (!list)
+		return -ENOMEM;
+	t->headers = list;
+	return curl_easy_setopt(t->easy, CURLOPT_HTTPHEADER, list) == CURLE_OK ? 0 : -ENOMEM;
+}
+
+#define SET(option, value)                                                                         \
+	do {                                                                                       \
+		if (c == CURLE_OK)                                                                 \
+			c = curl_easy_setopt(easy, option, value);                                 \
+	} while (0)
+
+static CURLcode set_method(CURL *easy, const struct http_request *rq)
+{
+	struct span body = buf_span(&rq->body);
+	CURLcode c = CURLE_OK;
+
+	if (rq->method) {
+		SET(CURLOPT_CUSTOMREQUEST, rq->method);
+		return c;
+	}
+	SET(CURLOPT_POST, 1L);
+	SET(CURLOPT_POSTFIELDS, body.data);
+	SET(CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)body.len);
+	return c;
+}
+
+/* The texts were ended with a NUL when they were set. */
+static CURLcode set_way(CURL *easy, const struct http_request *rq)
+{
+	CURLcode c = CURLE_OK;
+
+	if (rq->proxy.len)
+		SET(CURLOPT_PROXY, rq->proxy.data);
+	if (rq->ca_file.len)
+		SET(CURLOPT_CAINFO, rq->ca_file.data);
+	return c;
+}
+
+static int set_options(struct transfer *t, const char *url, const struct http_request *rq)
+{
+	CURL *easy = t->easy;
+	CURLcode c = set_method(easy, rq);
+
+	if (c == CURLE_OK)
+		c = set_way(easy, rq);
+	SET(CURLOPT_URL, url);
+	SET(CURLOPT_PROTOCOLS_STR, "http,https");
+	SET(CURLOPT_FOLLOWLOCATION, 0L);
+	SET(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
+	SET(CURLOPT_USERAGENT, "adkfs");
+	SET(CURLOPT_NOSIGNAL, 1L);
+	SET(CURLOPT_TCP_KEEPALIVE, 1L); /* some streams are silent for hours */
+	SET(CURLOPT_QUICK_EXIT, 1L);    /* cancel does not wait for a name server */
+	SET(CURLOPT_CONNECTTIMEOUT_MS, MAX((long)t->limits->connect_ms, 1L)); /* 0 is 300 s */
+	SET(CURLOPT_OPENSOCKETFUNCTION, open_socket);
+	SET(CURLOPT_PREREQFUNCTION, on_ready);
+	SET(CURLOPT_PREREQDATA, t);
+	SET(CURLOPT_HEADERFUNCTION, on_header);
+	SET(CURLOPT_HEADERDATA, t);
+	SET(CURLOPT_WRITEFUNCTION, on_body);
+	SET(CURLOPT_WRITEDATA, t);
+	SET(CURLOPT_ERRORBUFFER, t->reason);
+	return c == CURLE_OK ? 0 : -ENOMEM;
+}
+
+#undef SET
+
+/* The deadline that comes first; 0: libcurl watches, and there is none for the whole. */
+static uint64_t deadline_of(const struct transfer *t)
+{
+	const uint64_t *until = t->limits->until;
+
+	if (!until || !t->deadline)
+		return until ? *until : t->deadline;
+	return MIN(*until, t->deadline);
+}
+
+/* Many wait at once, and none wakes up for nothing; libcurl knows when it has to. */
+static int wait_ms(const struct transfer *t)
+{
+	uint64_t deadline = deadline_of(t);
+	uint64_t now = clock_monotonic();
+
+	if (!deadline)
+		return CONNECT_POLL_MS;
+	if (now >= deadline)
+		return 0;
+	return (int)MIN((deadline - now) / NSEC_PER_MSEC + 1, INT_MAX);
+}
+
+static bool is_late(const struct transfer *t)
+{
+	uint64_t deadline = deadline_of(t);
+
+	return deadline && clock_monotonic() >= deadline;
+}
+
+/* Until libcurl is done: *code is its verdict. */
+static int drive(struct transfer *t, struct link *link, struct cancel *cancel, CURLcode *code,
+		 struct err *err)
+{
+	const CURLMsg *message;
+	int running = 1;
+	int left;
+
+	while (running && !t->stopped) {
+		if (cancel_fired(cancel))
+			return err_set(err, -ECANCELED, "cancelled");
+		if (is_late(t))
+			return err_set(err, -ETIMEDOUT, "%s %s", t->where,
+				       t->late ? t->late : "cannot be reached in time");
+		if (!http_wait_step(&link->wait, link->multi, cancel->fd, wait_ms(t), &running))
+			return err_nomem(err);
+		if (running && t->handed)
+			t->stopped = t->fn(t->arg, SPAN(""));
+		t->handed = false;
+	}
+	message = curl_multi_info_read(link->multi, &left);
+	*code = message ? message->data.result : CURLE_OUT_OF_MEMORY;
+	return 0;
+}
+
+/* What libcurl says, as an errno and a sentence. */
+static const struct verdict {
+	CURLcode code;
+	int r;
+	const char *text; /* behind host and port */
+} verdicts[] = {
+	{ CURLE_COULDNT_RESOLVE_HOST, -EHOSTUNREACH, "is not a known host" },
+	{ CURLE_COULDNT_RESOLVE_PROXY, -EHOSTUNREACH, "cannot be reached: the proxy is unknown" },
+	{ CURLE_COULDNT_CONNECT, -ECONNREFUSED, "cannot be reached: nothing answers there" },
+	{ CURLE_PROXY, -EHOSTUNREACH, "cannot be reached: the proxy refuses" },
+	{ CURLE_UNSUPPORTED_PROTOCOL, -EINVAL,
+	  "cannot be reached: no such kind of address or proxy" },
+	{ CURLE_URL_MALFORMAT, -EINVAL, "cannot be reached: the address or the proxy's is no URL" },
+	{ CURLE_PEER_FAILED_VERIFICATION, -EACCES,
+	  "has a certificate that is not to be trusted: see the setting CA_FILE" },
+	{ CURLE_SSL_CACERT_BADFILE, -EINVAL,
+	  "cannot be asked: the file of trusted certificates cannot be read" },
+	{ CURLE_OPERATION_TIMEDOUT, -ETIMEDOUT, "cannot be reached in time" },
+	{ CURLE_GOT_NOTHING, -ECONNRESET, "closed the connection without an answer" },
+	{ CURLE_SEND_ERROR, -ECONNRESET, "closed the connection" },
+	{ CURLE_RECV_ERROR, -ECONNRESET, "broke the connection off" },
+	{ CURLE_PARTIAL_FILE, -ECONNRESET, "broke the connection off" },
+	{ CURLE_HTTP2, -ECONNRESET, "broke the connection off" },
+	{ CURLE_HTTP2_STREAM, -ECONNRESET, "broke the connection off" },
+	{ CURLE_OUT_OF_MEMORY, -ENOMEM, "cannot be asked: out of memory" },
+};
+
+static int judge(const struct transfer *t, CURLcode code, struct err *err)
+{
+	long by_proxy = 0;
+	size_t i;
+
+	if (t->stopped)
+		return t->stopped;
+	if (code == CURLE_OK || t->enough)
+		return buf_check(&t->answer->error_body, err);
+	(void)curl_easy_getinfo(t->easy, CURLINFO_HTTP_CONNECTCODE, &by_proxy);
+	if (code == CURLE_COULDNT_CONNECT && t->has_proxy)
+		return err_set(err, -ECONNREFUSED,
+			       "%s cannot be reached: its proxy does not answer", t->where);
+	if (by_proxy >= 300)
+		return err_set(err, -EHOSTUNREACH, "%s cannot be reached: the proxy answered %ld",
+			       t->where, by_proxy);
+	for (i = 0; i < ARRAY_SIZE(verdicts); i++) {
+		if (verdicts[i].code == code)
+			return err_set(err, verdicts[i].r, "%s %s", t->where, verdicts[i].text);
+	}
+	return err_set(err, -EIO, "%s cannot be used: %s", t->where,
+		       *t->reason ? t->reason : curl_easy_strerror(code));
+}
+
+static int run(struct transfer *t, struct link *link, struct cancel *cancel, struct err *err)
+{
+	CURLcode code = CURLE_OK;
+	long status = 0;
+	int r;
+
+	if (curl_multi_add_handle(link->multi, link->easy) != CURLM_OK)
+		return err_nomem(err);
+	r = drive(t, link, cancel, &code, err);
+	(void)curl_easy_getinfo(link->easy, CURLINFO_RESPONSE_CODE, &status);
+	t->answer->status = (int)status;
+	(void)curl_multi_remove_handle(link->multi, link->easy);
+	return r < 0 ? r : judge(t, code, err);
+}
+
+static int send_over(struct link *link, const struct http_request *rq, struct transfer *t,
+		     struct cancel *cancel, struct err *err)
+{
+	CLEANUP(buf_release) struct buf url = { 0 };
+	int r;
+
+	buf_span_add(&url, buf_span(&rq->url));
+	if (!buf_cstr(&url))
+		return err_nomem(err);
+	t->easy = link->easy;
+	t->has_proxy = rq->proxy.len > 0;
+	r = find_where(t, url.data, err);
+	if (r < 0)
+		return r;
+	r = set_headers(t, rq);
+	if (r == 0)
+		r = set_options(t, url.data, rq);
+	return r < 0 ? err_nomem(err) : run(t, link, cancel, err);
+}
+
+int http_send(const struct http_request *rq, const struct http_limits *limits,
+	      struct cancel *cancel, http_body_fn *fn, void *arg, struct http_answer *answer,
+	      struct err *err)
+{
+	struct transfer t = { .limits = limits, .fn = fn, .arg = arg, .answer = answer };
+	struct link *link = link_get();
+	int r;
+
+	if (!link)
+		return err_nomem(err);
+	r = send_over(link, rq, &t, cancel, err);
+	link_put(link);
+	curl_slist_free_all(t.headers);
+	return r;
+}
+
+int http_init(struct err *err)
+{
+	int r;
+
+	if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
+		return err_set(err, -EIO, "libcurl does not start");
+	r = pthread_key_create(&link_key, link_free);
+	if (r == 0)
+		return 0;
+	curl_global_cleanup();
+	return err_errno(err, -r, "a key for the handles of libcurl");
+}
+
+void http_exit(void)
+{
+	link_free(pthread_getspecific(link_key));
+	(void)pthread_setspecific(link_key, NULL);
+	(void)pthread_key_delete(link_key);
+	curl_global_cleanup();
+}

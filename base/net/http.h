@@ -1,0 +1,81 @@
+/*
+ * HTTP: the only place that uses libcurl.
+ *
+ * One request, its answer streamed to the caller as it arrives. No redirects
+ * (the key would follow), no cookies, no secrets in errors.
+ */
+#ifndef BASE_NET_HTTP_H
+#define BASE_NET_HTTP_H
+
+#include "base/buf.h"
+#include "base/cancel.h"
+
+#include <stdint.h>
+
+#define HTTP_HEADERS_MAX 64
+
+struct http_request {
+	const char *method; /* NULL: POST */
+	struct buf url;
+	struct buf body;                 /* of a POST */
+	char *headers[HTTP_HEADERS_MAX]; /* "Name: value", owned */
+	size_t header_count;
+	struct buf proxy;   /* its address; empty: what the environment says */
+	struct buf ca_file; /* absolute path of certificates to trust; empty: the usual ones */
+};
+
+void http_request_release(struct http_request *rq);
+
+/* Path of its URL, without query; lives as long as the URL does. */
+struct span http_path(const struct http_request *rq);
+
+/* Add a header. -ENOMEM; -E2BIG; -EINVAL: a control character in it. */
+MUST_CHECK int http_request_header(struct http_request *rq, const char *fmt, ...) PRINTF(2, 3);
+
+/* The same in place of all headers of that name; NAME is a token. */
+MUST_CHECK int http_request_replace(struct http_request *rq, struct span name, struct span value);
+
+struct http_limits {
+	unsigned connect_ms;    /* until the connection stands */
+	unsigned first_byte_ms; /* from then until the first byte of the body */
+	unsigned idle_ms;       /* between two pieces of the answer */
+	const uint64_t *until;  /* monotonic ns, for the whole; fn may move it. NULL: none */
+};
+
+struct http_answer {
+	int status;           /* 0: none came */
+	bool got_body;        /* a byte of the body was handed on */
+	char retry_after[64]; /* header values, "" when absent */
+	char retry_after_ms[32];
+	char should_retry[8];
+	char content_type[128];
+	char session[256];     /* Mcp-Session-Id */
+	struct buf error_body; /* of an answer that is not 2xx; at most HTTP_ERROR_BODY_MAX */
+};
+
+#define HTTP_ERROR_BODY_MAX 65536
+
+void http_answer_release(struct http_answer *answer);
+
+/*
+ * A piece of a 2xx body; an empty one: all that has arrived was handed on, and it
+ * may take a moment. Not 0: stop, http_send returns it. It may send requests itself.
+ */
+typedef int http_body_fn(void *arg, struct span piece);
+
+/*
+ * Send and receive. The body of a 2xx answer goes to fn piece by piece.
+ *
+ * Returns 0 when the answer is complete, whatever its status; -ECANCELED;
+ * -ETIMEDOUT; -ECONNREFUSED, -EHOSTUNREACH, -ECONNRESET, -EIO, -EINVAL (no URL)
+ * with a sentence in err; what fn returned. Any thread; blocks. Cancelling takes effect at once.
+ */
+MUST_CHECK int http_send(const struct http_request *rq, const struct http_limits *limits,
+			 struct cancel *cancel, http_body_fn *fn, void *arg,
+			 struct http_answer *answer, struct err *err);
+
+/* Once per process, before threads. */
+MUST_CHECK int http_init(struct err *err);
+void http_exit(void);
+
+#endif

@@ -1,0 +1,95 @@
+/*
+ * HTTP requests: see http.h.
+ */
+#include "base/net/http.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <strings.h>
+
+/* A header may hold a key. */
+static void header_free(char *line)
+{
+	explicit_bzero(line, strlen(line));
+	free(line);
+}
+
+void http_request_release(struct http_request *rq)
+{
+	size_t i;
+
+	for (i = 0; i < rq->header_count; i++)
+		header_free(rq->headers[i]);
+	buf_release(&rq->url);
+	buf_release(&rq->body);
+	if (rq->proxy.data)
+		explicit_bzero(rq->proxy.data, rq->proxy.cap);
+	buf_release(&rq->proxy);
+	buf_release(&rq->ca_file);
+	*rq = (struct http_request){ 0 };
+}
+
+struct span http_path(const struct http_request *rq)
+{
+	struct span url = buf_span(&rq->url);
+	const char *host = memmem(url.data, url.len, "://", 3);
+	const char *end = url.data + url.len;
+	const char *path = host ? memchr(host + 3, '/', (size_t)(end - host - 3)) : NULL;
+	size_t n = 0;
+
+	if (!path)
+		return SPAN("/");
+	while (path + n < end && !strchr("?#", path[n]))
+		n++;
+	return (struct span){ path, n };
+}
+
+static bool has_control(const char *text)
+{
+	for (; *text; text++) {
+		if ((unsigned char)*text < 0x20 || *text == 0x7f)
+			return true;
+	}
+	return false;
+}
+
+int http_request_header(struct http_request *rq, const char *fmt, ...)
+{
+	va_list args;
+	char *line;
+	int n;
+
+	if (rq->header_count == HTTP_HEADERS_MAX)
+		return -E2BIG;
+	va_start(args, fmt);
+	n = vasprintf(&line, fmt, args);
+	va_end(args);
+	if (n < 0)
+		return -ENOMEM;
+	if (has_control(line)) {
+		header_free(line);
+		return -EINVAL;
+	}
+	rq->headers[rq->header_count++] = line;
+	return 0;
+}
+
+int http_request_replace(struct http_request *rq, struct span name, struct span value)
+{
+	size_t kept = 0;
+	size_t i;
+
+	for (i = 0; i < rq->header_count; i++) {
+		char *line = rq->headers[i];
+
+		if (strncasecmp(line, name.data, name.len) == 0 && line[name.len] == ':')
+			header_free(line);
+		else
+			rq->headers[kept++] = line;
+	}
+	rq->header_count = kept;
+	return http_request_header(rq, "%.*s: %.*s", (int)name.len, name.data, (int)value.len,
+				   value.data);
+}

@@ -1,0 +1,39 @@
+/*
+ * Waiting for the sockets of a transfer, and for somebody to cancel it.
+ *
+ * libcurl says which sockets it waits for and until when; we poll them beside
+ * the descriptor of the caller and tell it which are ready. That is one poll(2)
+ * for each piece of an answer, where libcurl's own loop makes three.
+ */
+#ifndef BASE_NET_WAIT_H
+#define BASE_NET_WAIT_H
+
+#include "base/cc.h"
+
+#include <curl/curl.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define HTTP_WAIT_MAX 16 /* sockets: those of a connection that is tried over several addresses */
+
+/* Of one multi handle. Does not move while that is there. */
+struct http_wait {
+	struct pollfd list[HTTP_WAIT_MAX + 1]; /* the last place is the caller's */
+	unsigned count;
+	uint64_t timer; /* monotonic ns, when libcurl has to be called in any case; 0: never */
+	bool is_full;
+};
+
+void http_wait_init(struct http_wait *w, CURLM *multi);
+
+/* Before the multi handle goes. */
+void http_wait_end(CURLM *multi);
+
+/*
+ * Wait until a socket is ready, `other` is readable, or ms have passed; then let
+ * libcurl work. *running: transfers that are not done. False: libcurl failed.
+ */
+bool http_wait_step(struct http_wait *w, CURLM *multi, int other, int ms, int *running);
+
+#endif

@@ -1,0 +1,543 @@
+/*
+ * Scratch files: see scratch.h. There are as many as programs are about to
+ * rename: a short list.
+ */
+#include "fs/draft/scratch.h"
+
+#include "base/clock.h"
+#include "fs/draft/draft.h"
+#include "fs/tree/fs.h"
+#include "fs/tree/ids.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define STAMPS_MAX 1024
+
+struct scratch_file {
+	struct scratch_file *next;
+	struct scratch_info info;
+	struct draft *draft;
+};
+
+void scratch_init(struct scratch_table *t)
+{
+	size_t i;
+
+	*t = (struct scratch_table){ 0 };
+	mutex_init(&t->lock);
+	for (i = 0; i < SCRATCH_HOLDS; i++)
+		mutex_init(&t->hold[i]);
+}
+
+static void free_file(struct scratch_file *f)
+{
+	draft_unref(f->draft);
+	free(f);
+}
+
+void scratch_release(struct scratch_table *t) NO_THREAD_ANALYSIS /* nobody else is left */
+{
+	size_t i;
+
+	while (t->first) {
+		struct scratch_file *f = t->first;
+
+		t->first = f->next;
+		free_file(f);
+	}
+	free(t->stamps);
+	mutex_release(&t->lock);
+	for (i = 0; i < SCRATCH_HOLDS; i++)
+		mutex_release(&t->hold[i]);
+}
+
+static void stamp_locked(struct scratch_table *t, uint64_t dir) REQUIRES(t->lock)
+{
+	size_t i;
+
+	if (!t->stamps) {
+		t->stamps = calloc(STAMPS_MAX, sizeof *t->stamps);
+		if (!t->stamps)
+			return; /* then listings are dropped by their own call */
+	}
+	for (i = 0; i < t->stamp_count && t->stamps[i].dir != dir; i++)
+		;
+	if (i == STAMPS_MAX) /* the longest known makes room */
+		memmove(t->stamps, t->stamps + 1, (--i) * sizeof *t->stamps);
+	t->stamps[i] = (struct scratch_stamp){ dir, clock_stamp() };
+	t->stamp_count = MAX(t->stamp_count, i + 1);
+}
+
+/* The list of the directory is another one: the kernel has to ask for it. */
+static void tell_list(struct fs *fs, const struct scratch_info *info)
+{
+	uint64_t scope = ref_number(info->scope);
+
+	if (info->dir == (SCRATCH_OF_STATE | scope))
+		notify_attributes(fs, node_ino(scope, ID_STATE_DIR));
+	else
+		notify_attributes(
+			fs, node_ino(info->dir, info->dir == scope ? ID_ARTIFACTS : ID_OBJECT));
+}
+
+static struct scratch_file **slot_locked(struct scratch_table *t, uint64_t dir, const char *name)
+	REQUIRES(t->lock)
+{
+	struct scratch_file **at = &t->first;
+
+	while (*at && ((*at)->info.dir != dir || strcmp((*at)->info.name, name) != 0))
+		at = &(*at)->next;
+	return at;
+}
+
+static struct scratch_file **number_locked(struct scratch_table *t, uint64_t number)
+	REQUIRES(t->lock)
+{
+	struct scratch_file **at = &t->first;
+
+	while (*at && (*at)->info.number != number)
+		at = &(*at)->next;
+	return at;
+}
+
+/* The list is in order of number: listings go by it. */
+static void insert_locked(struct scratch_table *t, struct scratch_file *f) REQUIRES(t->lock)
+{
+	struct scratch_file **at = &t->first;
+
+	while (*at && (*at)->info.number < f->info.number)
+		at = &(*at)->next;
+	f->next = *at;
+	*at = f;
+	atomic_fetch_add(&t->count, 1);
+	stamp_locked(t, f->info.dir);
+}
+
+static struct scratch_file *take_locked(struct scratch_table *t, struct scratch_file **at)
+	REQUIRES(t->lock)
+{
+	struct scratch_file *f = *at;
+
+	if (f) {
+		*at = f->next;
+		atomic_fetch_sub(&t->count, 1);
+		stamp_locked(t, f->info.dir);
+	}
+	return f;
+}
+
+static uint64_t size_of(struct draft *draft)
+{
+	return draft ? draft_length(draft) : 0;
+}
+
+int scratch_add(struct fs *fs, const struct scratch_info *info, struct draft *draft,
+		struct err *err)
+{
+	struct scratch_table *t = &fs->scratch;
+	struct scratch_file *f = calloc(1, sizeof *f);
+	int r = 0;
+
+	if (!f)
+		return err_nomem(err);
+	f->info = *info;
+	f->info.stamp = f->info.changed = clock_stamp();
+	f->draft = draft_ref(draft);
+	mutex_lock(&t->lock);
+	if (*slot_locked(t, info->dir, info->name))
+		r = err_set(err, -EEXIST, "there is '%s' already", info->name);
+	else if (atomic_load(&t->count) >= SCRATCH_MAX)
+		r = err_set(err, -ENOSPC, "there are %u temporary files already", SCRATCH_MAX);
+	else
+		insert_locked(t, f);
+	mutex_unlock(&t->lock);
+	if (r < 0)
+		free_file(f);
+	else
+		tell_list(fs, info);
+	return r;
+}
+
+int scratch_create(struct fs *fs, struct scratch_info *info, const struct node_new *by,
+		   struct err *err)
+{
+	struct draft *draft = info->is_directory ? NULL : draft_new(fs->store, true);
+	int r = draft || info->is_directory ? 0 : err_nomem(err);
+
+	node_attr_of_new(by, &info->attr);
+	info->number = store_new_number(fs->store, err);
+	if (r == 0 && !info->number)
+		r = -EIO;
+	if (r == 0)
+		r = scratch_add(fs, info, draft, err);
+	draft_unref(draft);
+	return r;
+}
+
+/* A copy, and its draft; called with the lock, which does not guard the draft's own size. */
+static bool copy_out(const struct scratch_file *f, struct scratch_info *out, struct draft **draft)
+{
+	if (!f)
+		return false;
+	if (out)
+		*out = f->info;
+	*draft = draft_ref(f->draft);
+	return true;
+}
+
+bool scratch_find(struct fs *fs, uint64_t dir, const char *name, struct scratch_info *out)
+{
+	struct scratch_table *t = &fs->scratch;
+	struct draft *draft = NULL;
+	bool found;
+
+	if (!atomic_load(&t->count))
+		return false;
+	mutex_lock(&t->lock);
+	found = copy_out(*slot_locked(t, dir, name), out, &draft);
+	mutex_unlock(&t->lock);
+	if (found && out)
+		out->size = size_of(draft);
+	draft_unref(draft);
+	return found;
+}
+
+bool scratch_get(struct fs *fs, uint64_t number, struct scratch_info *out, struct draft **draft)
+{
+	struct scratch_table *t = &fs->scratch;
+	struct draft *d = NULL;
+	bool found;
+
+	if (draft)
+		*draft = NULL;
+	if (!atomic_load(&t->count))
+		return false;
+	mutex_lock(&t->lock);
+	found = copy_out(*number_locked(t, number), out, &d);
+	mutex_unlock(&t->lock);
+	if (found && out)
+		out->size = size_of(d);
+	if (draft)
+		*draft = d;
+	else
+		draft_unref(d);
+	return found;
+}
+
+/* Whose files are looked for; 0: anybody's. */
+struct filter {
+	uint64_t dir;
+	uint64_t scope;
+};
+
+static bool passes(const struct filter *want, const struct scratch_info *info)
+{
+	return (!want->dir || info->dir == want->dir) &&
+	       (!want->scope || ref_number(info->scope) == want->scope);
+}
+
+/* The next one behind a number. */
+static bool next_of(struct fs *fs, const struct filter *want, uint64_t after,
+		    struct scratch_info *out)
+{
+	struct scratch_table *t = &fs->scratch;
+	struct scratch_file *f;
+	struct draft *draft = NULL;
+	bool found;
+
+	mutex_lock(&t->lock);
+	for (f = t->first; f && (!passes(want, &f->info) || f->info.number <= after); f = f->next)
+		;
+	found = copy_out(f, out, &draft);
+	mutex_unlock(&t->lock);
+	if (found)
+		out->size = size_of(draft);
+	draft_unref(draft);
+	return found;
+}
+
+static int list(struct fs *fs, const struct filter *want, uint64_t after, scratch_fn *fn, void *arg)
+{
+	struct scratch_info info;
+	int r = 0;
+
+	if (!atomic_load(&fs->scratch.count))
+		return 0;
+	while (r == 0 && next_of(fs, want, after, &info)) {
+		r = fn(arg, &info);
+		after = info.number;
+	}
+	return r;
+}
+
+int scratch_list(struct fs *fs, uint64_t dir, uint64_t after, scratch_fn *fn, void *arg)
+{
+	struct filter want = { .dir = dir };
+
+	return list(fs, &want, after, fn, arg);
+}
+
+int scratch_list_scope(struct fs *fs, struct ref scope, uint64_t after, scratch_fn *fn, void *arg)
+{
+	struct filter want = { .scope = ref_number(scope) };
+
+	return list(fs, &want, after, fn, arg);
+}
+
+int scratch_text(struct fs *fs, uint64_t number, size_t max, struct buf *text, struct err *err)
+{
+	struct draft *draft;
+	int r;
+
+	if (!scratch_get(fs, number, NULL, &draft))
+		return err_set(err, -ENOENT, "the file was removed");
+	r = draft_text(draft, max, text, err);
+	draft_unref(draft);
+	return r;
+}
+
+int scratch_put_text(struct fs *fs, uint64_t number, struct span text, struct err *err)
+{
+	struct draft *draft;
+	int r;
+
+	if (!scratch_get(fs, number, NULL, &draft))
+		return err_set(err, -ENOENT, "the file was removed");
+	r = draft_put_text(draft, text, err);
+	draft_unref(draft);
+	return r;
+}
+
+void scratch_hold(struct fs *fs, uint64_t number) NO_THREAD_ANALYSIS
+{
+	mutex_lock(&fs->scratch.hold[number % SCRATCH_HOLDS]);
+}
+
+void scratch_let(struct fs *fs, uint64_t number) NO_THREAD_ANALYSIS
+{
+	mutex_unlock(&fs->scratch.hold[number % SCRATCH_HOLDS]);
+}
+
+bool scratch_remove(struct fs *fs, uint64_t number)
+{
+	struct scratch_table *t = &fs->scratch;
+	struct scratch_file *f;
+
+	if (!atomic_load(&t->count))
+		return false;
+	mutex_lock(&t->lock);
+	f = take_locked(t, number_locked(t, number));
+	mutex_unlock(&t->lock);
+	if (!f)
+		return false;
+	tell_list(fs, &f->info);
+	free_file(f);
+	return true;
+}
+
+void scratch_unlink(struct fs *fs, uint64_t number)
+{
+	inode_removed(&fs->inodes, node_ino(number, ID_OBJECT));
+	(void)scratch_remove(fs, number);
+	notify_attributes(fs, node_ino(number, ID_OBJECT));
+}
+
+void scratch_set_full_name(struct fs *fs, uint64_t number, const char *full_name)
+{
+	struct scratch_table *t = &fs->scratch;
+	struct scratch_file *f;
+
+	mutex_lock(&t->lock);
+	f = *number_locked(t, number);
+	if (f) {
+		f->info.is_new = *full_name;
+		(void)snprintf(f->info.full_name, sizeof f->info.full_name, "%s", full_name);
+	}
+	mutex_unlock(&t->lock);
+}
+
+bool scratch_set_attr(struct fs *fs, uint64_t number, const struct artifact_attr *attr)
+{
+	struct scratch_table *t = &fs->scratch;
+	struct scratch_file *f;
+
+	if (!atomic_load(&t->count))
+		return false;
+	mutex_lock(&t->lock);
+	f = *number_locked(t, number);
+	if (f) {
+		attr_merge(&f->info.attr, attr);
+		f->info.changed = clock_stamp();
+	}
+	mutex_unlock(&t->lock);
+	return f;
+}
+
+void scratch_touch(struct fs *fs, uint64_t number)
+{
+	struct scratch_table *t = &fs->scratch;
+	struct scratch_file *f;
+
+	if (!atomic_load(&t->count))
+		return;
+	mutex_lock(&t->lock);
+	f = *number_locked(t, number);
+	if (f) {
+		f->info.stamp = f->info.changed = clock_stamp();
+		f->info.attr.has &= ~(unsigned)(ATTR_MTIME | ATTR_ATIME);
+	}
+	mutex_unlock(&t->lock);
+}
+
+void scratch_move(struct fs *fs, uint64_t number, uint64_t dir, const char *name)
+{
+	struct scratch_table *t = &fs->scratch;
+	struct scratch_info old = { 0 };
+	struct scratch_file *f;
+	struct scratch_file *replaced;
+
+	mutex_lock(&t->lock);
+	replaced = take_locked(t, slot_locked(t, dir, name));
+	f = take_locked(t, number_locked(t, number));
+	if (f) {
+		old = f->info;
+		f->info.dir = dir;
+		f->info.changed = clock_stamp();
+		(void)snprintf(f->info.name, sizeof f->info.name, "%s", name);
+		insert_locked(t, f);
+	}
+	mutex_unlock(&t->lock);
+	if (replaced) {
+		inode_removed(&fs->inodes, node_ino(replaced->info.number, ID_OBJECT));
+		tell_list(fs, &replaced->info);
+		free_file(replaced);
+	}
+	if (f) {
+		tell_list(fs, &old);
+		old.dir = dir;
+		tell_list(fs, &old);
+	}
+}
+
+uint64_t scratch_dir_stamp(struct fs *fs, uint64_t dir)
+{
+	struct scratch_table *t = &fs->scratch;
+	uint64_t stamp = 0;
+	size_t i;
+
+	mutex_lock(&t->lock);
+	for (i = 0; i < t->stamp_count; i++)
+		stamp = t->stamps[i].dir == dir ? t->stamps[i].stamp : stamp;
+	mutex_unlock(&t->lock);
+	return stamp;
+}
+
+void scratch_dir_touch(struct fs *fs, uint64_t dir)
+{
+	struct scratch_table *t = &fs->scratch;
+
+	mutex_lock(&t->lock);
+	stamp_locked(t, dir);
+	mutex_unlock(&t->lock);
+}
+
+void scratch_dir_settle(struct fs *fs, uint64_t dir)
+{
+	struct scratch_table *t = &fs->scratch;
+	size_t i;
+
+	mutex_lock(&t->lock);
+	for (i = 0; i < t->stamp_count; i++)
+		t->stamps[i].stamp = t->stamps[i].dir == dir ? 0 : t->stamps[i].stamp;
+	mutex_unlock(&t->lock);
+}
+
+bool scratch_any(struct fs *fs, uint64_t dir)
+{
+	struct filter want = { .dir = dir };
+	struct scratch_info info;
+
+	return atomic_load(&fs->scratch.count) && next_of(fs, &want, 0, &info);
+}
+
+void scratch_forget(struct fs *fs, struct ref scope)
+{
+	struct scratch_table *t = &fs->scratch;
+	struct scratch_file **at;
+	struct scratch_file *gone = NULL;
+
+	mutex_lock(&t->lock);
+	at = &t->first;
+	while (*at) {
+		struct scratch_file *f = *at;
+
+		if (ref_number(f->info.scope) != ref_number(scope)) {
+			at = &f->next;
+			continue;
+		}
+		(void)take_locked(t, at);
+		f->next = gone;
+		gone = f;
+	}
+	mutex_unlock(&t->lock);
+	while (gone) {
+		struct scratch_file *f = gone;
+
+		gone = f->next;
+		inode_removed(&fs->inodes, node_ino(f->info.number, ID_OBJECT));
+		notify_attributes(fs, node_ino(f->info.number, ID_OBJECT));
+		free_file(f);
+	}
+}
+
+void scratch_stat(const struct scratch_info *info, struct node_stat *st)
+{
+	st->size = info->size;
+	st->mtime = info->stamp;
+	st->ctime = info->changed;
+	st->attr = info->attr;
+}
+
+void scratch_place(const struct place *dir, const struct scratch_info *info, struct place *child)
+{
+	*child = *dir;
+	child->inode = NULL;
+	child->type = &scratch_node;
+	child->parent = info->dir;
+	child->item = info->number;
+	child->name = info->name;
+}
+
+static int scratch_node_stat(const struct place *at, struct node_stat *st, struct err *err)
+{
+	struct scratch_info info;
+
+	if (!scratch_get(at->fs, at->item, &info, NULL)) {
+		if (draft_stat_unlinked(at, st))
+			return 0;
+		return err_set(err, -ENOENT, "the file was removed");
+	}
+	scratch_stat(&info, st);
+	return 0;
+}
+
+static int scratch_node_set_attr(const struct place *at, const struct artifact_attr *attr,
+				 struct err *err)
+{
+	if (scratch_set_attr(at->fs, at->item, attr))
+		return 0;
+	return err_set(err, -ESTALE, "the file was removed");
+}
+
+const struct node_type scratch_node = {
+	.name = "<temporary file>",
+	.id = ID_OBJECT,
+	.mode = S_IFREG | 0600,
+	.flags = NODE_DIRECT,
+	.stat = scratch_node_stat,
+	.set_attr = scratch_node_set_attr,
+	.read = draft_read,
+	.file = &draft_ops,
+};

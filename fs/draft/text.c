@@ -1,0 +1,312 @@
+/*
+ * Text files: see text.h.
+ */
+#include "fs/draft/text.h"
+
+#include "fs/tree/closing.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+struct text_draft {
+	const struct text_rules *rules;
+	struct buf text;
+	bool loaded;  /* text starts from the old one, or from nothing by truncation */
+	bool changed; /* since the last flush */
+	bool refused; /* a write failed: the rest of the open is not to be taken as a text */
+	bool cut;     /* emptied by the open */
+	bool set;     /* at least once */
+	bool closing; /* others wait for the last close */
+	atomic_bool removed;
+	_Atomic uint64_t length; /* for others, without the lock; NO_LENGTH: as it is stored */
+};
+
+#define NO_LENGTH UINT64_MAX
+
+static void measure(struct text_draft *d)
+{
+	bool own = d->loaded && (d->changed || !d->set);
+
+	atomic_store(&d->length, own ? d->text.len : NO_LENGTH);
+}
+
+int text_open(struct handle *h, const struct text_rules *rules, struct err *err)
+{
+	struct text_draft *d;
+
+	if (!handle_writes(h))
+		return 0;
+	d = calloc(1, sizeof *d);
+	if (!d)
+		return err_nomem(err);
+	d->rules = rules;
+	d->cut = h->flags & O_TRUNC;
+	d->loaded = rules->starts_empty || d->cut;
+	measure(d);
+	h->state = d;
+	if (rules->is_bytes)
+		atomic_fetch_add(&h->inode->writers, 1);
+	return 0;
+}
+
+/* It was only made or emptied, and nothing has been set: the last close will do it. */
+static bool sets_at_last(const struct handle *h, const struct text_draft *d)
+{
+	return d->rules->is_bytes && !d->changed && !d->set && (d->cut || h->created);
+}
+
+/*
+ * The last descriptor is just about to go, perhaps: who opens a file of the session or asks for
+ * the size of this one waits for that.
+ */
+static void start_closing(struct handle *h, struct text_draft *d)
+{
+	if (d->closing)
+		return;
+	closing_begin(h->at.item);
+	closing_begin(h->at.ref.session);
+	d->closing = true;
+}
+
+static void stop_closing(struct handle *h, struct text_draft *d)
+{
+	if (!d->closing)
+		return;
+	closing_end(h->at.item);
+	closing_end(h->at.ref.session);
+	park_wake(&h->at.fs->park, h->at.ref.session);
+	d->closing = false;
+}
+
+/* Writes in the middle of a text, or behind it, start from the old one. */
+static int load(struct handle *h, struct text_draft *d, struct err *err)
+{
+	int r;
+
+	if (d->loaded)
+		return 0;
+	r = h->at.type->show(&h->at, &d->text, err);
+	if (r == -ENOENT) { /* gone since: what the open saw of it, if it looked */
+		buf_span_add(&d->text, buf_span(&h->text));
+		r = buf_check(&d->text, err);
+	}
+	d->loaded = r == 0;
+	return r;
+}
+
+static int put_bytes(struct text_draft *d, uint64_t offset, struct span data, struct err *err)
+{
+	if (offset > d->rules->max || data.len > d->rules->max - offset)
+		return err_set(err, -EFBIG, "%s may have %zu bytes", d->rules->what,
+			       d->rules->max - 1);
+	if (offset + data.len > d->text.len) {
+		size_t gap = offset + data.len - d->text.len;
+
+		if (!buf_reserve(&d->text, gap))
+			return err_nomem(err);
+		memset(d->text.data + d->text.len, 0, gap);
+		d->text.len += gap;
+	}
+	memcpy(d->text.data + offset, data.data, data.len);
+	return 0;
+}
+
+ssize_t text_write(struct handle *h, uint64_t offset, struct span data, struct err *err)
+{
+	struct text_draft *d = h->state;
+	int r;
+
+	mutex_lock(&h->lock);
+	stop_closing(h, d);
+	r = load(h, d, err);
+	if (r == 0 && offset == NODE_APPEND)
+		offset = d->text.len;
+	if (r == 0)
+		r = put_bytes(d, offset, data, err);
+	if (r == 0) {
+		r = d->rules->check(h, buf_span(&d->text), err);
+		if (r == -ENODATA)
+			r = 0; /* more may come, and the close will tell */
+	}
+	d->changed |= r == 0;
+	d->refused |= r < 0;
+	measure(d);
+	mutex_unlock(&h->lock);
+	return r < 0 ? r : (ssize_t)data.len;
+}
+
+/* Of any bytes: cut them off, or put zeros behind them. */
+static int resize(struct handle *h, struct text_draft *d, uint64_t size, struct err *err)
+{
+	size_t before = d->text.len;
+	int r = 0;
+
+	if (size > before) {
+		r = put_bytes(d, size, SPAN(""), err);
+		if (r == 0)
+			r = d->rules->check(h, buf_span(&d->text), err);
+	}
+	d->text.len = r < 0 ? before : size;
+	d->changed |= r == 0;
+	return r;
+}
+
+int text_truncate(struct handle *h, uint64_t size, struct err *err)
+{
+	struct text_draft *d = h->state;
+	int r = 0;
+
+	mutex_lock(&h->lock);
+	if (size > d->rules->max)
+		r = err_set(err, -EFBIG, "%s may have %zu bytes", d->rules->what,
+			    d->rules->max - 1);
+	else if (size == 0)
+		d->loaded = true;
+	else
+		r = load(h, d, err);
+	if (r == 0 && d->rules->is_bytes) {
+		r = resize(h, d, size, err);
+	} else if (r == 0 && size < d->text.len) {
+		d->text.len = size;
+		d->changed |= size > 0;
+	}
+	measure(d);
+	mutex_unlock(&h->lock);
+	return r;
+}
+
+static int set_locked(struct handle *h, struct text_draft *d, struct err *err)
+{
+	int r = d->rules->set(h, buf_span(&d->text), err);
+
+	d->changed = r < 0;
+	d->set |= r == 0;
+	measure(d);
+	return r;
+}
+
+/* A complete text is set; an incomplete one is an error and stays. */
+int text_flush(struct handle *h, struct err *err)
+{
+	struct text_draft *d = h->state;
+	int r = 0;
+
+	if (!d || atomic_load(&d->removed))
+		return 0;
+	mutex_lock(&h->lock);
+	if (d->changed && !d->refused)
+		r = set_locked(h, d, err);
+	else if (!d->refused && sets_at_last(h, d))
+		start_closing(h, d);
+	mutex_unlock(&h->lock);
+	return r;
+}
+
+/* What a mapping wrote after the last flush, or a file that is empty. */
+static void set_at_last(struct handle *h, struct text_draft *d, struct err *err)
+{
+	int r = 0;
+
+	mutex_lock(&h->lock);
+	if (d->closing) {
+		closing_hold(h->at.item);
+		closing_hold(h->at.ref.session);
+	}
+	if (!d->refused && !atomic_load(&d->removed) && (d->changed || sets_at_last(h, d)))
+		r = set_locked(h, d, err);
+	stop_closing(h, d);
+	mutex_unlock(&h->lock);
+	if (r < 0)
+		err->code = r;
+}
+
+void text_release(struct handle *h, struct err *err)
+{
+	struct text_draft *d = h->state;
+
+	if (!d)
+		return;
+	if (d->rules->is_bytes) {
+		set_at_last(h, d, err);
+		handle_leave(h);
+		atomic_fetch_sub(&h->inode->writers, 1);
+	}
+	buf_release(&d->text);
+	free(d);
+}
+
+int text_read(struct handle *h, uint64_t offset, size_t size, struct buf *out, struct err *err)
+{
+	struct text_draft *d = h->state;
+	bool own = false;
+
+	mutex_lock(&h->lock);
+	if (d && d->loaded) {
+		own = true;
+		if (offset < d->text.len)
+			buf_add(out, d->text.data + offset, MIN(size, d->text.len - offset));
+	}
+	mutex_unlock(&h->lock);
+	return own ? buf_check(out, err) : handle_read_shown(h, offset, size, out, err);
+}
+
+bool text_draft_size(struct handle *h, uint64_t *size)
+{
+	struct text_draft *d = h->state;
+	uint64_t length = d ? atomic_load(&d->length) : NO_LENGTH;
+
+	if (length == NO_LENGTH)
+		return false;
+	*size = length;
+	return true;
+}
+
+static void note_removed(struct handle *h, void *arg)
+{
+	struct text_draft *d = h->state;
+
+	(void)arg;
+	if (d)
+		atomic_store(&d->removed, true);
+}
+
+void text_removed(struct fs *fs, uint64_t ino)
+{
+	handle_each(fs, ino, note_removed, NULL);
+}
+
+struct making {
+	uint64_t dir;
+	const char *name;
+	uint64_t ino; /* 0: not found */
+};
+
+static void look_for_made(struct handle *h, void *arg)
+{
+	struct making *m = arg;
+	const struct spot *spot = inode_spot(h->inode);
+
+	if (h->created && h->ops && h->ops->release == text_release && spot->parent == m->dir &&
+	    !strcmp(spot->file_name, m->name) && !atomic_load(&h->inode->gone))
+		m->ino = h->inode->ino;
+}
+
+uint64_t text_find_made(struct fs *fs, uint64_t dir, const char *name)
+{
+	struct making m = { .dir = dir, .name = name };
+
+	handle_each(fs, HANDLES_ALL, look_for_made, &m);
+	return m.ino;
+}
+
+bool text_remove_made(struct fs *fs, uint64_t dir, const char *name)
+{
+	uint64_t ino = text_find_made(fs, dir, name);
+
+	if (!ino)
+		return false;
+	text_removed(fs, ino);
+	inode_removed(&fs->inodes, ino);
+	return true;
+}

@@ -1,0 +1,645 @@
+/*
+ * Operations on files: attributes, opening, reading, writing, waiting.
+ */
+#include "base/clock.h"
+#include "fs/kernel/request.h"
+#include "fs/tree/closing.h"
+#include "fs/tree/tree.h"
+
+#include <poll.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* truncate(2) without a descriptor: an open, a truncate and a close. */
+static int truncate_alone(struct inode *inode, uint64_t size, uid_t caller, struct err *err)
+{
+	const struct file_ops *ops = inode_place(inode)->type->file;
+	struct handle *h = handle_new(inode, O_WRONLY, caller);
+	int r;
+
+	if (!h)
+		return err_nomem(err);
+	h->ops = ops;
+	r = ops->settle ? ops->settle(inode, err) : 0;
+	if (r == 0 && ops->open)
+		r = ops->open(h, err);
+	if (r == 0) {
+		r = ops->truncate(h, size, err);
+		if (r == 0 && ops->flush)
+			r = ops->flush(h, err);
+		if (ops->release)
+			ops->release(h, err);
+	}
+	handle_free(h);
+	return r;
+}
+
+static int set_size(struct inode *inode, uint64_t size, struct fuse_file_info *fi, uid_t caller,
+		    struct err *err)
+{
+	const struct file_ops *ops = inode_place(inode)->type->file;
+
+	if (!ops || !ops->truncate)
+		return err_set(err, -EPERM, "this file cannot be truncated");
+	if (fi)
+		return ops->truncate(handle_of(fi), size, err);
+	return truncate_alone(inode, size, caller, err);
+}
+
+/* Then truncate(2) changes the time alone, and the kernel leaves that to the file system. */
+static bool has_size(struct inode *inode, uint64_t size)
+{
+	struct stat st;
+
+	return tree_stat(inode_place(inode), NULL, &st, NULL) == 0 && (uint64_t)st.st_size == size;
+}
+
+static int64_t ns_of(struct timespec ts)
+{
+	return (int64_t)ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec;
+}
+
+/* Mode, owner and times, where the row keeps them; else they are what they are. */
+static int set_attributes(struct inode *inode, const struct stat *attr, int set, struct err *err)
+{
+	const struct place *at = inode_place(inode);
+	struct timespec now;
+	struct artifact_attr a = { 0 };
+
+	(void)clock_gettime(CLOCK_REALTIME, &now);
+	if (set & FUSE_SET_ATTR_MODE)
+		a.has |= ATTR_MODE, a.mode = attr->st_mode & 07777;
+	if (set & FUSE_SET_ATTR_UID)
+		a.has |= ATTR_UID, a.uid = attr->st_uid;
+	if (set & FUSE_SET_ATTR_GID)
+		a.has |= ATTR_GID, a.gid = attr->st_gid;
+	if (set & (FUSE_SET_ATTR_MTIME | FUSE_SET_ATTR_MTIME_NOW))
+		a.has |= ATTR_MTIME,
+			a.mtime = ns_of(set & FUSE_SET_ATTR_MTIME_NOW ? now : attr->st_mtim);
+	if (set & (FUSE_SET_ATTR_ATIME | FUSE_SET_ATTR_ATIME_NOW))
+		a.has |= ATTR_ATIME,
+			a.atime = ns_of(set & FUSE_SET_ATTR_ATIME_NOW ? now : attr->st_atim);
+	if (!a.has || !at->type->set_attr)
+		return 0;
+	return at->type->set_attr(at, &a, err);
+}
+
+void op_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *attr, int set,
+		struct fuse_file_info *fi)
+{
+	struct inode *inode = inode_of(req, ino);
+	struct err err = { 0 };
+	int r = 0;
+
+	if (!inode)
+		return;
+	if ((set & FUSE_SET_ATTR_SIZE) && !fi && has_size(inode, (uint64_t)attr->st_size))
+		set |= FUSE_SET_ATTR_MTIME | FUSE_SET_ATTR_MTIME_NOW;
+	if (set & FUSE_SET_ATTR_SIZE)
+		r = set_size(inode, (uint64_t)attr->st_size, fi, caller_of(req), &err);
+	if (r == 0)
+		r = set_attributes(inode, attr, set, &err);
+	if (r < 0)
+		refuse(req, inode, NULL, r, &err);
+	else
+		reply_attr(req, inode);
+}
+
+static bool answer_getattr(struct waiting *w, enum park_reason reason)
+{
+	if (must_go_on_waiting(w, reason))
+		return false;
+	leave_park(w);
+	if (reason == PARK_INTERRUPTED)
+		(void)fuse_reply_err(w->req, EINTR);
+	else
+		reply_attr(w->req, w->inode);
+	return true;
+}
+
+void op_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
+{
+	struct fs *fs = fs_of(req);
+	struct inode *inode = inode_of(req, ino);
+	uint64_t deadline;
+
+	(void)fi;
+	atomic_fetch_add(&fs->requests[REQUEST_OTHER], 1);
+	if (!inode)
+		return;
+	deadline = closing_deadline(inode_place(inode)->item);
+	if (deadline) {
+		struct waiting w = {
+			.req = req, .fs = fs, .inode = inode, .answer = answer_getattr
+		};
+
+		park_request(&w, deadline);
+		return;
+	}
+	reply_attr(req, inode);
+}
+
+/* How the kernel shall treat the open file. */
+static void set_file_flags(struct handle *h, struct fuse_file_info *fi)
+{
+	unsigned flags = h->at.type->flags;
+
+	fi->fh = (uintptr_t)h;
+	if (flags & NODE_STREAM) {
+		fi->direct_io = 1;
+		fi->nonseekable = handle_writes(h); /* who reads may seek: wc(1) does */
+	} else if (handle_writes(h)) {
+		/*
+		 * What is stored may differ from what was written, and others do not see it yet.
+		 * But what may be mapped has to be, also by kernels that map pages only.
+		 */
+		fi->direct_io = ops_maps_direct || !h->ops->draft_size ||
+				(h->flags & O_ACCMODE) != O_RDWR;
+	} else {
+		/* The kernel's pages may be those of a draft that is mapped. */
+		bool shared = (flags & (NODE_DIRECT | NODE_FRESH)) ||
+			      atomic_load(&h->inode->writers) ||
+			      (ops_maps_direct && tree_is_moving(&h->at));
+
+		fi->direct_io = shared;
+		fi->keep_cache = !shared && !(flags & NODE_VOLATILE);
+	}
+	h->direct = fi->direct_io;
+	fi->noflush = !handle_writes(h) && !h->created;
+}
+
+static int open_handle(fuse_req_t req, struct inode *inode, int flags, struct handle **out,
+		       struct err *err)
+{
+	const struct node_type *type = inode_place(inode)->type;
+	struct handle *h;
+	int r = 0;
+
+	if (atomic_load(&inode->gone))
+		return -ESTALE;
+	h = handle_new(inode, flags, caller_of(req));
+	if (!h)
+		return err_nomem(err);
+	h->ops = type->file;
+	h->pid = fuse_req_ctx(req)->pid;
+	if (handle_writes(h) && (!h->ops || !h->ops->write))
+		r = err_set(err, -EACCES, "%s cannot be written", type->name);
+	else if (!handle_writes(h) && !type->show && !type->read && !(h->ops && h->ops->follow))
+		r = err_set(err, -EACCES, "%s cannot be read", type->name);
+	else if (h->ops && h->ops->open)
+		r = h->ops->open(h, err);
+	if (r < 0) {
+		handle_free(h);
+		return r;
+	}
+	atomic_store(&h->is_open, true);
+	*out = h;
+	return 0;
+}
+
+static void open_now(fuse_req_t req, struct inode *inode, struct fuse_file_info *fi)
+{
+	struct handle *h = NULL;
+	struct err err = { 0 };
+	int r = open_handle(req, inode, fi->flags, &h, &err);
+
+	if (r == -ESTALE) {
+		(void)fuse_reply_err(req, ESTALE); /* the kernel walks the path again */
+	} else if (r < 0) {
+		refuse(req, inode, NULL, r, &err);
+	} else {
+		/* With O_TRUNC the kernel itself drops size and times when it gets this reply. */
+		bool dropped = (fi->flags & O_TRUNC) && atomic_exchange(&inode->asked, false);
+
+		set_file_flags(h, fi);
+		if (fuse_reply_open(req, fi) != -ENOENT)
+			return;
+		if (dropped)
+			atomic_store(&inode->asked, true);
+		handle_close(h, &err);
+	}
+}
+
+static bool answer_open(struct waiting *w, enum park_reason reason)
+{
+	if (must_go_on_waiting(w, reason))
+		return false;
+	leave_park(w);
+	if (reason == PARK_INTERRUPTED)
+		(void)fuse_reply_err(w->req, EINTR);
+	else
+		open_now(w->req, w->inode, &w->fi);
+	return true;
+}
+
+void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
+{
+	struct fs *fs = fs_of(req);
+	struct inode *inode = inode_of(req, ino);
+	uint64_t deadline;
+
+	atomic_fetch_add(&fs->requests[REQUEST_OTHER], 1);
+	if (!inode)
+		return;
+	deadline = wait_until(inode);
+	if (deadline) {
+		struct waiting w = {
+			.req = req, .fs = fs, .inode = inode, .fi = *fi, .answer = answer_open
+		};
+
+		park_request(&w, deadline);
+		return;
+	}
+	open_now(req, inode, fi);
+}
+
+void op_create(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode,
+	       struct fuse_file_info *fi)
+{
+	struct fs *fs = fs_of(req);
+	struct inode *dir = inode_of(req, parent);
+	CLEANUP(buf_release) struct buf text = { 0 };
+	struct fuse_entry_param e;
+	struct place child = { 0 };
+	struct handle *h = NULL;
+	struct inode *inode;
+	struct node_new by = new_by(req, mode);
+	struct err err = { 0 };
+	int r;
+
+	if (!dir)
+		return;
+	if (!inode_place(dir)->type->create) {
+		if (tree_is_hidden(inode_place(dir), name))
+			err_set(&err, -EPERM,
+				"%s was removed, and comes back by itself within ten seconds",
+				name);
+		else
+			err_set(&err, -EPERM, "files cannot be made here");
+		refuse(req, dir, name, -EPERM, &err);
+		return;
+	}
+	child = *inode_place(dir);
+	child.inode = NULL;
+	r = inode_place(dir)->type->create(inode_place(dir), name, &by, &child, &text, &err);
+	if (r == 0 && ref_number(child.ref) != ref_number(inode_place(dir)->ref))
+		r = owners_may_write(fs, child.ref, caller_of(req), &err); /* such as user:x */
+	if (r < 0) {
+		refuse(req, dir, name, r, &err);
+		return;
+	}
+	inode = inode_enter(&fs->inodes, &child, parent, name);
+	if (!inode) {
+		(void)fuse_reply_err(req, ENOMEM);
+		return;
+	}
+	atomic_fetch_add(&inode->pending, 1);
+	e = (struct fuse_entry_param){ .ino = inode->ino,
+				       .attr_timeout = attr_timeout(inode_place(inode)),
+				       .entry_timeout = name_timeout(inode_place(inode)) };
+	r = open_handle(req, inode, fi->flags, &h, &err);
+	if (r == 0) {
+		h->created = true;
+		if (inode_place(dir)->ref.session && !child.ref.session) {
+			h->via = inode_place(dir)->ref;
+			h->via_name = strdup(name);
+		}
+		r = tree_stat(inode_place(inode), NULL, &e.attr, &err);
+	}
+	if (r < 0) {
+		atomic_fetch_sub(&inode->pending, 1);
+		refuse(req, dir, name, r, &err);
+		if (h)
+			handle_close(h, &err);
+		inode_forget(&fs->inodes, inode->ino, 1);
+		return;
+	}
+	set_file_flags(h, fi);
+	if (fuse_reply_create(req, &e, fi) == -ENOENT) {
+		atomic_fetch_sub(&inode->pending, 1);
+		handle_close(h, &err);
+		inode_forget(&fs->inodes, e.ino, 1);
+	}
+}
+
+/* One try of a stream's read. False: there is nothing to answer yet. */
+static bool follow_once(struct waiting *w, bool may_wait)
+{
+	CLEANUP(buf_release) struct buf out = { 0 };
+	struct handle *h = w->handle;
+	struct err err = { 0 };
+	int r = h->ops->follow(h, w->offset, w->size, &out, &err);
+
+	if (r == -EAGAIN && may_wait)
+		return false;
+	leave_park(w);
+	if (r < 0) { /* the daemon ends, and what was waited for is still to come */
+		(void)fuse_reply_err(w->req, r == -EAGAIN ? ESHUTDOWN : -r);
+		return true;
+	}
+	h->position = w->offset + out.len;
+	(void)fuse_reply_buf(w->req, out.data, out.len);
+	return true;
+}
+
+static bool answer_follow(struct waiting *w, enum park_reason reason)
+{
+	if (reason != PARK_INTERRUPTED)
+		return follow_once(w, reason == PARK_MOVED);
+	leave_park(w);
+	(void)fuse_reply_err(w->req, EINTR);
+	return true;
+}
+
+static void read_stream(fuse_req_t req, struct handle *h, uint64_t offset, size_t size, int flags)
+{
+	struct waiting w = { .req = req,
+			     .fs = fs_of(req),
+			     .inode = h->inode,
+			     .handle = h,
+			     .offset = offset,
+			     .size = size,
+			     .answer = answer_follow };
+
+	if (follow_once(&w, true))
+		return;
+	if (flags & O_NONBLOCK)
+		(void)fuse_reply_err(req, EAGAIN);
+	else
+		park_request(&w, 0);
+}
+
+void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset, struct fuse_file_info *fi)
+{
+	struct handle *h = handle_of(fi);
+	CLEANUP(buf_release) struct buf out = { 0 };
+	struct err err = { 0 };
+	int r;
+
+	(void)ino;
+	atomic_fetch_add(&fs_of(req)->requests[REQUEST_READ], 1);
+	if (h->ops && h->ops->follow) {
+		read_stream(req, h, (uint64_t)offset, size, fi->flags);
+		return;
+	}
+	if (h->at.type->read)
+		r = h->at.type->read(h, (uint64_t)offset, size, &out, &err);
+	else
+		r = handle_read_shown(h, (uint64_t)offset, size, &out, &err);
+	if (r == -ENOENT)
+		r = -ESTALE;
+	if (r < 0)
+		(void)fuse_reply_err(req, -r);
+	else
+		(void)fuse_reply_buf(req, out.data, MIN(out.len, size));
+}
+
+/* All that was taken so far survives a power cut. */
+static int sync_handle(struct handle *h, struct err *err)
+{
+	int r = h->ops && h->ops->sync ? h->ops->sync(h, err) : 0;
+
+	return r < 0 ? r : store_sync(h->at.fs->store, err);
+}
+
+/* The reply to a write that may have made names in other directories. */
+struct written {
+	fuse_req_t req;
+	size_t size;
+};
+
+static void write_through(void *arg)
+{
+	struct written *w = arg;
+
+	(void)fuse_reply_write(w->req, w->size);
+	free(w);
+}
+
+/* Names that the write made are everywhere when write(2) returns. */
+static void reply_written(fuse_req_t req, size_t size)
+{
+	struct written *w = malloc(sizeof *w);
+
+	if (!w) {
+		(void)fuse_reply_write(req, size);
+		return;
+	}
+	*w = (struct written){ req, size };
+	notify_fence(fs_of(req), write_through, w);
+}
+
+void op_write(fuse_req_t req, fuse_ino_t ino, const char *data, size_t size, off_t offset,
+	      struct fuse_file_info *fi)
+{
+	struct handle *h = handle_of(fi);
+	struct err err = { 0 };
+	ssize_t n;
+
+	(void)ino;
+	atomic_fetch_add(&fs_of(req)->requests[REQUEST_WRITE], 1);
+	/* Pages of a mapping are written where they are. */
+	if ((fi->flags & O_APPEND) && !fi->writepage)
+		n = h->ops->write(h, NODE_APPEND, (struct span){ data, size }, &err);
+	else
+		n = h->ops->write(h, (uint64_t)offset, (struct span){ data, size }, &err);
+	if (n >= 0 && (h->flags & O_DSYNC)) {
+		int r = sync_handle(h, &err);
+
+		n = r < 0 ? r : n;
+	}
+	if (n < 0)
+		refuse(req, h->inode, NULL, (int)n, &err);
+	else if (h->ops->makes_names)
+		reply_written(req, (size_t)n);
+	else
+		(void)fuse_reply_write(req, (size_t)n);
+}
+
+static void flush_through(void *arg)
+{
+	(void)fuse_reply_err(arg, 0);
+}
+
+void op_flush(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
+{
+	struct handle *h = handle_of(fi);
+	struct err err = { 0 };
+	int r = h->ops && h->ops->flush ? h->ops->flush(h, &err) : 0;
+
+	if (r == 0 && handle_writes(h) && (h->flags & O_DSYNC))
+		r = store_sync(h->at.fs->store, &err);
+	(void)ino;
+	atomic_fetch_add(&fs_of(req)->requests[REQUEST_OTHER], 1);
+	/* What was made in a session for its user or app is to be seen as a link from here on. */
+	if (r == 0 && h->created && h->via.session)
+		notify_name(fs_of(req), inode_spot(h->inode)->parent,
+			    inode_spot(h->inode)->file_name);
+	if (r < 0)
+		refuse(req, h->inode, NULL, r, &err);
+	else /* names that the flush made are everywhere when close(2) returns */
+		notify_fence(fs_of(req), flush_through, req);
+}
+
+void op_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
+{
+	struct fs *fs = fs_of(req);
+	struct handle *h = handle_of(fi);
+	struct inode *inode = h->inode;
+	struct err err = { 0 };
+	bool created = h->created;
+
+	(void)ino;
+	atomic_store(&h->is_left, true);
+	if (atomic_load(&h->polled))
+		park_leave(&fs->park, h);
+	if (h->ops && h->ops->release)
+		h->ops->release(h, &err);
+	if (err.code)
+		tell_error(fs, inode, NULL, &err);
+	if (created) {
+		struct stat st;
+
+		atomic_fetch_sub(&inode->pending, 1);
+		/* Nothing came of it, or it is to be seen as a link from here on. */
+		if (h->via.session || tree_stat(inode_place(inode), NULL, &st, &err) < 0)
+			notify_name(fs, inode_spot(inode)->parent, inode_spot(inode)->file_name);
+	}
+	handle_free(h);
+	(void)fuse_reply_err(req, 0);
+}
+
+void op_fsync(fuse_req_t req, fuse_ino_t ino, int datasync, struct fuse_file_info *fi)
+{
+	struct handle *h = handle_of(fi);
+	struct err err = { 0 };
+	int r = sync_handle(h, &err);
+
+	(void)ino;
+	(void)datasync;
+	if (r < 0)
+		refuse(req, h->inode, NULL, r, &err);
+	else
+		(void)fuse_reply_err(req, 0);
+}
+
+void op_fallocate(fuse_req_t req, fuse_ino_t ino, int mode, off_t offset, off_t length,
+		  struct fuse_file_info *fi)
+{
+	struct handle *h = handle_of(fi);
+	struct err err = { 0 };
+	int r = -EOPNOTSUPP;
+
+	(void)ino;
+	if (h->ops && h->ops->allocate)
+		r = h->ops->allocate(h, mode, (uint64_t)offset, (uint64_t)length, &err);
+	if (r < 0)
+		refuse(req, h->inode, NULL, r, &err);
+	else
+		(void)fuse_reply_err(req, 0);
+}
+
+void op_lseek(fuse_req_t req, fuse_ino_t ino, off_t offset, int whence, struct fuse_file_info *fi)
+{
+	struct handle *h = handle_of(fi);
+	uint64_t found = (uint64_t)offset;
+	struct stat st;
+	struct err err = { 0 };
+	int r;
+
+	(void)ino;
+	if (h->ops && h->ops->seek) {
+		r = h->ops->seek(h, (uint64_t)offset, whence == SEEK_DATA, &found, &err);
+	} else { /* all data */
+		r = tree_stat(inode_place(h->inode), NULL, &st, &err);
+		if (r == 0 && offset >= st.st_size)
+			r = -ENXIO;
+		else if (r == 0 && whence == SEEK_HOLE)
+			found = (uint64_t)st.st_size;
+	}
+	if (r < 0)
+		(void)fuse_reply_err(req, r == -ENOENT ? ESTALE : -r);
+	else
+		(void)fuse_reply_lseek(req, (off_t)found);
+}
+
+void op_copy_file_range(fuse_req_t req, fuse_ino_t ino, off_t offset, struct fuse_file_info *fi,
+			fuse_ino_t to_ino, off_t to_offset, struct fuse_file_info *to_fi,
+			size_t len, int flags)
+{
+	struct handle *from = handle_of(fi);
+	struct handle *to = handle_of(to_fi);
+	struct err err = { 0 };
+	ssize_t n = -EOPNOTSUPP; /* the kernel reads and writes then */
+
+	(void)ino;
+	(void)to_ino;
+	(void)flags;
+	if (from->ops && to->ops && from->ops->copy && from->ops->copy == to->ops->copy)
+		n = to->ops->copy(from, (uint64_t)offset, to, (uint64_t)to_offset, len, &err);
+	if (n < 0)
+		refuse(req, to->inode, NULL, (int)n, &err);
+	else
+		(void)fuse_reply_write(req, (size_t)n);
+}
+
+/* What is left for poll(2) to be told of. */
+struct poller {
+	struct parked parked;
+	struct fs *fs;
+	struct fuse_pollhandle *ph;
+};
+
+static bool poll_again(struct parked *p, enum park_reason reason)
+{
+	struct poller *poller = CONTAINER_OF(p, struct poller, parked);
+
+	(void)reason;
+	(void)fuse_lowlevel_notify_poll(poller->ph);
+	fuse_pollhandle_destroy(poller->ph);
+	free(poller);
+	return true;
+}
+
+static void add_poller(struct fs *fs, struct handle *h, struct fuse_pollhandle *ph)
+{
+	struct poller *poller = calloc(1, sizeof *poller);
+
+	if (poller) {
+		poller->fs = fs;
+		poller->ph = ph;
+		poller->parked.session = h->at.ref.session;
+		poller->parked.owner = h;
+		poller->parked.again = poll_again;
+		atomic_store(&h->polled, true);
+		if (park_add_quiet(&fs->park, &poller->parked) == 0)
+			return;
+		free(poller);
+	}
+	fuse_pollhandle_destroy(ph); /* the caller polls again by its own timeout */
+}
+
+static bool has_to_wait(struct handle *h)
+{
+	CLEANUP(buf_release) struct buf out = { 0 };
+	struct err err;
+
+	return h->ops && h->ops->follow &&
+	       h->ops->follow(h, handle_position(h), 1, &out, &err) == -EAGAIN;
+}
+
+void op_poll(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi, struct fuse_pollhandle *ph)
+{
+	struct handle *h = handle_of(fi);
+	bool waits = has_to_wait(h);
+
+	(void)ino;
+	if (waits && ph) {
+		add_poller(fs_of(req), h, ph);
+		ph = NULL;
+		waits = has_to_wait(h); /* once more, so that no change falls between */
+	}
+	if (ph)
+		fuse_pollhandle_destroy(ph);
+	(void)fuse_reply_poll(req, waits ? 0 : POLLIN | POLLRDNORM | POLLOUT | POLLWRNORM);
+}

@@ -1,0 +1,458 @@
+/*
+ * Operations on names: finding, listing, making, removing and renaming them.
+ */
+#include "fs/draft/text.h"
+#include "fs/kernel/request.h"
+#include "fs/tree/closing.h"
+#include "fs/tree/tree.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/*
+ * A missing name, which the kernel may remember unless it is only hidden, or the
+ * directory has links to what others make at any time.
+ */
+static void reply_missing(fuse_req_t req, const struct place *dir, const struct place *child,
+			  const char *name)
+{
+	struct fuse_entry_param e = { .ino = 0, .entry_timeout = FOR_EVER };
+
+	if (tree_is_hidden(dir, name) || (child->type && tree_is_fleeting(child)) ||
+	    (dir->type->flags & (NODE_SHOWS_STATE | NODE_LATE | NODE_FRESH)))
+		(void)fuse_reply_err(req, ENOENT);
+	else
+		(void)fuse_reply_entry(req, &e);
+}
+
+void op_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
+{
+	struct fs *fs = fs_of(req);
+	struct inode *dir = inode_of(req, parent);
+	CLEANUP(buf_release) struct buf text = { 0 };
+	struct fuse_entry_param e;
+	struct place child = { 0 };
+	struct err err = { 0 };
+	int r;
+
+	atomic_fetch_add(&fs->requests[REQUEST_LOOKUP], 1);
+	if (!dir)
+		return;
+	r = tree_find(inode_place(dir), name, &child, &text, &err);
+	if (r == 0)
+		r = make_entry(fs, &child, parent, name, NULL, 0, &e, &err);
+	if (r == 0)
+		show_draft(req, inode_find(&fs->inodes, e.ino), &e.attr);
+	if (r == 0)
+		reply_entry(req, &e);
+	else if (r == -ENOENT)
+		reply_missing(req, inode_place(dir), &child, name);
+	else if (r == -ESTALE)
+		(void)fuse_reply_err(req, ENOENT);
+	else /* such as a name that cannot be one: nobody gets as far as making it */
+		refuse(req, dir, name, r, &err);
+}
+
+void op_forget(fuse_req_t req, fuse_ino_t ino, uint64_t lookups)
+{
+	inode_forget(&fs_of(req)->inodes, ino, lookups);
+	fuse_reply_none(req);
+}
+
+void op_forget_multi(fuse_req_t req, size_t count, struct fuse_forget_data *forgets)
+{
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		inode_forget(&fs_of(req)->inodes, forgets[i].ino, forgets[i].nlookup);
+	fuse_reply_none(req);
+}
+
+void op_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
+{
+	(void)ino;
+	(void)fi;
+	(void)fuse_reply_err(req, ENOSYS); /* the kernel never asks again, and caches listings */
+}
+
+struct lister {
+	fuse_req_t req;
+	struct fs *fs;
+	uint64_t dir;
+	uint64_t since; /* inodes.changes before anything was read */
+	char *data;
+	size_t size;
+	size_t used;
+	bool plus;
+};
+
+int lister_emit(struct lister *l, const char *name, const struct place *child, uint64_t cookie,
+		const struct node_stat *st)
+{
+	struct fuse_entry_param e = { 0 };
+	struct err err;
+	size_t n;
+
+	if (l->plus) {
+		n = fuse_add_direntry_plus(l->req, NULL, 0, name, NULL, 0);
+		if (n > l->size - l->used)
+			return 1;
+		if (child->type->flags & NODE_LAZY) { /* without a number the kernel looks it up */
+			e.attr.st_ino = inode_number(child);
+			e.attr.st_mode = child->type->mode;
+		} else if (make_entry(l->fs, child, l->dir, name, st, l->since, &e, &err) < 0) {
+			return 0; /* it went away while it was listed */
+		}
+		l->used += fuse_add_direntry_plus(l->req, l->data + l->used, l->size - l->used,
+						  name, &e, (off_t)cookie);
+		return 0;
+	}
+	e.attr.st_ino = inode_number(child);
+	e.attr.st_mode = child->type->mode;
+	n = fuse_add_direntry(l->req, l->data + l->used, l->size - l->used, name, &e.attr,
+			      (off_t)cookie);
+	if (n > l->size - l->used)
+		return 1;
+	l->used += n;
+	return 0;
+}
+
+static void list_directory(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset, bool plus)
+{
+	struct fs *fs = fs_of(req);
+	struct inode *dir = inode_of(req, ino);
+	struct lister l = { .req = req,
+			    .fs = fs,
+			    .dir = ino,
+			    .size = size,
+			    .plus = plus,
+			    .since = atomic_load(&fs->inodes.changes) };
+	struct err err = { 0 };
+	int r;
+
+	atomic_fetch_add(&fs->requests[REQUEST_LOOKUP], 1);
+	if (!dir)
+		return;
+	l.data = malloc(size);
+	r = l.data ? tree_list(inode_place(dir), (uint64_t)offset, &l, &err) : -ENOMEM;
+	if (r == -ENOENT && tree_is_unlinked(inode_place(dir)))
+		r = 0; /* a directory that was removed is empty */
+	/*
+	 * What was entered stays counted when the listing fails half way: part
+	 * of it was described already, and a short reply is right.
+	 */
+	if (r < 0 && !l.used)
+		(void)fuse_reply_err(req, r == -ENOENT ? ESTALE : -r);
+	else
+		(void)fuse_reply_buf(req, l.data, l.used);
+	free(l.data);
+}
+
+void op_readdir(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset,
+		struct fuse_file_info *fi)
+{
+	(void)fi;
+	list_directory(req, ino, size, offset, false);
+}
+
+void op_readdirplus(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset,
+		    struct fuse_file_info *fi)
+{
+	(void)fi;
+	list_directory(req, ino, size, offset, true);
+}
+
+static void readlink_now(fuse_req_t req, const struct inode *inode)
+{
+	CLEANUP(buf_release) struct buf target = { 0 };
+	struct err err = { 0 };
+	int r = inode_place(inode)->type->link
+			? inode_place(inode)->type->link(inode_place(inode), &target, &err)
+			: -EINVAL;
+
+	if (r == 0 && !buf_cstr(&target))
+		r = -ENOMEM;
+	if (r < 0)
+		(void)fuse_reply_err(req, -r);
+	else
+		(void)fuse_reply_readlink(req, target.data);
+}
+
+static bool answer_readlink(struct waiting *w, enum park_reason reason)
+{
+	if (must_go_on_waiting(w, reason))
+		return false;
+	leave_park(w);
+	if (reason == PARK_INTERRUPTED)
+		(void)fuse_reply_err(w->req, EINTR);
+	else
+		readlink_now(w->req, w->inode);
+	return true;
+}
+
+void op_readlink(fuse_req_t req, fuse_ino_t ino)
+{
+	struct inode *inode = inode_of(req, ino);
+	uint64_t deadline;
+
+	if (!inode)
+		return;
+	deadline = closing_deadline(inode_place(inode)->ref.session);
+	if (deadline) {
+		struct waiting w = {
+			.req = req, .fs = fs_of(req), .inode = inode, .answer = answer_readlink
+		};
+
+		park_request(&w, deadline);
+		return;
+	}
+	readlink_now(req, inode);
+}
+
+/* What was just made is what a lookup would find. */
+static int enter_made(fuse_req_t req, const struct inode *dir, const char *name, struct buf *text,
+		      struct fuse_entry_param *e, struct err *err)
+{
+	struct place child = { 0 };
+	int r = tree_find(inode_place(dir), name, &child, text, err);
+
+	return r < 0 ? r : make_entry(fs_of(req), &child, dir->ino, name, NULL, 0, e, err);
+}
+
+void op_mkdir(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode)
+{
+	struct inode *dir = inode_of(req, parent);
+	CLEANUP(buf_release) struct buf text = { 0 };
+	struct fuse_entry_param e;
+	struct node_new by = new_by(req, mode);
+	struct err err = { 0 };
+	int r;
+
+	if (!dir)
+		return;
+	if (!inode_place(dir)->type->make)
+		r = err_set(&err, -EPERM, "directories cannot be made here");
+	else
+		r = owners_may_join(inode_place(dir), name, caller_of(req), &err);
+	if (r == 0)
+		r = inode_place(dir)->type->make(inode_place(dir), name, &by, &err);
+	if (r == 0)
+		r = enter_made(req, dir, name, &text, &e, &err);
+	if (r < 0)
+		refuse(req, dir, name, r, &err);
+	else
+		reply_entry(req, &e);
+}
+
+/* A row's name, and links of other scopes, are hidden; members are removed. */
+static int remove_name(struct inode *dir, const char *name, bool is_dir, struct err *err)
+{
+	const struct node_type *type = inode_place(dir)->type;
+	CLEANUP(buf_release) struct buf text = { 0 };
+	struct place child = { 0 };
+	int (*remove)(const struct place *, const char *, struct err *);
+	int r = tree_find(inode_place(dir), name, &child, &text, err);
+
+	if (r < 0)
+		return r;
+	if (is_dir && !S_ISDIR(child.type->mode))
+		return err_set(err, -ENOTDIR, "%s is not a directory", name);
+	if (!is_dir && S_ISDIR(child.type->mode))
+		return err_set(err, -EISDIR, "%s is a directory", name);
+	remove = is_dir ? type->remove_dir : type->remove;
+	if (remove) {
+		r = remove(inode_place(dir), name, err);
+		if (r == 0 && is_dir)
+			inode_unlinked(&child.fs->inodes, inode_number(&child));
+		if (r == 0 && child.type->file && child.type->file->release == text_release)
+			text_removed(child.fs, inode_number(&child));
+		if (r != -EOPNOTSUPP)
+			return r;
+	}
+	if (!inode_place(dir)->ref.session) /* only a session is taken apart this way */
+		return err_set(err, -EPERM, "%s cannot be removed", name);
+	tree_hide(inode_place(dir), name);
+	return 0;
+}
+
+static void remove_now(fuse_req_t req, struct inode *dir, const char *name, bool is_dir)
+{
+	struct err err = { 0 };
+	int r = remove_name(dir, name, is_dir, &err);
+
+	if (r == -ENOENT && !is_dir && text_remove_made(fs_of(req), dir->ino, name))
+		r = 0;
+	if (r == -ESTALE && tree_is_unlinked(inode_place(dir)))
+		r = -ENOENT; /* all that was in it went with it */
+	if (r < 0)
+		refuse(req, dir, name, r, &err);
+	else
+		(void)fuse_reply_err(req, 0);
+}
+
+/* Park w with names of its own. */
+static void park_names(struct waiting *w, const char *name, const char *new_name, uint64_t deadline)
+{
+	w->name = strdup(name);
+	w->new_name = strdup(new_name);
+	if (w->name && w->new_name) {
+		park_request(w, deadline);
+		return;
+	}
+	(void)fuse_reply_err(w->req, ENOMEM);
+	free(w->name);
+	free(w->new_name);
+}
+
+static bool answer_unlink(struct waiting *w, enum park_reason reason)
+{
+	if (must_go_on_waiting(w, reason))
+		return false;
+	leave_park(w);
+	remove_now(w->req, w->inode, w->name, false);
+	return true;
+}
+
+/* A file that was just made and closed has its name when the last descriptor is gone. */
+void op_unlink(fuse_req_t req, fuse_ino_t parent, const char *name)
+{
+	struct inode *dir = inode_of(req, parent);
+	uint64_t deadline;
+
+	if (!dir)
+		return;
+	deadline = wait_until(dir);
+	if (deadline) {
+		struct waiting w = {
+			.req = req, .fs = fs_of(req), .inode = dir, .answer = answer_unlink
+		};
+
+		park_names(&w, name, "", deadline);
+		return;
+	}
+	remove_now(req, dir, name, false);
+}
+
+void op_rmdir(fuse_req_t req, fuse_ino_t parent, const char *name)
+{
+	struct inode *dir = inode_of(req, parent);
+
+	if (dir)
+		remove_now(req, dir, name, true);
+}
+
+static void refuse_name(fuse_req_t req, fuse_ino_t parent, const char *name, const char *why)
+{
+	struct inode *dir = inode_of(req, parent);
+	struct err err = { 0 };
+
+	if (!dir)
+		return;
+	(void)err_set(&err, -EPERM, "%s", why);
+	refuse(req, dir, name, -EPERM, &err);
+}
+
+static int rename_name(struct inode *dir, const char *name, struct inode *new_dir,
+		       const char *new_name, unsigned flags, const struct node_new *by,
+		       struct err *err)
+{
+	const struct place *from = inode_place(dir);
+	const struct place *to = inode_place(new_dir);
+
+	if (flags & ~(unsigned)RENAME_NOREPLACE)
+		return err_set(err, -EINVAL, "names cannot be exchanged here");
+	if (!from->type->rename)
+		return err_set(err, -EPERM, "this name cannot be changed");
+	if (!to->type->rename)
+		return err_set(err, -EPERM, "nothing can be moved there");
+	if (from->type->rename != to->type->rename)
+		return err_set(err, -EXDEV, "%s is of another kind there", name);
+	return from->type->rename(from, name, to, new_name, flags & RENAME_NOREPLACE, by, err);
+}
+
+static void rename_now(fuse_req_t req, struct inode *dir, const char *name, struct inode *new_dir,
+		       const char *new_name, unsigned flags)
+{
+	struct node_new by = new_by(req, 0);
+	struct err err = { 0 };
+	int r = rename_name(dir, name, new_dir, new_name, flags, &by, &err);
+
+	if (r == -ENOENT && text_find_made(fs_of(req), dir->ino, name))
+		r = err_set(&err, -EBUSY, "%s has its name when it is closed", name);
+	if (r < 0) {
+		refuse(req, dir, name, r, &err);
+		return;
+	}
+	if (r == 1) /* the kernel takes the old inode for the new name: it asks again */
+		notify_name(fs_of(req), new_dir->ino, new_name);
+	(void)fuse_reply_err(req, 0);
+}
+
+static bool answer_rename(struct waiting *w, enum park_reason reason)
+{
+	if (must_go_on_waiting(w, reason))
+		return false;
+	leave_park(w);
+	rename_now(w->req, w->inode, w->name, w->new_dir, w->new_name, w->flags);
+	return true;
+}
+
+/* As with unlink(2). */
+void op_rename(fuse_req_t req, fuse_ino_t parent, const char *name, fuse_ino_t new_parent,
+	       const char *new_name, unsigned flags)
+{
+	struct inode *dir = inode_of(req, parent);
+	struct inode *new_dir = dir ? inode_of(req, new_parent) : NULL;
+	uint64_t deadline;
+
+	if (!new_dir)
+		return;
+	deadline = wait_until(dir);
+	if (deadline) {
+		struct waiting w = { .req = req,
+				     .fs = fs_of(req),
+				     .inode = dir,
+				     .new_dir = new_dir,
+				     .flags = flags,
+				     .answer = answer_rename };
+
+		park_names(&w, name, new_name, deadline);
+		return;
+	}
+	rename_now(req, dir, name, new_dir, new_name, flags);
+}
+
+void op_symlink(fuse_req_t req, const char *target, fuse_ino_t parent, const char *name)
+{
+	struct inode *dir = inode_of(req, parent);
+	CLEANUP(buf_release) struct buf text = { 0 };
+	struct fuse_entry_param e;
+	struct err err = { 0 };
+	int r;
+
+	if (!dir)
+		return;
+	if (inode_place(dir)->type->link_to)
+		r = inode_place(dir)->type->link_to(inode_place(dir), name, target, &err);
+	else
+		r = err_set(&err, -EPERM, "links cannot be made here");
+	if (r == 0)
+		r = enter_made(req, dir, name, &text, &e, &err);
+	if (r < 0)
+		refuse(req, dir, name, r, &err);
+	else
+		reply_entry(req, &e);
+}
+
+void op_mknod(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode, dev_t dev)
+{
+	(void)mode;
+	(void)dev;
+	refuse_name(req, parent, name, "special files cannot be made here");
+}
+
+void op_link(fuse_req_t req, fuse_ino_t ino, fuse_ino_t parent, const char *name)
+{
+	(void)ino;
+	refuse_name(req, parent, name, "hard links cannot be made here");
+}

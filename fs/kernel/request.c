@@ -1,0 +1,236 @@
+/*
+ * What all requests need: see request.h.
+ */
+#include "fs/kernel/request.h"
+
+#include "base/clock.h"
+#include "fs/tree/closing.h"
+#include "fs/tree/tree.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+struct inode *inode_of(fuse_req_t req, fuse_ino_t ino)
+{
+	struct fs *fs = fs_of(req);
+	struct inode *inode = inode_find(&fs->inodes, ino);
+
+	if (!inode)
+		(void)fuse_reply_err(req, ESTALE);
+	return inode;
+}
+
+void tell_error(struct fs *fs, const struct inode *inode, const char *child, const struct err *err)
+{
+	CLEANUP(buf_release) struct buf name = { 0 };
+	uint64_t place = handle_error_place(inode_place(inode));
+	uint64_t ino;
+
+	if (!place || !err->text[0])
+		return;
+	handle_error_name(fs, inode, child, &name);
+	if (!buf_cstr(&name))
+		return;
+	errors_add(&fs->errors, place, name.data, err);
+	ino = errors_ino(place);
+	notify_attributes(fs, ino);
+}
+
+void refuse(fuse_req_t req, const struct inode *inode, const char *child, int r, struct err *err)
+{
+	err->code = r;
+	if (r == -ENODATA)
+		r = -EINVAL;
+	tell_error(fs_of(req), inode, child, err);
+	(void)fuse_reply_err(req, -r);
+}
+
+double attr_timeout(const struct place *at)
+{
+	if (at->type->flags & (NODE_VOLATILE | NODE_FRESH))
+		return 0;
+	if (at->inode && atomic_load(&at->inode->writers))
+		return 0; /* who writes sees another size than all others */
+	if (tree_hides_names(at))
+		return FLEETING;
+	return owners_keep(at) ? owners_keep(at) : FOR_EVER;
+}
+
+double name_timeout(const struct place *at)
+{
+	if (at->type->flags & NODE_FRESH)
+		return 0;
+	return tree_is_fleeting(at) ? FLEETING : FOR_EVER;
+}
+
+int make_entry(struct fs *fs, const struct place *at, uint64_t parent, const char *name,
+	       const struct node_stat *known, uint64_t since, struct fuse_entry_param *e,
+	       struct err *err)
+{
+	struct inode *inode = inode_enter(&fs->inodes, at, parent, name);
+	const struct node_stat unasked = { .mtime = fs->mounted };
+	bool is_lazy = at->type->flags & NODE_LAZY;
+	int r;
+
+	if (!inode)
+		return err_nomem(err);
+	*e = (struct fuse_entry_param){ .ino = inode->ino,
+					.generation = atomic_load(&inode->generation) };
+	/* From here on a change drops what is told. One between the reading and now did not. */
+	atomic_store(&inode->asked, true);
+	if (known && atomic_load(&inode->changed_at) > since)
+		known = NULL;
+	r = tree_stat(inode_place(inode), is_lazy ? &unasked : known, &e->attr, err);
+	if (r < 0) {
+		inode_forget(&fs->inodes, inode->ino, 1);
+		return r;
+	}
+	e->attr_timeout = is_lazy ? 0 : attr_timeout(inode_place(inode));
+	e->entry_timeout = name_timeout(at);
+	return 0;
+}
+
+void reply_entry(fuse_req_t req, const struct fuse_entry_param *e)
+{
+	struct fs *fs = fs_of(req);
+
+	/* -ENOENT: the caller is gone, and the kernel never learned of the lookup. */
+	if (fuse_reply_entry(req, e) == -ENOENT && e->ino)
+		inode_forget(&fs->inodes, e->ino, 1);
+}
+
+/* Whether two threads are of one process. */
+static bool same_process(pid_t a, pid_t b)
+{
+	char path[64];
+
+	if (!a || !b || a == b)
+		return a == b && a;
+	(void)snprintf(path, sizeof path, "/proc/%ld/task/%ld", (long)a, (long)b);
+	return access(path, F_OK) == 0;
+}
+
+struct asking {
+	pid_t pid;
+	uint64_t size;
+	bool found;
+};
+
+static void look_for_draft(struct handle *h, void *arg)
+{
+	struct asking *a = arg;
+
+	/* Of several, the one that was opened last. */
+	if (!a->found && h->ops && h->ops->draft_size && handle_writes(h) &&
+	    !atomic_load(&h->is_left) && same_process(a->pid, h->pid))
+		a->found = h->ops->draft_size(h, &a->size);
+}
+
+void show_draft(fuse_req_t req, const struct inode *inode, struct stat *st)
+{
+	struct asking a = { .pid = fuse_req_ctx(req)->pid };
+
+	if (!atomic_load(&inode->writers))
+		return;
+	handle_each(fs_of(req), inode->ino, look_for_draft, &a);
+	if (!a.found)
+		return;
+	st->st_size = (off_t)a.size;
+	st->st_blocks = (st->st_size + 511) / 512;
+}
+
+void reply_attr(fuse_req_t req, const struct inode *inode)
+{
+	struct stat st;
+	struct err err;
+	int r = tree_stat(inode_place(inode), NULL, &st, &err);
+
+	if (r < 0) {
+		(void)fuse_reply_err(req, -r);
+		return;
+	}
+	show_draft(req, inode, &st);
+	(void)fuse_reply_attr(req, &st, attr_timeout(inode_place(inode)));
+}
+
+static void free_waiting(struct waiting *w)
+{
+	free(w->name);
+	free(w->new_name);
+	free(w);
+}
+
+static bool waiting_again(struct parked *p, enum park_reason reason)
+{
+	struct waiting *w = CONTAINER_OF(p, struct waiting, parked);
+
+	if (!w->answer(w, reason))
+		return false;
+	free_waiting(w);
+	return true;
+}
+
+static void on_interrupt(fuse_req_t req, void *data)
+{
+	struct waiting *w = data;
+
+	(void)req;
+	park_interrupt(&w->fs->park, &w->parked);
+}
+
+void leave_park(struct waiting *w)
+{
+	fuse_req_interrupt_func(w->req, NULL, NULL);
+}
+
+void park_request(const struct waiting *model, uint64_t deadline)
+{
+	struct waiting *w = malloc(sizeof *w);
+	int r;
+
+	if (!w) {
+		(void)fuse_reply_err(model->req, ENOMEM);
+		free(model->name);
+		free(model->new_name);
+		return;
+	}
+	*w = *model;
+	w->parked = (struct parked){ .session = ref_number(inode_place(w->inode)->ref),
+				     .deadline = deadline,
+				     .again = waiting_again };
+	fuse_req_interrupt_func(w->req, on_interrupt, w);
+	r = park_add(&w->fs->park, &w->parked);
+	if (r == 0)
+		return;
+	leave_park(w);
+	(void)fuse_reply_err(w->req, -r);
+	free_waiting(w);
+}
+
+/* Until when an open has to wait: for a message, or for the file itself, that is being closed. */
+uint64_t wait_until(const struct inode *inode)
+{
+	const struct place *at = inode_place(inode);
+	uint64_t message = closing_deadline(at->ref.session);
+	uint64_t file = closing_deadline(at->item);
+
+	return MAX(message, file);
+}
+
+bool must_go_on_waiting(struct waiting *w, enum park_reason reason)
+{
+	uint64_t deadline = wait_until(w->inode);
+
+	if (!deadline || (reason != PARK_MOVED && reason != PARK_TIMED_OUT))
+		return false;
+	w->parked.deadline = deadline;
+	return true;
+}
+
+struct node_new new_by(fuse_req_t req, mode_t mode)
+{
+	const struct fuse_ctx *ctx = fuse_req_ctx(req);
+
+	return (struct node_new){ .mode = mode & 07777, .uid = ctx->uid, .gid = ctx->gid };
+}

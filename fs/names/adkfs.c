@@ -1,0 +1,306 @@
+/*
+ * .adkfs: the daemon itself: how it was started, what it counts, which turns
+ * there are. What could show one user to another is for the daemon's user only.
+ */
+#include "fs/names/adkfs.h"
+
+#include "base/clock.h"
+#include "base/json_text.h"
+#include "fs/names/turns.h"
+#include "fs/tree/handle.h"
+#include "fs/tree/ids.h"
+#include "runner/model/ask.h"
+#include "runner/model/record.h"
+#include "runner/process/sandbox.h"
+#include "store/json/shape.h"
+#include "store/session/scope.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+static int version_show(const struct place *at, struct buf *out, struct err *err)
+{
+	(void)at;
+	buf_text(out, ADKFS_VERSION "\n");
+	return buf_check(out, err);
+}
+
+static uint64_t count(const struct fs *fs, enum request_kind kind)
+{
+	return atomic_load(&fs->requests[kind]);
+}
+
+static uint64_t uptime(const struct fs *fs)
+{
+	return (uint64_t)((clock_now() - fs->started) / USEC_PER_SEC);
+}
+
+static int stats_show(const struct place *at, struct buf *out, struct err *err)
+{
+	struct fs *fs = at->fs;
+	struct runner_stats turns;
+
+	runner_stats(fs->runner, &turns);
+	buf_printf(out,
+		   "{\"version\":\"%s\",\"pid\":%ld,\"engine\":\"%s\",\"uptimeSeconds\":%" PRIu64
+		   ",\"inodes\":%zu,\"parked\":%u,",
+		   ADKFS_VERSION, (long)getpid(), store_engine(fs->store), uptime(fs),
+		   inodes_count(&fs->inodes), park_count(&fs->park));
+	buf_printf(out,
+		   "\"requests\":{\"lookup\":%" PRIu64 ",\"read\":%" PRIu64 ",\"write\":%" PRIu64
+		   ",\"other\":%" PRIu64 "},",
+		   count(fs, REQUEST_LOOKUP), count(fs, REQUEST_READ), count(fs, REQUEST_WRITE),
+		   count(fs, REQUEST_OTHER));
+	buf_printf(out,
+		   "\"turns\":{\"running\":%u,\"waiting\":%u,\"ended\":%" PRIu64
+		   ",\"failed\":%" PRIu64 "},\"modelCalls\":%" PRIu64 ",\"toolCalls\":%" PRIu64
+		   "}\n",
+		   turns.running, turns.waiting, turns.turns, turns.failed, turns.model_calls,
+		   turns.tool_calls);
+	return buf_check(out, err);
+}
+
+static json_t *show_limits(const struct fs *fs)
+{
+	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "turnsRunning",
+			 (json_int_t)fs->turns_max, "turnsOfSession", (json_int_t)RUNNER_QUEUE_MAX,
+			 "modelCallsOfTurn", (json_int_t)RUNNER_CALLS_MAX, "messageBytes",
+			 (json_int_t)MESSAGE_MAX, "stateValueBytes", (json_int_t)STATE_VALUE_MAX,
+			 "eventBytes", (json_int_t)EVENT_LINE_MAX, "parkedRequests",
+			 (json_int_t)FS_PARKED_MAX, "inputWaitMs", (json_int_t)FS_INPUT_WAIT_MS);
+}
+
+/* Paths may be of any bytes. */
+static json_t *show_text(const char *value)
+{
+	CLEANUP(buf_release) struct buf quoted = { 0 };
+
+	if (!value)
+		return json_null();
+	json_quote_lossy(&quoted, span_of(value));
+	return json_loadb(quoted.data, quoted.len, JSON_DECODE_ANY, NULL);
+}
+
+/* What programs of agents run in; without one, why. */
+static json_t *show_sandbox(const struct fs *fs)
+{
+	bool on = sandbox_is_on(fs->sandbox);
+
+	return json_pack("{s:s, s:o}", "kind", sandbox_name(fs->sandbox), "reason",
+			 show_text(on ? NULL : sandbox_reason(fs->sandbox)));
+}
+
+static json_t *show_config(const struct fs *fs)
+{
+	bool disk = store_durability(fs->store) == DURABILITY_DISK;
+
+	return json_pack(
+		"{s:o, s:o, s:s, s:s, s:o, s:o, s:i, s:o, s:o, s:{s:b, s:b, s:I}, s:o, s:o}",
+		"mountpoint", show_text(fs->mountpoint), "store",
+		show_text(store_folder(fs->store)), "engine", store_engine(fs->store), "durability",
+		disk ? "disk" : "process", "agents", show_text(fs->agents), "mountOptions",
+		show_text(fs->fuse_options), "threads", (int)fs->threads, "sandbox",
+		show_sandbox(fs), "record", show_text(record_where()), "users", "others",
+		(int)owners_shared(fs->owners), "logins", (int)owners_system(fs->owners), "mapped",
+		(json_int_t)owners_count(fs->owners), "limits", show_limits(fs), "settings",
+		model_show_settings());
+}
+
+/* How the daemon was started. Of a secret it tells only that there is one. */
+static int config_show(const struct place *at, struct buf *out, struct err *err)
+{
+	json_t *all = show_config(at->fs);
+	char *text = all ? json_dumps(all, JSON_INDENT(2)) : NULL;
+
+	json_decref(all);
+	if (!text)
+		return err_nomem(err);
+	buf_text(out, text);
+	buf_char(out, '\n');
+	free(text);
+	return buf_check(out, err);
+}
+
+/* A value of a metric; rows of one name follow each other. */
+struct metric {
+	const char *name;
+	const char *type;
+	const char *help;
+	const char *labels; /* or NULL */
+	uint64_t value;
+};
+
+static void show_metric(struct buf *out, const struct metric *m, bool is_first)
+{
+	if (is_first)
+		buf_printf(out, "# HELP %s %s.\n# TYPE %s %s\n", m->name, m->help, m->name,
+			   m->type);
+	buf_text(out, m->name);
+	if (m->labels)
+		buf_printf(out, "{%s}", m->labels);
+	buf_printf(out, " %" PRIu64 "\n", m->value);
+}
+
+static uint64_t free_bytes(const struct fs *fs)
+{
+	struct statvfs st;
+
+	return statvfs(store_folder(fs->store), &st) < 0 ? 0 : (uint64_t)st.f_bavail * st.f_frsize;
+}
+
+#define REQUESTS "adkfs_requests_total", "counter", "Requests of the kernel by kind"
+#define TURNS    "adkfs_turns", "gauge", "Turns that have not ended"
+#define ENDED    "adkfs_turns_ended_total", "counter", "Turns that ended since the start"
+
+/* The text format of Prometheus. */
+static int metrics_show(const struct place *at, struct buf *out, struct err *err)
+{
+	struct fs *fs = at->fs;
+	struct runner_stats t;
+	size_t i;
+
+	runner_stats(fs->runner, &t);
+	const struct metric metrics[] = {
+		{ "adkfs_build_info", "gauge", "The daemon's version",
+		  "version=\"" ADKFS_VERSION "\"", 1 },
+		{ "adkfs_uptime_seconds", "gauge", "Since the start", NULL, uptime(fs) },
+		{ REQUESTS, "kind=\"lookup\"", count(fs, REQUEST_LOOKUP) },
+		{ REQUESTS, "kind=\"read\"", count(fs, REQUEST_READ) },
+		{ REQUESTS, "kind=\"write\"", count(fs, REQUEST_WRITE) },
+		{ REQUESTS, "kind=\"other\"", count(fs, REQUEST_OTHER) },
+		{ TURNS, "status=\"running\"", t.running },
+		{ TURNS, "status=\"queued\"", t.waiting },
+		{ ENDED, "status=\"done\"", t.turns - MIN(t.failed, t.turns) },
+		{ ENDED, "status=\"failed\"", t.failed },
+		{ "adkfs_model_calls_total", "counter", "Calls of models", NULL, t.model_calls },
+		{ "adkfs_tool_calls_total", "counter", "Calls of tools", NULL, t.tool_calls },
+		{ "adkfs_inodes", "gauge", "Inodes that the kernel holds", NULL,
+		  inodes_count(&fs->inodes) },
+		{ "adkfs_parked_requests", "gauge", "Requests that wait", NULL,
+		  park_count(&fs->park) },
+		{ "adkfs_store_free_bytes", "gauge", "Free where the store lies", NULL,
+		  free_bytes(fs) },
+	};
+
+	for (i = 0; i < ARRAY_SIZE(metrics); i++)
+		show_metric(out, &metrics[i],
+			    i == 0 || strcmp(metrics[i].name, metrics[i - 1].name) != 0);
+	return buf_check(out, err);
+}
+
+/* Lines of turns; those of one session often follow each other. */
+struct turn_lines {
+	struct fs *fs;
+	struct buf *out;
+	struct ref session; /* that `names` are of */
+	struct buf names;
+};
+
+static int add_name(struct turn_lines *lines, const char *what, struct ref ref)
+{
+	struct scope_info info;
+	int r = scope_stat(lines->fs->store, ref, &info, NULL);
+
+	if (r < 0)
+		return r;
+	buf_printf(&lines->names, "\"%s\":", what);
+	json_quote(&lines->names, span_of(info.id));
+	buf_char(&lines->names, ',');
+	return 0;
+}
+
+static int need_names(struct turn_lines *lines, struct ref session)
+{
+	struct ref user = ref_parent(session);
+	int r;
+
+	if (lines->names.len && lines->session.session == session.session)
+		return 0;
+	buf_clear(&lines->names);
+	r = add_name(lines, "app", ref_parent(user));
+	if (r == 0)
+		r = add_name(lines, "user", user);
+	if (r == 0)
+		r = add_name(lines, "session", session);
+	lines->session = r == 0 ? session : (struct ref){ 0 };
+	return r;
+}
+
+/* A turn whose session was removed has gone with it. */
+static int add_turn(void *arg, struct ref session, uint64_t n)
+{
+	struct turn_lines *lines = arg;
+	struct buf *out = lines->out;
+	struct turn_info info;
+	int64_t until;
+
+	if (turn_stat(lines->fs->store, session, n, &info, NULL) < 0 ||
+	    need_names(lines, session) < 0)
+		return 0;
+	until = info.state == TURN_RUNNING ? clock_now() : info.ended;
+	buf_char(out, '{');
+	buf_span_add(out, buf_span(&lines->names));
+	buf_printf(out, "\"turn\":%" PRIu64 ",\"status\":\"%s\"", n, turns_word(info.state));
+	if (info.agent[0]) {
+		buf_text(out, ",\"agent\":");
+		json_quote(out, span_of(info.agent));
+	}
+	if (info.started) {
+		buf_text(out, ",\"started\":");
+		model_time_print(out, info.started);
+		buf_printf(out, ",\"durationMs\":%" PRId64,
+			   until > info.started ? (until - info.started) / 1000 : 0);
+	}
+	if (info.error[0]) {
+		buf_text(out, ",\"error\":");
+		json_quote_lossy(out, span_of(info.error));
+	}
+	buf_text(out, "}\n");
+	return buf_check(out, NULL);
+}
+
+static int turns_show(const struct place *at, struct buf *out, struct err *err)
+{
+	struct turn_lines lines = { .fs = at->fs, .out = out };
+	int r = runner_turns(at->fs->runner, add_turn, &lines, err);
+
+	buf_release(&lines.names);
+	return r < 0 ? r : buf_check(out, err);
+}
+
+const struct node_type adkfs_entries[] = {
+	{ .name = "version",
+	  .id = ID_VERSION,
+	  .mode = S_IFREG | 0444,
+	  .help = "of the daemon",
+	  .show = version_show },
+	{ .name = "config.json",
+	  .id = ID_CONFIG,
+	  .mode = S_IFREG | 0400,
+	  .flags = NODE_FRESH,
+	  .help = "how it was started",
+	  .show = config_show },
+	{ .name = "stats.json",
+	  .id = ID_STATS,
+	  .mode = S_IFREG | 0400,
+	  .flags = NODE_VOLATILE,
+	  .help = "counts of this moment",
+	  .show = stats_show },
+	{ .name = "metrics",
+	  .id = ID_METRICS,
+	  .mode = S_IFREG | 0400,
+	  .flags = NODE_VOLATILE,
+	  .help = "the same for Prometheus",
+	  .show = metrics_show },
+	{ .name = "turns.jsonl",
+	  .id = ID_TURNS_JSONL,
+	  .mode = S_IFREG | 0400,
+	  .flags = NODE_VOLATILE,
+	  .help = "turns that ended lately, run or wait, of all sessions",
+	  .show = turns_show },
+	{ 0 },
+};

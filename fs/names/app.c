@@ -1,0 +1,94 @@
+/*
+ * apps/<id>: one application: its agent, its state, its users.
+ */
+#include "base/json_text.h"
+#include "fs/names/scopes.h"
+#include "fs/names/state.h"
+#include "fs/tree/fs.h"
+#include "store/session/scope.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdlib.h>
+
+static int app_id(const struct place *at, struct scope_info *info, struct err *err)
+{
+	return scope_stat(at->fs->store, at->ref, info, err);
+}
+
+static int agent_link(const struct place *at, struct buf *out, struct err *err)
+{
+	struct scope_info info;
+	int r = app_id(at, &info, err);
+
+	return r < 0 ? r : runner_agent_folder(at->fs->runner, info.id, out, err);
+}
+
+static int agent_present(const struct place *at)
+{
+	CLEANUP(buf_release) struct buf folder = { 0 };
+
+	return agent_link(at, &folder, NULL) < 0 ? -ENOENT : 0;
+}
+
+static int agent_show_error(const struct err *why, struct buf *out)
+{
+	buf_text(out, "{\"error\":");
+	json_quote_lossy(out, span_of(why->text));
+	buf_text(out, "}\n");
+	return 0;
+}
+
+static int agent_json_show(const struct place *at, struct buf *out, struct err *err)
+{
+	struct agent_tree *agent;
+	struct scope_info info;
+	struct err why;
+	json_t *tree;
+	char *text;
+	int r = app_id(at, &info, err);
+
+	if (r < 0)
+		return r;
+	r = runner_agent(at->fs->runner, info.id, &agent, &why);
+	if (r < 0)
+		return agent_show_error(&why, out);
+	tree = agent_show(agent);
+	runner_agent_done(at->fs->runner, agent);
+	text = tree ? json_dumps(tree, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) : NULL;
+	json_decref(tree);
+	if (!text)
+		return err_nomem(err);
+	buf_text(out, text);
+	buf_char(out, '\n');
+	free(text);
+	return buf_check(out, err);
+}
+
+static const struct node_type app_entries[] = {
+	{ .name = "agent",
+	  .id = ID_AGENT,
+	  .mode = S_IFLNK | 0777,
+	  .help = "link to the agent's folder",
+	  .present = agent_present,
+	  .link = agent_link },
+	{ .name = "agent.json",
+	  .id = ID_AGENT_JSON,
+	  .mode = S_IFREG | 0400,
+	  .flags = NODE_VOLATILE | NODE_PUBLIC,
+	  .help = "the loaded agent, or why it does not load",
+	  .show = agent_json_show },
+	STATE_ROWS(0700, 0600, NODE_PUBLIC, "state of the app, shared by all"),
+	SCOPES_ROW("users", NODE_JOINABLE, "one directory a user"),
+	ERRORS_ROW,
+	{ 0 },
+};
+
+const struct node_type app_dir = {
+	.name = "<app>",
+	.id = ID_OBJECT,
+	.mode = S_IFDIR | 0700,
+	.flags = NODE_PUBLIC,
+	.entries = app_entries,
+	.stat = scope_dir_stat,
+};

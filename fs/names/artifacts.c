@@ -1,0 +1,442 @@
+/*
+ * artifacts/: see artifacts.h.
+ *
+ * A name is the latest version of an artifact; what is written becomes one when
+ * the file is closed (draft/draft.c). Names that start with a dot are scratch files,
+ * and a rename publishes them.
+ */
+#include "fs/names/artifacts_inside.h"
+
+#include "base/name.h"
+#include "fs/names/versions.h"
+#include "fs/tree/fs.h"
+#include "fs/tree/tree.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+uint64_t artifacts_directory(const struct place *dir)
+{
+	return dir->item ? dir->item : ref_number(dir->ref);
+}
+
+bool artifacts_is_top(const struct place *dir)
+{
+	return dir->ref.session && !dir->item;
+}
+
+int artifacts_top_stat(const struct place *at, struct node_stat *st, struct err *err)
+{
+	struct scope_info info;
+	struct scope_info user = { 0 };
+	int r = scope_stat(at->fs->store, at->ref, &info, err);
+
+	if (r == 0 && at->ref.session)
+		r = scope_stat(at->fs->store, ref_parent(at->ref), &user, err);
+	if (r < 0)
+		return r;
+	st->size = 0;
+	st->mtime = MAX(MAX(info.artifacts_stamp, user.artifacts_stamp), at->fs->mounted);
+	st->mtime = MAX(st->mtime, scratch_dir_stamp(at->fs, ref_number(at->ref)));
+	return 0;
+}
+
+static int own_info(const struct place *at, struct artifact_info *info, struct err *err)
+{
+	return artifact_stat(at->fs->store, at->parent, at->item, info, err);
+}
+
+void artifacts_show(const struct artifact_info *info, struct node_stat *st)
+{
+	st->size = info->size;
+	st->mtime = info->stamp;
+	st->ctime = info->changed;
+	st->attr = info->attr;
+}
+
+int artifacts_directory_stat(const struct place *at, struct node_stat *st, struct err *err)
+{
+	uint64_t stamp = scratch_dir_stamp(at->fs, at->item);
+	struct artifact_info info;
+	int r = own_info(at, &info, err);
+
+	if (r < 0)
+		return r;
+	artifacts_show(&info, st);
+	if (stamp) { /* its list changed since */
+		st->mtime = MAX(st->mtime, stamp);
+		st->ctime = MAX(st->ctime, stamp);
+		st->attr.has &= ~(unsigned)ATTR_MTIME;
+	}
+	return 0;
+}
+
+static int file_stat(const struct place *at, struct node_stat *st, struct err *err)
+{
+	struct scratch_info scratch;
+	struct artifact_info info;
+	int r;
+
+	if (scratch_get(at->fs, at->item, &scratch, NULL)) {
+		scratch_stat(&scratch, st);
+		st->size = draft_largest(at); /* nothing yet, but for who has it mapped */
+		return 0;
+	}
+	r = own_info(at, &info, err);
+	if (r == -ENOENT && draft_stat_unlinked(at, st))
+		return 0;
+	if (r < 0)
+		return r;
+	artifacts_show(&info, st);
+	/* Who may have mapped a longer draft must not see it cut off by others' questions. */
+	st->size = MAX(st->size, draft_largest(at));
+	return 0;
+}
+
+static int set_attr(const struct place *at, const struct artifact_attr *attr, struct err *err)
+{
+	/* A version that a close is still to save must not come later, with times of its own. */
+	int r = at->inode ? draft_settle(at->inode, err) : 0;
+
+	if (r < 0)
+		return r;
+	if (scratch_set_attr(at->fs, at->item, attr))
+		return 0;
+	draft_keep_attr(at, attr);
+	return artifact_set_attr(at->fs->store, at->ref, at->parent, at->item, attr, err);
+}
+
+static int set_directory_attr(const struct place *at, const struct artifact_attr *attr,
+			      struct err *err)
+{
+	int r = artifact_set_attr(at->fs->store, at->ref, at->parent, at->item, attr, err);
+
+	if (r == 0 && (attr->has & ATTR_MTIME))
+		scratch_dir_settle(at->fs, at->item);
+	return r;
+}
+
+static int link_target(const struct place *at, struct buf *out, struct err *err)
+{
+	CLEANUP(buf_release) struct buf name = { 0 };
+	int r = name_encode(span_of(at->name), NAME_HIDE_DOT, &name, err);
+
+	buf_text(out, "../../../artifacts/");
+	buf_span_add(out, buf_span(&name));
+	return r < 0 ? r : buf_check(out, err);
+}
+
+const struct node_type artifact_file = {
+	.name = "<name>",
+	.id = ID_OBJECT,
+	.mode = S_IFREG | 0600,
+	.stat = file_stat,
+	.read = draft_read,
+	.file = &draft_ops,
+	.set_attr = set_attr,
+};
+
+/* It is there as long as the file is. */
+static int link_stat(const struct place *at, struct node_stat *st, struct err *err)
+{
+	struct artifact_info info;
+
+	(void)st;
+	return artifact_stat(at->fs->store, at->ref.user, at->item, &info, err);
+}
+
+const struct node_type artifact_link = {
+	.name = "user:<name>",
+	.id = ID_OBJECT_LINK,
+	.mode = S_IFLNK | 0777,
+	.stat = link_stat,
+	.link = link_target,
+};
+
+void artifacts_link_moved(struct fs *fs, struct ref user, uint64_t item, const char *name)
+{
+	struct place at = {
+		.fs = fs, .type = &artifact_link, .ref = user, .item = item, .name = name
+	};
+
+	/* Without memory for it the old target stays until the kernel forgets the link. */
+	(void)!inode_move(&fs->inodes, &at, 0, NULL);
+}
+
+const struct node_type artifact_directory = {
+	.name = "<directory>",
+	.id = ID_OBJECT,
+	.mode = S_IFDIR | 0700,
+	.stat = artifacts_directory_stat,
+	.set_attr = set_directory_attr,
+	.list = artifacts_list,
+	.find = artifacts_find,
+	.create = artifacts_create,
+	.make = artifacts_make,
+	.remove = artifacts_remove,
+	.remove_dir = artifacts_remove_dir,
+	.rename = artifacts_rename,
+};
+
+void artifacts_stored_place(const struct place *dir, const struct artifact_info *info,
+			    struct place *child)
+{
+	*child = *dir;
+	child->inode = NULL;
+	child->type = info->is_directory ? &artifact_directory : &artifact_file;
+	child->parent = artifacts_directory(dir);
+	child->item = info->number;
+}
+
+/* A new artifact that is not saved yet: an artifact's file to everybody. */
+void artifacts_new_place(const struct place *dir, const struct scratch_info *info,
+			 struct place *child)
+{
+	scratch_place(dir, info, child);
+	if (!info->is_new)
+		return;
+	child->type = &artifact_file;
+	child->name = info->full_name;
+}
+
+int artifacts_decode(const char *name, struct buf *id, struct err *err)
+{
+	int r;
+
+	if (name[0] == '.')
+		return err_set(err, -ENOENT, "there is no %s here", name);
+	r = name_decode(span_of(name), NAME_HIDE_DOT, id, err);
+	if (r == 0 && (memchr(id->data, 0, id->len) || memchr(id->data, '/', id->len)))
+		r = err_set(err, -EINVAL,
+			    "a component of an artifact's name holds no NUL and no slash");
+	return r < 0 ? r : buf_cstr(id) ? 0 : err_nomem(err);
+}
+
+bool artifacts_is_user_name(const struct place *dir, const char *id, const char **rest)
+{
+	size_t n = strlen(ARTIFACTS_USER_PREFIX);
+
+	if (!artifacts_is_top(dir) || strncmp(id, ARTIFACTS_USER_PREFIX, n) != 0 || !id[n])
+		return false;
+	*rest = id + n;
+	return true;
+}
+
+/* Copy what child->name points at, which is about to go. */
+static int own_name(struct place *child, struct buf *text, struct err *err)
+{
+	CLEANUP(buf_release) struct buf name = { 0 };
+
+	buf_text(&name, child->name);
+	buf_clear(text);
+	buf_span_add(text, buf_span(&name));
+	child->name = buf_cstr(text);
+	return child->name && !name.failed ? 0 : err_nomem(err);
+}
+
+static int find_link(const struct place *dir, const char *rest, struct place *child,
+		     struct buf *text, struct err *err)
+{
+	struct artifact_info info;
+	int r = artifact_find(dir->fs->store, dir->ref.user, rest, &info, err);
+
+	if (r < 0)
+		return r;
+	*child = *dir;
+	child->inode = NULL;
+	child->type = &artifact_link;
+	child->item = info.number;
+	child->name = info.name;
+	return own_name(child, text, err);
+}
+
+int artifacts_find(const struct place *dir, const char *name, struct place *child, struct buf *text,
+		   struct err *err)
+{
+	CLEANUP(buf_release) struct buf id = { 0 };
+	struct scratch_info scratch;
+	struct artifact_info info;
+	const char *rest;
+	int r;
+
+	if (scratch_find(dir->fs, artifacts_directory(dir), name, &scratch)) {
+		artifacts_new_place(dir, &scratch, child);
+		return own_name(child, text, err);
+	}
+	r = artifacts_decode(name, &id, err);
+	if (r < 0)
+		return r;
+	if (artifacts_is_user_name(dir, id.data, &rest))
+		return find_link(dir, rest, child, text, err);
+	r = artifact_find(dir->fs->store, artifacts_directory(dir), id.data, &info, err);
+	if (r < 0)
+		return r;
+	artifacts_stored_place(dir, &info, child);
+	child->name = info.full_name;
+	return own_name(child, text, err);
+}
+
+int artifacts_full_name(const struct place *dir, const char *id, char *out, size_t size,
+			struct err *err)
+{
+	int n = dir->item ? snprintf(out, size, "%s/%s", dir->name, id)
+			  : snprintf(out, size, "%s", id);
+
+	if (n < 0 || (size_t)n >= size)
+		return err_set(err, -ENAMETOOLONG, "the artifact's name is over %zu bytes",
+			       size - 1);
+	return 0;
+}
+
+/* A file that is in no store yet, and its place. */
+static int add_scratch(const struct place *dir, struct scratch_info *info,
+		       const struct node_new *by, struct place *child, struct buf *text,
+		       struct err *err)
+{
+	int r = scratch_create(dir->fs, info, by, err);
+
+	if (r < 0)
+		return r;
+	artifacts_new_place(dir, info, child);
+	child->ref = info->scope;
+	return own_name(child, text, err);
+}
+
+int artifacts_create(const struct place *dir, const char *name, const struct node_new *by,
+		     struct place *child, struct buf *text, struct err *err)
+{
+	CLEANUP(buf_release) struct buf id = { 0 };
+	struct scratch_info info = { .dir = artifacts_directory(dir), .scope = dir->ref };
+	struct place found = *dir;
+	const char *rest = NULL;
+	int r = artifacts_find(dir, name, &found, text, NULL);
+
+	if (r == 0 && found.type != &artifact_link) { /* somebody made it meanwhile */
+		*child = found;
+		return 0;
+	}
+	(void)snprintf(info.name, sizeof info.name, "%s", name);
+	if (name[0] == '.')
+		return add_scratch(dir, &info, by, child, text, err);
+	r = artifacts_decode(name, &id, err);
+	if (r < 0)
+		return r;
+	info.is_new = true;
+	if (artifacts_is_user_name(dir, id.data, &rest)) {
+		info.scope = ref_parent(dir->ref);
+		info.dir = dir->ref.user;
+		(void)snprintf(info.name, sizeof info.name, "%s",
+			       name + strlen(ARTIFACTS_USER_PREFIX));
+		(void)snprintf(info.full_name, sizeof info.full_name, "%s", rest);
+	} else {
+		r = artifacts_full_name(dir, id.data, info.full_name, sizeof info.full_name, err);
+	}
+	return r < 0 ? r : add_scratch(dir, &info, by, child, text, err);
+}
+
+int artifacts_make(const struct place *dir, const char *name, const struct node_new *by,
+		   struct err *err)
+{
+	CLEANUP(buf_release) struct buf id = { 0 };
+	struct artifact_attr attr;
+	struct artifact_info info;
+	const char *rest;
+	char full[1024];
+	int r;
+
+	if (name[0] == '.')
+		return err_set(err, -EINVAL,
+			       "directories that start with a dot are written %%2E here");
+	if (scratch_find(dir->fs, artifacts_directory(dir), name, NULL))
+		return err_set(err, -EEXIST, "there is '%s' already", name);
+	r = artifacts_decode(name, &id, err);
+	/* a link cannot be the answer to mkdir */
+	if (r == 0 && artifacts_is_user_name(dir, id.data, &rest))
+		r = err_set(err, -EPERM,
+			    "directories of the user are made in the user's artifacts/");
+	if (r == 0)
+		r = artifacts_full_name(dir, id.data, full, sizeof full, err);
+	if (r < 0)
+		return r;
+	node_attr_of_new(by, &attr);
+	r = artifact_mkdir(dir->fs->store, dir->ref, artifacts_directory(dir), id.data, full, &attr,
+			   &info, err);
+	if (r == 0)
+		inode_remade(&dir->fs->inodes, node_ino(info.number, ID_OBJECT));
+	return r;
+}
+
+void artifacts_settle(struct fs *fs, uint64_t dir, const char *id)
+{
+	struct artifact_info info;
+	struct inode *inode;
+
+	if (artifact_find(fs->store, dir, id, &info, NULL) < 0 || info.is_directory)
+		return;
+	inode = inode_find(&fs->inodes, node_ino(info.number, ID_OBJECT));
+	if (!inode)
+		return;
+	(void)!draft_settle(inode, NULL); /* else the last close says why */
+	draft_keep_open(fs, inode->ino);
+}
+
+bool artifacts_remove_unsaved(struct fs *fs, uint64_t number)
+{
+	bool is_there;
+
+	scratch_hold(fs, number);
+	is_there = scratch_get(fs, number, NULL, NULL);
+	if (is_there)
+		scratch_unlink(fs, number);
+	scratch_let(fs, number);
+	return is_there;
+}
+
+int artifacts_remove(const struct place *dir, const char *name, struct err *err)
+{
+	CLEANUP(buf_release) struct buf id = { 0 };
+	struct scratch_info scratch;
+	const char *rest;
+	int r;
+
+	if (scratch_find(dir->fs, artifacts_directory(dir), name, &scratch) &&
+	    artifacts_remove_unsaved(dir->fs, scratch.number))
+		return 0;
+	r = artifacts_decode(name, &id, err);
+	if (r < 0)
+		return r;
+	if (artifacts_is_user_name(dir, id.data, &rest))
+		return -EOPNOTSUPP; /* a link: what others use is not deleted through it */
+	artifacts_settle(dir->fs, artifacts_directory(dir), id.data);
+	return artifact_remove(dir->fs->store, dir->ref, artifacts_directory(dir), id.data, err);
+}
+
+int artifacts_remove_dir(const struct place *dir, const char *name, struct err *err)
+{
+	CLEANUP(buf_release) struct buf id = { 0 };
+	struct artifact_info info;
+	int r;
+
+	if (name[0] == '.')
+		return -EOPNOTSUPP; /* .versions */
+	r = artifacts_decode(name, &id, err);
+	if (r == 0)
+		r = artifact_find(dir->fs->store, artifacts_directory(dir), id.data, &info, err);
+	if (r == 0 && scratch_any(dir->fs, info.number))
+		r = err_set(err, -ENOTEMPTY, "'%s' is not empty", info.full_name);
+	return r < 0 ? r
+		     : artifact_rmdir(dir->fs->store, dir->ref, artifacts_directory(dir), id.data,
+				      err);
+}
+
+const struct node_type artifacts_entries[] = {
+	{ .name = ".versions",
+	  .id = ID_VERSIONS,
+	  .mode = S_IFDIR | 0700,
+	  .flags = NODE_UNLISTED | NODE_SHOWS_STATE,
+	  .help = "every version: .versions/NAME/N, and N.json about it",
+	  .stat = artifacts_top_stat,
+	  .list = versions_list,
+	  .find = versions_find },
+	{ 0 },
+};

@@ -1,0 +1,138 @@
+/*
+ * What artifacts/ lists: see artifacts.h.
+ */
+#include "fs/names/artifacts_inside.h"
+
+#include "base/name.h"
+#include "fs/tree/tree.h"
+
+#define COOKIE_STEP (1ull << 53)
+
+struct listing {
+	const struct place *dir;
+	struct lister *l;
+	struct buf unsaved; /* numbers of files that were in no store before it was looked at */
+	size_t next;        /* of these */
+};
+
+static int emit_stored(const struct listing *ls, const struct artifact_info *info)
+{
+	CLEANUP(buf_release) struct buf name = { 0 };
+	struct node_stat st = { 0 };
+	struct place child;
+
+	if (name_encode(span_of(info->name), NAME_HIDE_DOT, &name, NULL) < 0 || !buf_cstr(&name))
+		return 0;
+	artifacts_stored_place(ls->dir, info, &child);
+	child.name = info->full_name;
+	artifacts_show(info, &st);
+	return lister_emit(ls->l, name.data, &child, TREE_MEMBER_COOKIE + info->number,
+			   S_ISREG(child.type->mode) ? &st : NULL);
+}
+
+/* It may be stored by now. */
+static int emit_unsaved(const struct listing *ls, uint64_t number)
+{
+	uint64_t parent = artifacts_directory(ls->dir);
+	struct scratch_info scratch;
+	struct artifact_info stored;
+	struct place child;
+
+	if (!scratch_get(ls->dir->fs, number, &scratch, NULL))
+		return artifact_stat(ls->dir->fs->store, parent, number, &stored, NULL) < 0
+			       ? 0
+			       : emit_stored(ls, &stored);
+	if (scratch.dir != parent)
+		return 0; /* it was moved */
+	artifacts_new_place(ls->dir, &scratch, &child);
+	return lister_emit(ls->l, scratch.name, &child, TREE_MEMBER_COOKIE + number, NULL);
+}
+
+static uint64_t next_unsaved(const struct listing *ls)
+{
+	uint64_t number = UINT64_MAX;
+
+	if (ls->next < ls->unsaved.len)
+		memcpy(&number, ls->unsaved.data + ls->next, sizeof number);
+	return number;
+}
+
+static int list_unsaved(struct listing *ls, uint64_t below)
+{
+	int r = 0;
+
+	while (r == 0 && next_unsaved(ls) < below) {
+		r = emit_unsaved(ls, next_unsaved(ls));
+		ls->next += sizeof(uint64_t);
+	}
+	return r;
+}
+
+static int list_stored(void *arg, const struct artifact_info *info)
+{
+	struct listing *ls = arg;
+	int r = list_unsaved(ls, info->number);
+
+	if (r == 0 && next_unsaved(ls) == info->number)
+		ls->next += sizeof(uint64_t);
+	return r ? r : emit_stored(ls, info);
+}
+
+static int note_unsaved(void *arg, const struct scratch_info *info)
+{
+	struct listing *ls = arg;
+
+	buf_add(&ls->unsaved, &info->number, sizeof info->number);
+	return 0;
+}
+
+/*
+ * What is stored and what is not stored yet, in order of number, which a file keeps when it is
+ * saved: so it is listed once, whenever that is.
+ */
+static int list_files(struct listing *ls, uint64_t after, struct err *err)
+{
+	struct fs *fs = ls->dir->fs;
+	uint64_t number = artifacts_directory(ls->dir);
+	int r;
+
+	(void)scratch_list(fs, number, after, note_unsaved, ls);
+	r = buf_check(&ls->unsaved, err);
+	if (r == 0)
+		r = artifact_list(fs->store, number, after, list_stored, ls, err);
+	return r ? r : list_unsaved(ls, UINT64_MAX);
+}
+
+static int list_link(void *arg, const struct artifact_info *info)
+{
+	struct listing *ls = arg;
+	CLEANUP(buf_release) struct buf id = { 0 };
+	CLEANUP(buf_release) struct buf name = { 0 };
+	struct place child = *ls->dir;
+
+	buf_printf(&id, ARTIFACTS_USER_PREFIX "%s", info->name);
+	if (name_encode(buf_span(&id), NAME_HIDE_DOT, &name, NULL) < 0 || !buf_cstr(&name) ||
+	    tree_is_hidden(ls->dir, name.data))
+		return 0;
+	child.inode = NULL;
+	child.type = &artifact_link;
+	child.item = info->number;
+	child.name = info->name;
+	return lister_emit(ls->l, name.data, &child,
+			   TREE_MEMBER_COOKIE + COOKIE_STEP + info->number, NULL);
+}
+
+/* The files, then links to the user's. */
+int artifacts_list(const struct place *dir, uint64_t after, struct lister *l, struct err *err)
+{
+	struct listing ls = { .dir = dir, .l = l };
+	bool links = after / COOKIE_STEP;
+	uint64_t number = after % COOKIE_STEP;
+	int r = links ? 0 : list_files(&ls, number, err);
+
+	if (r == 0 && artifacts_is_top(dir))
+		r = artifact_list(dir->fs->store, dir->ref.user, links ? number : 0, list_link, &ls,
+				  err);
+	buf_release(&ls.unsaved);
+	return r;
+}

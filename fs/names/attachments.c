@@ -1,0 +1,432 @@
+/*
+ * attachments/: see attachments.h.
+ *
+ * A name is there once a close has stored it, until a message takes it along
+ * (store/turn/turn.c). Names that start with a dot are scratch files, and a rename
+ * makes attachments of them.
+ */
+#include "fs/names/attachments.h"
+
+#include "base/name.h"
+#include "fs/draft/text.h"
+#include "fs/tree/fs.h"
+#include "fs/tree/tree.h"
+#include "store/turn/attachment.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#define COOKIE_STEP  (1ull << 53) /* between stored and scratch files */
+#define SCRATCH_PART (1ull << 55) /* with a session's number: a directory that has no object */
+
+/* Scratch files of the session's artifacts/ are under its own number. */
+static uint64_t scratch_dir(const struct place *dir)
+{
+	return SCRATCH_PART | dir->ref.session;
+}
+
+static void tell_list(const struct place *dir)
+{
+	notify_attributes(dir->fs, node_ino(dir->ref.session, ID_ATTACHMENTS));
+}
+
+/* What the model will be told. -ENOENT: no attachment has such a name. */
+static int id_of_name(const char *name, struct buf *id, struct err *err)
+{
+	int r;
+
+	if (name[0] == '.')
+		return err_set(err, -ENOENT, "there is no %s here", name);
+	r = name_decode(span_of(name), NAME_HIDE_DOT, id, err);
+	if (r == 0 && memchr(id->data, 0, id->len))
+		r = err_set(err, -EINVAL, "the name of an attachment holds no NUL");
+	return r < 0 ? r : buf_cstr(id) ? 0 : err_nomem(err);
+}
+
+int attachments_dir_stat(const struct place *at, struct node_stat *st, struct err *err)
+{
+	struct scope_info info;
+	int r = scope_stat(at->fs->store, at->ref, &info, err);
+
+	if (r < 0)
+		return r;
+	st->size = 0;
+	st->mtime = MAX(info.attachments_stamp, at->fs->mounted);
+	st->mtime = MAX(st->mtime, scratch_dir_stamp(at->fs, scratch_dir(at)));
+	return 0;
+}
+
+static void show_info(const struct attachment_info *info, struct node_stat *st)
+{
+	st->size = info->size;
+	st->mtime = info->stamp;
+}
+
+static int file_stat(const struct place *at, struct node_stat *st, struct err *err)
+{
+	struct attachment_info info;
+	int r = attachment_stat(at->fs->store, at->ref, at->item, &info, err);
+
+	if (r == 0)
+		show_info(&info, st);
+	if (r != -ENOENT || !at->inode || !atomic_load(&at->inode->pending))
+		return r;
+	st->size = 0; /* being written for the first time */
+	return 0;
+}
+
+static int file_show(const struct place *at, struct buf *out, struct err *err)
+{
+	int r = attachment_read(at->fs->store, at->ref, at->item, out, err);
+
+	return r == -ENOENT && atomic_load(&at->inode->pending) ? 0 : r;
+}
+
+static int check_bytes(struct handle *h, struct span bytes, struct err *err)
+{
+	const struct place *at = inode_place(h->inode);
+
+	return attachment_check(at->fs->store, at->ref, at->name, bytes.len, err);
+}
+
+/* One that was sent while it was written is another file, for the next message. */
+static int set_bytes(struct handle *h, struct span bytes, struct err *err)
+{
+	const struct place *at = inode_place(h->inode);
+	uint64_t number = atomic_load(&h->inode->gone) ? 0 : at->item;
+
+	return attachment_put(at->fs->store, at->ref, at->name, bytes, number, err);
+}
+
+static const struct text_rules byte_rules = {
+	.is_bytes = true,
+	.max = ATTACHMENTS_MAX + 1,
+	.what = "an attachment",
+	.check = check_bytes,
+	.set = set_bytes,
+};
+
+/* A message may take it at any time: who has it open keeps what there was. */
+static int file_open(struct handle *h, struct err *err)
+{
+	CLEANUP(buf_release) struct buf none = { 0 };
+	int r = h->flags & O_TRUNC ? 0 : handle_read_shown(h, 0, 0, &none, err);
+
+	if (r == -ENOENT)
+		return -ESTALE;
+	return r < 0 ? r : text_open(h, &byte_rules, err);
+}
+
+static const struct file_ops file_ops = {
+	.open = file_open,
+	.write = text_write,
+	.truncate = text_truncate,
+	.draft_size = text_draft_size,
+	.flush = text_flush,
+	.release = text_release,
+};
+
+static const struct node_type attachment_file = {
+	.name = "<name>",
+	.id = ID_OBJECT,
+	.mode = S_IFREG | 0600,
+	.stat = file_stat,
+	.show = file_show,
+	.read = text_read,
+	.file = &file_ops,
+};
+
+static void file_place(const struct place *dir, uint64_t number, struct place *child)
+{
+	*child = *dir;
+	child->inode = NULL;
+	child->type = &attachment_file;
+	child->item = number;
+}
+
+static int own_name(struct place *child, const char *name, struct buf *text, struct err *err)
+{
+	buf_clear(text);
+	buf_text(text, name);
+	child->name = buf_cstr(text);
+	return child->name ? 0 : err_nomem(err);
+}
+
+static bool find_scratch(const struct place *dir, const char *name, struct scratch_info *out)
+{
+	return scratch_find(dir->fs, scratch_dir(dir), name, out);
+}
+
+int attachments_find(const struct place *dir, const char *name, struct place *child,
+		     struct buf *text, struct err *err)
+{
+	CLEANUP(buf_release) struct buf id = { 0 };
+	struct attachment_info info;
+	struct scratch_info scratch;
+	int r;
+
+	if (find_scratch(dir, name, &scratch)) {
+		scratch_place(dir, &scratch, child);
+		return own_name(child, scratch.name, text, err);
+	}
+	r = id_of_name(name, &id, err);
+	if (r == 0)
+		r = attachment_find(dir->fs->store, dir->ref, id.data, &info, err);
+	if (r < 0)
+		return r;
+	file_place(dir, info.number, child);
+	return own_name(child, info.name, text, err);
+}
+
+struct listing {
+	const struct place *dir;
+	struct lister *l;
+};
+
+static int list_file(void *arg, const struct attachment_info *info)
+{
+	struct listing *ls = arg;
+	CLEANUP(buf_release) struct buf name = { 0 };
+	struct node_stat st = { 0 };
+	struct place child;
+
+	if (name_encode(span_of(info->name), NAME_HIDE_DOT, &name, NULL) < 0 || !buf_cstr(&name))
+		return -ENOMEM;
+	file_place(ls->dir, info->number, &child);
+	child.name = info->name;
+	show_info(info, &st);
+	return lister_emit(ls->l, name.data, &child, TREE_MEMBER_COOKIE + info->number, &st);
+}
+
+static int list_scratch(void *arg, const struct scratch_info *info)
+{
+	struct listing *ls = arg;
+	struct place child;
+
+	scratch_place(ls->dir, info, &child);
+	return lister_emit(ls->l, info->name, &child,
+			   TREE_MEMBER_COOKIE + COOKIE_STEP + info->number, NULL);
+}
+
+int attachments_list(const struct place *dir, uint64_t after, struct lister *l, struct err *err)
+{
+	struct listing ls = { dir, l };
+	bool in_scratch = after >= COOKIE_STEP;
+	int r = 0;
+
+	if (!in_scratch)
+		r = attachment_list(dir->fs->store, dir->ref, after, list_file, &ls, err);
+	if (r == 0)
+		r = scratch_list(dir->fs, scratch_dir(dir), in_scratch ? after - COOKIE_STEP : 0,
+				 list_scratch, &ls);
+	return r;
+}
+
+/* A file that does not ride along: what tools write before they rename it. */
+static int create_scratch(const struct place *dir, const char *name, const struct node_new *by,
+			  struct place *child, struct buf *text, struct err *err)
+{
+	struct scratch_info info = { .dir = scratch_dir(dir), .scope = dir->ref };
+	int r;
+
+	(void)snprintf(info.name, sizeof info.name, "%s", name);
+	r = scratch_create(dir->fs, &info, by, err);
+	if (r < 0)
+		return r;
+	tell_list(dir);
+	scratch_place(dir, &info, child);
+	return own_name(child, name, text, err);
+}
+
+int attachments_create(const struct place *dir, const char *name, const struct node_new *by,
+		       struct place *child, struct buf *text, struct err *err)
+{
+	CLEANUP(buf_release) struct buf id = { 0 };
+	uint64_t number;
+	int r;
+
+	if (attachments_find(dir, name, child, text, NULL) == 0)
+		return 0; /* somebody made it meanwhile */
+	if (name[0] == '.')
+		return create_scratch(dir, name, by, child, text, err);
+	r = id_of_name(name, &id, err);
+	if (r == 0)
+		r = attachment_check(dir->fs->store, dir->ref, id.data, 0, err);
+	if (r < 0)
+		return r;
+	number = store_new_number(dir->fs->store, err);
+	if (!number)
+		return -EIO;
+	file_place(dir, number, child);
+	return own_name(child, id.data, text, err);
+}
+
+static void remove_scratch(const struct place *dir, uint64_t number)
+{
+	scratch_unlink(dir->fs, number);
+	tell_list(dir);
+}
+
+/* What is written to it from now on comes to nothing. */
+static void forget_writers(const struct place *dir, uint64_t number)
+{
+	text_removed(dir->fs, node_ino(number, ID_OBJECT));
+}
+
+int attachments_remove(const struct place *dir, const char *name, struct err *err)
+{
+	CLEANUP(buf_release) struct buf text = { 0 };
+	struct place child = *dir;
+	int r = attachments_find(dir, name, &child, &text, err);
+
+	if (r < 0)
+		return r;
+	if (child.type == &scratch_node) {
+		remove_scratch(dir, child.item);
+		return 0;
+	}
+	forget_writers(dir, child.item);
+	return attachment_remove(dir->fs->store, dir->ref, child.name, err);
+}
+
+/* As when it is removed. name, and the id of it: another one is about to get them. */
+static void forget_replaced(const struct place *dir, const char *name, const char *id)
+{
+	struct attachment_info info;
+
+	(void)text_remove_made(dir->fs, inode_number(dir), name);
+	if (attachment_find(dir->fs->store, dir->ref, id, &info, NULL) == 0)
+		forget_writers(dir, info.number);
+}
+
+/* The kernel's inode of it goes along. */
+static int move_inode(const struct place *from, const struct place *new_dir, const char *name,
+		      const char *new_name, struct err *err)
+{
+	struct place at = *from;
+
+	at.inode = NULL;
+	at.name = name;
+	if (inode_move(&at.fs->inodes, &at, inode_number(new_dir), new_name) < 0)
+		return err_nomem(err);
+	tell_list(new_dir);
+	return 0;
+}
+
+static int rename_within_scratch(const struct place *from, const struct place *dir,
+				 const char *new_name, struct err *err)
+{
+	scratch_move(dir->fs, from->item, scratch_dir(dir), new_name);
+	return move_inode(from, dir, new_name, new_name, err);
+}
+
+/* A scratch file becomes an attachment. 1: another object. */
+static int publish(const struct place *from, const struct place *dir, const char *new_name,
+		   struct err *err)
+{
+	CLEANUP(buf_release) struct buf bytes = { 0 };
+	CLEANUP(buf_release) struct buf id = { 0 };
+	int r = id_of_name(new_name, &id, err);
+
+	if (r == 0)
+		r = scratch_text(dir->fs, from->item, ATTACHMENTS_MAX, &bytes, err);
+	if (r < 0)
+		return r;
+	forget_replaced(dir, new_name, id.data);
+	r = attachment_put(dir->fs->store, dir->ref, id.data, buf_span(&bytes), 0, err);
+	if (r < 0)
+		return r;
+	remove_scratch(dir, from->item);
+	return 1;
+}
+
+/* An attachment that leaves for a name with a dot is none any more. 1: another object. */
+static int withdraw(const struct place *from, const struct place *dir, const char *new_name,
+		    struct err *err)
+{
+	const struct node_new by = { .mode = 0600, .uid = getuid(), .gid = getgid() };
+	CLEANUP(buf_release) struct buf bytes = { 0 };
+	CLEANUP(buf_release) struct buf text = { 0 };
+	struct scratch_info replaced;
+	struct place child = *dir;
+	int r = attachment_read(dir->fs->store, dir->ref, from->item, &bytes, err);
+
+	if (r < 0)
+		return r;
+	if (find_scratch(dir, new_name, &replaced))
+		remove_scratch(dir, replaced.number);
+	r = create_scratch(dir, new_name, &by, &child, &text, err);
+	if (r == 0)
+		r = scratch_put_text(dir->fs, child.item, buf_span(&bytes), err);
+	if (r == 0)
+		r = attachment_remove(dir->fs->store, dir->ref, from->name, err);
+	return r < 0 ? r : 1;
+}
+
+static int rename_stored(const struct place *from, const struct place *dir, const char *new_name,
+			 bool must_be_new, struct err *err)
+{
+	CLEANUP(buf_release) struct buf id = { 0 };
+	struct attachment_info info;
+	int r = id_of_name(new_name, &id, err);
+
+	if (r < 0)
+		return r;
+	forget_replaced(dir, new_name, id.data);
+	r = attachment_rename(dir->fs->store, dir->ref, from->name, id.data, must_be_new, &info,
+			      err);
+	return r < 0 ? r : move_inode(from, dir, id.data, new_name, err);
+}
+
+/* One that is open since it was made: it will be stored under its new name. */
+static int rename_made(const struct place *dir, const char *name, const char *new_name,
+		       struct err *err)
+{
+	uint64_t ino = text_find_made(dir->fs, inode_number(dir), name);
+	const struct inode *inode = ino ? inode_find(&dir->fs->inodes, ino) : NULL;
+	CLEANUP(buf_release) struct buf id = { 0 };
+	int r;
+
+	if (!inode)
+		return -ENOENT;
+	if (new_name[0] == '.')
+		return err_set(err, -EBUSY, "%s is not closed yet", name);
+	r = id_of_name(new_name, &id, err);
+	if (r == 0)
+		r = attachment_check(dir->fs->store, dir->ref, id.data, 0, err);
+	if (r < 0)
+		return r;
+	forget_replaced(dir, new_name, id.data);
+	r = attachment_remove(dir->fs->store, dir->ref, id.data, NULL);
+	if (r < 0 && r != -ENOENT)
+		return r;
+	return move_inode(inode_place(inode), dir, id.data, new_name, err);
+}
+
+int attachments_rename(const struct place *dir, const char *name, const struct place *new_dir,
+		       const char *new_name, bool must_be_new, const struct node_new *by,
+		       struct err *err)
+{
+	CLEANUP(buf_release) struct buf text = { 0 };
+	CLEANUP(buf_release) struct buf other = { 0 };
+	struct place from = *dir;
+	struct place found = *new_dir;
+	int r = attachments_find(dir, name, &from, &text, err);
+
+	(void)by; /* all of it is one user's */
+	if (r < 0 && r != -ENOENT)
+		return r;
+	if (dir->ref.session != new_dir->ref.session)
+		return err_set(err, -EXDEV, "attachments of others can be copied, not moved");
+	if (must_be_new && attachments_find(new_dir, new_name, &found, &other, NULL) == 0)
+		return err_set(err, -EEXIST, "there is '%s' already", new_name);
+	if (r < 0)
+		return rename_made(new_dir, name, new_name, err);
+	if (from.type == &scratch_node)
+		return new_name[0] == '.' ? rename_within_scratch(&from, new_dir, new_name, err)
+					  : publish(&from, new_dir, new_name, err);
+	if (new_name[0] == '.')
+		return withdraw(&from, new_dir, new_name, err);
+	return rename_stored(&from, new_dir, new_name, must_be_new, err);
+}

@@ -1,0 +1,201 @@
+/*
+ * turns/<n>/calls/<id>/: one call of a tool each.
+ *
+ * Name and arguments are there as soon as the call is; response, standard
+ * error and duration are empty until it has ended.
+ */
+#include "fs/names/calls.h"
+
+#include "fs/tree/fs.h"
+#include "fs/tree/ids.h"
+#include "fs/tree/tree.h"
+#include "store/turn/call.h"
+
+#include <errno.h>
+
+static int load(const struct place *at, struct call_info *info, struct err *err)
+{
+	return call_stat(at->fs->store, at->ref, at->n, at->parent, info, err);
+}
+
+static int part_stat(const struct place *at, struct node_stat *st, struct err *err)
+{
+	struct call_info info;
+	int r = load(at, &info, err);
+
+	if (r == 0)
+		st->mtime = info.stamp;
+	return r;
+}
+
+static int stderr_stat(const struct place *at, struct node_stat *st, struct err *err)
+{
+	struct call_info info;
+	int r = load(at, &info, err);
+
+	if (r < 0)
+		return r;
+	st->mtime = info.stamp;
+	st->size = info.stderr_size;
+	return 0;
+}
+
+static int tool_show(const struct place *at, struct buf *out, struct err *err)
+{
+	CLEANUP(part_release) struct part part = { 0 };
+	struct call_info info;
+	int r = load(at, &info, err);
+
+	if (r == 0)
+		r = call_part(at->fs->store, at->ref, &info.said, &part, err);
+	if (r == 0)
+		buf_printf(out, "%s\n", part.name);
+	return r;
+}
+
+/* The object of a part, as a line; nothing while it is not there. */
+static int show_object(const struct place *at, const struct call_line *where, struct buf *out,
+		       struct err *err)
+{
+	CLEANUP(part_release) struct part part = { 0 };
+	int r = call_part(at->fs->store, at->ref, where, &part, err);
+
+	if (r == -ENOENT)
+		return 0;
+	if (r == 0) {
+		buf_text(out, part.json ? part.json : "{}");
+		buf_char(out, '\n');
+	}
+	return r;
+}
+
+static int args_show(const struct place *at, struct buf *out, struct err *err)
+{
+	struct call_info info;
+	int r = load(at, &info, err);
+
+	return r < 0 ? r : show_object(at, &info.said, out, err);
+}
+
+static int response_show(const struct place *at, struct buf *out, struct err *err)
+{
+	struct call_info info;
+	int r = load(at, &info, err);
+
+	return r < 0 ? r : show_object(at, &info.answer, out, err);
+}
+
+static int stderr_show(const struct place *at, struct buf *out, struct err *err)
+{
+	struct call_info info;
+	int r = load(at, &info, err);
+
+	return r < 0 ? r : call_stderr(at->fs->store, at->ref, &info, out, err);
+}
+
+static int duration_show(const struct place *at, struct buf *out, struct err *err)
+{
+	struct call_info info;
+	int r = load(at, &info, err);
+
+	if (r == 0 && info.ended)
+		buf_printf(out, "%lld\n", (long long)(info.ended - info.started + 500) / 1000);
+	return r;
+}
+
+static const struct node_type call_entries[] = {
+	{ .name = "tool",
+	  .id = ID_CALL_TOOL,
+	  .mode = S_IFREG | 0400,
+	  .help = "its name",
+	  .stat = part_stat,
+	  .show = tool_show },
+	{ .name = "args.json",
+	  .id = ID_CALL_ARGS,
+	  .mode = S_IFREG | 0400,
+	  .help = "what it was called with",
+	  .stat = part_stat,
+	  .show = args_show },
+	{ .name = "response.json",
+	  .id = ID_CALL_RESPONSE,
+	  .mode = S_IFREG | 0400,
+	  .help = "what it answered; empty until then",
+	  .stat = part_stat,
+	  .show = response_show },
+	{ .name = "stderr",
+	  .id = ID_CALL_STDERR,
+	  .mode = S_IFREG | 0400,
+	  .help = "what the program wrote to standard error, the last 64 KiB",
+	  .stat = stderr_stat,
+	  .show = stderr_show },
+	{ .name = "duration_ms",
+	  .id = ID_CALL_DURATION,
+	  .mode = S_IFREG | 0400,
+	  .help = "how long it took, in milliseconds; empty while it runs",
+	  .stat = part_stat,
+	  .show = duration_show },
+	{ 0 },
+};
+
+const struct node_type call_dir = {
+	.name = "<id>",
+	.id = ID_OBJECT,
+	.mode = S_IFDIR | 0700,
+	.entries = call_entries,
+	.stat = part_stat,
+};
+
+int calls_dir_stat(const struct place *at, struct node_stat *st, struct err *err)
+{
+	struct turn_info info;
+	int r = turn_stat(at->fs->store, at->ref, at->n, &info, err);
+
+	if (r == 0)
+		st->mtime = info.stamp;
+	return r;
+}
+
+static void call_place(const struct place *dir, const struct call_info *info, struct place *child)
+{
+	*child = *dir;
+	child->inode = NULL;
+	child->type = &call_dir;
+	child->item = info->number;
+	child->parent = info->seq;
+}
+
+int calls_dir_find(const struct place *dir, const char *name, struct place *child, struct buf *text,
+		   struct err *err)
+{
+	struct call_info info;
+	int r = call_find(dir->fs->store, dir->ref, dir->n, name, &info, err);
+
+	(void)text;
+	if (r == 0)
+		call_place(dir, &info, child);
+	return r;
+}
+
+struct listing {
+	const struct place *dir;
+	struct lister *l;
+};
+
+static int list_call(void *arg, const struct call_info *info)
+{
+	struct listing *ls = arg;
+	struct node_stat st = { .mtime = info->stamp };
+	struct place child;
+
+	if (info->kind != CALL_TOOL || tree_is_hidden(ls->dir, info->file_name))
+		return 0;
+	call_place(ls->dir, info, &child);
+	return lister_emit(ls->l, info->file_name, &child, TREE_MEMBER_COOKIE + info->seq, &st);
+}
+
+int calls_dir_list(const struct place *dir, uint64_t after, struct lister *l, struct err *err)
+{
+	struct listing ls = { dir, l };
+
+	return call_list(dir->fs->store, dir->ref, dir->n, after, list_call, &ls, err);
+}

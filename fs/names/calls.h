@@ -1,0 +1,14 @@
+/*
+ * turns/<n>/calls/: the pieces of its row in a turn.
+ */
+#ifndef FS_NAMES_CALLS_H
+#define FS_NAMES_CALLS_H
+
+#include "fs/tree/node.h"
+
+int calls_dir_stat(const struct place *at, struct node_stat *st, struct err *err);
+int calls_dir_find(const struct place *dir, const char *name, struct place *child, struct buf *text,
+		   struct err *err);
+int calls_dir_list(const struct place *dir, uint64_t after, struct lister *l, struct err *err);
+
+#endif

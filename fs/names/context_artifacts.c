@@ -1,0 +1,559 @@
+/*
+ * artifacts/ of a context: see context.h.
+ *
+ * The session's artifacts and the user's, as of now, below what the program
+ * writes, which nobody else sees: scratch files that go with the context. An
+ * artifact becomes one when it is opened for writing, and shares its bytes until
+ * then. Directories that are made are in memory, too: the names of what is saved
+ * carry them.
+ */
+#include "fs/names/context.h"
+
+#include "base/name.h"
+#include "fs/draft/draft.h"
+#include "fs/names/artifacts.h"
+#include "fs/tree/handle.h"
+#include "fs/tree/tree.h"
+#include "store/artifact/saves.h"
+#include "store/json/state_key.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#define COOKIE_STEP (1ull << 53)
+#define NAME_BYTES  1024 /* of ADK's file name, with its end */
+
+static const struct node_type stored_file;
+static const struct node_type directory;
+
+static bool is_top(const struct place *dir)
+{
+	return dir->item == dir->parent;
+}
+
+/* The number of an artifact's file, or of a directory, in its context. No state key has a NUL. */
+static uint64_t number_of(struct context *c, const char *full_name)
+{
+	CLEANUP(buf_release) struct buf key = { 0 };
+
+	buf_char(&key, 0);
+	buf_text(&key, full_name);
+	return key.failed ? 0 : context_item(c, buf_span(&key));
+}
+
+/* What the store has under a name of the session. *parent: its directory. */
+static int find_stored(const struct place *at, const char *full_name, uint64_t *parent,
+		       struct artifact_info *info, struct err *err)
+{
+	const char *rest;
+	struct ref scope = save_scope(at->ref, full_name, &rest);
+	int r = artifact_resolve(at->fs->store, scope, rest, parent, info, err);
+
+	if (r == 0 && !info->is_directory && !info->latest)
+		r = -ENOENT;
+	return r == -ENOENT ? err_set(err, r, "there is no artifact '%.200s'", full_name) : r;
+}
+
+static int full_name(const struct place *dir, const char *id, char *out, struct err *err)
+{
+	int n = is_top(dir) ? snprintf(out, NAME_BYTES, "%s", id)
+			    : snprintf(out, NAME_BYTES, "%s/%s", dir->name, id);
+
+	if (n < 0 || n >= NAME_BYTES)
+		return err_set(err, -ENAMETOOLONG, "the artifact's name is over %d bytes",
+			       NAME_BYTES - 1);
+	return 0;
+}
+
+/* ADK's file name of a name in the directory. -ENOENT: it starts with a dot. */
+static int decode(const struct place *dir, const char *name, char *full, struct err *err)
+{
+	CLEANUP(buf_release) struct buf id = { 0 };
+	int r = artifacts_decode(name, &id, err);
+
+	return r < 0 ? r : full_name(dir, id.data, full, err);
+}
+
+/* What is stored, until it is written. */
+
+static void show_info(const struct artifact_info *info, struct node_stat *st)
+{
+	st->size = info->is_directory ? 0 : info->size;
+	st->mtime = info->stamp;
+	st->ctime = info->changed;
+	st->attr = info->attr;
+}
+
+static int stored_stat(const struct place *at, struct node_stat *st, struct err *err)
+{
+	CLEANUP(context_leave_p) struct context *c = NULL;
+	struct artifact_info info;
+	int r = context_of(at, &c, err);
+
+	if (r == 0)
+		r = find_stored(at, at->name, NULL, &info, err);
+	if (r == 0)
+		show_info(&info, st);
+	return r;
+}
+
+static int stored_load(const struct place *at, struct blob *blob, struct err *err)
+{
+	struct artifact_info info;
+	int tries;
+	int r = -ENOENT;
+
+	/* The latest version may be deleted in between. */
+	for (tries = 0; tries < 3 && r == -ENOENT; tries++) {
+		r = find_stored(at, at->name, NULL, &info, err);
+		if (r < 0)
+			return r;
+		r = artifact_blob(at->fs->store, info.history, info.latest, blob, NULL, err);
+	}
+	return r;
+}
+
+/* The file is the context's own from here on, and to the kernel what it is. In context_of(). */
+static int own(const struct inode *inode, struct err *err)
+{
+	const struct spot *spot = inode_spot(inode);
+	struct place at = spot->at;
+	struct scratch_info info = { .number = at.item,
+				     .dir = spot->parent >> 8,
+				     .scope = context_scope(&at) };
+	struct draft *draft = draft_new(at.fs->store, false);
+	struct artifact_info stored;
+	int r = draft ? find_stored(&at, at.name, NULL, &stored, err) : err_nomem(err);
+
+	if (r == 0)
+		r = draft_load(draft, stored.history, stored.latest, err);
+	if (r == 0) {
+		info.attr = stored.attr;
+		(void)snprintf(info.name, sizeof info.name, "%s", spot->file_name);
+		(void)snprintf(info.full_name, sizeof info.full_name, "%s", at.name);
+		r = scratch_add(at.fs, &info, draft, err);
+	}
+	draft_unref(draft);
+	if (r == -EEXIST) /* somebody was quicker */
+		r = 0;
+	if (r < 0)
+		return r;
+	at.inode = NULL;
+	at.type = &scratch_node;
+	at.parent = info.dir;
+	at.name = info.name;
+	return inode_move(&at.fs->inodes, &at, spot->parent, info.name);
+}
+
+static int stored_open(struct handle *h, struct err *err)
+{
+	CLEANUP(context_leave_p) struct context *c = NULL;
+	int r = context_of(&h->at, &c, err);
+
+	if (r == 0 && handle_writes(h))
+		r = own(h->inode, err);
+	return r < 0 ? r : draft_open(h, err);
+}
+
+static const struct file_ops stored_ops = {
+	.open = stored_open,
+	.write = draft_write,
+	.truncate = draft_truncate,
+	.allocate = draft_allocate,
+	.seek = draft_seek,
+	.copy = draft_copy,
+	.draft_size = draft_size,
+	.flush = draft_flush,
+	.sync = draft_sync,
+	.release = draft_release,
+};
+
+static const struct node_type stored_file = {
+	.name = "<name>",
+	.id = ID_OBJECT,
+	.mode = S_IFREG | 0600,
+	.flags = NODE_FRESH,
+	.stat = stored_stat,
+	.read = draft_read,
+	.load = stored_load,
+	.file = &stored_ops,
+};
+
+/* Directories. */
+
+/* The number of the directory in the store. 0: it is only made here. */
+static uint64_t stored_directory(const struct place *dir)
+{
+	struct artifact_info info;
+
+	if (is_top(dir))
+		return dir->ref.session;
+	if (find_stored(dir, dir->name, NULL, &info, NULL) < 0 || !info.is_directory)
+		return 0;
+	return info.number;
+}
+
+static int top_stat(const struct place *at, struct node_stat *st, struct err *err)
+{
+	struct ref ref = at->ref;
+	int r = 0;
+
+	for (; r == 0 && ref.user; ref = ref_parent(ref)) {
+		struct scope_info info;
+
+		r = scope_stat(at->fs->store, ref, &info, err);
+		st->mtime = MAX(st->mtime, r == 0 ? info.artifacts_stamp : 0);
+	}
+	return r;
+}
+
+/* Made here, or stored, or both. */
+static int below_stat(const struct place *at, struct node_stat *st, struct err *err)
+{
+	struct scratch_info made;
+	struct artifact_info info;
+	uint64_t parent;
+	bool is_made = scratch_get(at->fs, at->item, &made, NULL);
+	int r = find_stored(at, at->name, &parent, &info, err);
+
+	if (r == 0)
+		r = artifact_stat(at->fs->store, parent, info.number, &info, err);
+	if (r < 0 && !is_made)
+		return r;
+	if (is_made)
+		scratch_stat(&made, st);
+	if (r == 0 && is_made)
+		st->mtime = MAX(st->mtime, info.stamp);
+	else if (r == 0)
+		show_info(&info, st);
+	return 0;
+}
+
+int context_artifacts_stat(const struct place *at, struct node_stat *st, struct err *err)
+{
+	CLEANUP(context_leave_p) struct context *c = NULL;
+	uint64_t stamp = scratch_dir_stamp(at->fs, at->item);
+	int r = context_of(at, &c, err);
+
+	if (r == 0)
+		r = is_top(at) ? top_stat(at, st, err) : below_stat(at, st, err);
+	if (r < 0)
+		return r;
+	st->size = 0;
+	st->mtime = MAX(st->mtime, c->stamp);
+	if (stamp) { /* its list changed since */
+		st->mtime = MAX(st->mtime, stamp);
+		st->attr.has &= ~(unsigned)ATTR_MTIME;
+	}
+	return 0;
+}
+
+static int set_directory_attr(const struct place *at, const struct artifact_attr *attr,
+			      struct err *err)
+{
+	(void)err;
+	if (scratch_set_attr(at->fs, at->item, attr) && (attr->has & ATTR_MTIME))
+		scratch_dir_settle(at->fs, at->item);
+	return 0;
+}
+
+static const struct node_type directory = {
+	.name = "<directory>",
+	.id = ID_OBJECT,
+	.mode = S_IFDIR | 0700,
+	.flags = NODE_FRESH,
+	.stat = context_artifacts_stat,
+	.set_attr = set_directory_attr,
+	.list = context_artifacts_list,
+	.find = context_artifacts_find,
+	.create = context_artifacts_create,
+	.make = context_artifacts_make,
+	.remove = context_artifacts_remove,
+	.remove_dir = context_artifacts_remove_dir,
+	.rename = context_artifacts_rename,
+};
+
+static int own_name(struct place *child, const char *name, struct buf *text, struct err *err)
+{
+	buf_text(text, name);
+	child->name = buf_cstr(text);
+	return child->name ? 0 : err_nomem(err);
+}
+
+static void stored_place(const struct place *dir, bool is_directory, uint64_t number,
+			 struct place *child)
+{
+	*child = *dir;
+	child->inode = NULL;
+	child->type = is_directory ? &directory : &stored_file;
+	child->item = number;
+}
+
+/* child->name is the info's. */
+static void made_place(const struct place *dir, const struct scratch_info *info,
+		       struct place *child)
+{
+	scratch_place(dir, info, child);
+	if (!info->is_directory)
+		return;
+	child->type = &directory;
+	child->parent = dir->parent;
+	child->name = info->full_name;
+}
+
+int context_artifacts_find(const struct place *dir, const char *name, struct place *child,
+			   struct buf *text, struct err *err)
+{
+	CLEANUP(context_leave_p) struct context *c = NULL;
+	struct scratch_info made;
+	struct artifact_info info;
+	char full[NAME_BYTES];
+	uint64_t number;
+	int r;
+
+	if (context_of(dir, &c, err) < 0)
+		return -ENOENT;
+	if (scratch_find(dir->fs, dir->item, name, &made)) {
+		made_place(dir, &made, child);
+		return own_name(child, child->name, text, err);
+	}
+	r = decode(dir, name, full, err);
+	if (r == 0)
+		r = find_stored(dir, full, NULL, &info, err);
+	if (r < 0)
+		return r;
+	number = number_of(c, full);
+	if (!number)
+		return err_nomem(err);
+	stored_place(dir, info.is_directory, number, child);
+	return own_name(child, full, text, err);
+}
+
+struct listing {
+	const struct place *dir;
+	struct lister *l;
+	struct context *context;
+	const char *prefix; /* of names in the directory */
+	uint64_t cookies;   /* where they begin */
+};
+
+static int list_stored(void *arg, const struct artifact_info *info)
+{
+	struct listing *ls = arg;
+	CLEANUP(buf_release) struct buf id = { 0 };
+	CLEANUP(buf_release) struct buf name = { 0 };
+	struct node_stat st = { 0 };
+	char full[NAME_BYTES];
+	struct place child;
+	uint64_t number;
+
+	buf_printf(&id, "%s%s", ls->prefix, info->name);
+	if (name_encode(buf_span(&id), NAME_HIDE_DOT, &name, NULL) < 0 || !buf_cstr(&name) ||
+	    !buf_cstr(&id) || full_name(ls->dir, id.data, full, NULL) < 0)
+		return 0;
+	if (scratch_find(ls->dir->fs, ls->dir->item, name.data, NULL) ||
+	    tree_is_hidden(ls->dir, name.data))
+		return 0;
+	number = number_of(ls->context, full);
+	if (!number)
+		return -ENOMEM;
+	stored_place(ls->dir, info->is_directory, number, &child);
+	child.name = full;
+	show_info(info, &st);
+	return lister_emit(ls->l, name.data, &child,
+			   TREE_MEMBER_COOKIE + ls->cookies + info->number,
+			   info->is_directory ? NULL : &st);
+}
+
+static int list_made(void *arg, const struct scratch_info *info)
+{
+	struct listing *ls = arg;
+	struct place child;
+
+	made_place(ls->dir, info, &child);
+	return lister_emit(ls->l, info->name, &child,
+			   TREE_MEMBER_COOKIE + 2 * COOKIE_STEP + info->number, NULL);
+}
+
+/* What is stored for the session, for the user, and what was written here. */
+int context_artifacts_list(const struct place *dir, uint64_t after, struct lister *l,
+			   struct err *err)
+{
+	CLEANUP(context_leave_p) struct context *c = NULL;
+	struct listing ls = { .dir = dir, .l = l, .prefix = "" };
+	struct store *st = dir->fs->store;
+	uint64_t part = after / COOKIE_STEP;
+	uint64_t number = after % COOKIE_STEP;
+	uint64_t stored = stored_directory(dir);
+	int r = context_of(dir, &c, err);
+
+	ls.context = c;
+	if (r == 0 && part == 0 && stored)
+		r = artifact_list(st, stored, number, list_stored, &ls, err);
+	if (r == 0 && part <= 1 && is_top(dir)) {
+		ls.prefix = statekey_prefix(SCOPE_USER);
+		ls.cookies = COOKIE_STEP;
+		r = artifact_list(st, dir->ref.user, part == 1 ? number : 0, list_stored, &ls, err);
+	}
+	if (r == 0)
+		r = scratch_list(dir->fs, dir->item, part == 2 ? number : 0, list_made, &ls);
+	return r;
+}
+
+/* Changes of names. */
+
+int context_artifacts_create(const struct place *dir, const char *name, const struct node_new *by,
+			     struct place *child, struct buf *text, struct err *err)
+{
+	struct scratch_info info = { .dir = dir->item, .scope = context_scope(dir) };
+	int r;
+
+	if (context_artifacts_find(dir, name, child, text, NULL) == 0)
+		return 0; /* somebody made it meanwhile */
+	buf_clear(text);
+	(void)snprintf(info.name, sizeof info.name, "%s", name);
+	info.is_new = name[0] != '.';
+	r = info.is_new ? decode(dir, name, info.full_name, err) : 0;
+	if (r == 0)
+		r = context_create(dir, &info, by, err);
+	if (r < 0)
+		return r;
+	made_place(dir, &info, child);
+	return own_name(child, info.name, text, err);
+}
+
+int context_artifacts_make(const struct place *dir, const char *name, const struct node_new *by,
+			   struct err *err)
+{
+	struct scratch_info info = { .dir = dir->item,
+				     .scope = context_scope(dir),
+				     .is_directory = true };
+	CLEANUP(buf_release) struct buf text = { 0 };
+	struct place child = *dir;
+	int r;
+
+	if (name[0] == '.')
+		return err_set(err, -EINVAL,
+			       "directories that start with a dot are written %%2E here");
+	if (context_artifacts_find(dir, name, &child, &text, NULL) == 0)
+		return err_set(err, -EEXIST, "there is '%s' already", name);
+	(void)snprintf(info.name, sizeof info.name, "%s", name);
+	r = decode(dir, name, info.full_name, err);
+	return r < 0 ? r : context_create(dir, &info, by, err);
+}
+
+static int refuse_stored(const char *name, struct err *err)
+{
+	return err_set(err, -EPERM, "%s was saved before: it can be written here, not taken away",
+		       name);
+}
+
+/*
+ * What is stored cannot be removed, but while somebody empties the session's directory to
+ * remove it: then it is hidden, as all of the daemon's own names are.
+ */
+static int keep_stored(const struct place *dir, const char *name, struct err *err)
+{
+	const struct place session = { .fs = dir->fs, .type = &session_dir, .ref = dir->ref };
+
+	return tree_hides_names(&session) ? -EOPNOTSUPP : refuse_stored(name, err);
+}
+
+/* A name shows what is stored under it again. */
+static void reveal(const struct place *dir, const char *name)
+{
+	CLEANUP(context_leave_p) struct context *c = NULL;
+	struct inodes *inodes = &dir->fs->inodes;
+	char full[NAME_BYTES];
+	struct place at;
+
+	if (context_of(dir, &c, NULL) < 0 || decode(dir, name, full, NULL) < 0)
+		return;
+	stored_place(dir, false, number_of(c, full), &at);
+	at.name = full;
+	if (inode_move(inodes, &at, inode_number(dir), name) == 0)
+		inode_restored(inodes, inode_number(&at));
+}
+
+int context_artifacts_remove(const struct place *dir, const char *name, struct err *err)
+{
+	struct scratch_info info;
+
+	if (!scratch_find(dir->fs, dir->item, name, &info))
+		return keep_stored(dir, name, err);
+	scratch_unlink(dir->fs, info.number);
+	if (info.full_name[0])
+		reveal(dir, name);
+	return 0;
+}
+
+int context_artifacts_remove_dir(const struct place *dir, const char *name, struct err *err)
+{
+	struct scratch_info info;
+
+	if (!scratch_find(dir->fs, dir->item, name, &info))
+		return keep_stored(dir, name, err);
+	if (scratch_any(dir->fs, info.number))
+		return err_set(err, -ENOTEMPTY, "'%s' is not empty", name);
+	scratch_unlink(dir->fs, info.number);
+	return 0;
+}
+
+/* What may be moved: a file that the program made. */
+static int find_movable(const struct place *dir, const char *name, struct scratch_info *info,
+			struct err *err)
+{
+	if (!scratch_find(dir->fs, dir->item, name, info))
+		return refuse_stored(name, err);
+	if (info->is_directory)
+		return err_set(err, -EXDEV, "directories can be copied, not moved");
+	return info->full_name[0] && !info->is_new ? refuse_stored(name, err) : 0;
+}
+
+static int check_target(const struct place *dir, const char *name, bool must_be_new,
+			struct err *err)
+{
+	CLEANUP(buf_release) struct buf text = { 0 };
+	struct place found = *dir;
+
+	if (context_artifacts_find(dir, name, &found, &text, NULL) < 0)
+		return 0;
+	if (must_be_new)
+		return err_set(err, -EEXIST, "there is '%s' already", name);
+	if (S_ISDIR(found.type->mode))
+		return err_set(err, -EISDIR, "'%s' is a directory", name);
+	return 0;
+}
+
+int context_artifacts_rename(const struct place *dir, const char *name, const struct place *new_dir,
+			     const char *new_name, bool must_be_new, const struct node_new *by,
+			     struct err *err)
+{
+	CLEANUP(context_leave_p) struct context *c = NULL;
+	struct place at = *new_dir;
+	struct scratch_info info;
+	char full[NAME_BYTES] = "";
+	int r = context_of(dir, &c, err);
+
+	(void)by; /* all of it is one program's */
+	if (r == 0 && dir->parent != new_dir->parent)
+		r = err_set(err, -EXDEV, "files of others can be copied, not moved");
+	if (r == 0)
+		r = find_movable(dir, name, &info, err);
+	if (r == 0)
+		r = check_target(new_dir, new_name, must_be_new, err);
+	if (r == 0 && new_name[0] != '.')
+		r = decode(new_dir, new_name, full, err);
+	if (r < 0)
+		return r;
+	scratch_set_full_name(dir->fs, info.number, full);
+	scratch_move(dir->fs, info.number, new_dir->item, new_name);
+	if (info.full_name[0])
+		reveal(dir, name);
+	at.inode = NULL;
+	at.type = &scratch_node;
+	at.parent = new_dir->item;
+	at.item = info.number;
+	at.name = new_name;
+	return inode_move(&dir->fs->inodes, &at, inode_number(new_dir), new_name);
+}

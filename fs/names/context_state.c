@@ -1,0 +1,579 @@
+/*
+ * state/ and state.json of a context: see context.h.
+ *
+ * What the context's view shows (runner/live/state.h): what is committed, with the
+ * changes of the agent and of this program on top. All keys are files here,
+ * with their prefixes, and `temp:` is a prefix like the others. What lies below
+ * the view changes without news, so that the kernel keeps nothing of it.
+ */
+#include "fs/names/context.h"
+
+#include "base/json_text.h"
+#include "fs/draft/text.h"
+#include "fs/names/state.h"
+#include "fs/tree/fs.h"
+#include "fs/tree/tree.h"
+#include "store/session/state.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define COOKIE_STEP  (1ull << 53)
+#define SCRATCH_PART (1ull << 54) /* artifacts/ has the number itself */
+
+/* Scratch files of the directory are under this number. */
+static uint64_t scratch_dir(const struct place *dir)
+{
+	return SCRATCH_PART | dir->parent;
+}
+
+/* What tells one state of the view from another: it changes when anything does. */
+static int sign(struct fs *fs, const struct context *c, struct buf *out, struct err *err)
+{
+	struct stateview *v = c->state;
+	struct ref ref = c->session;
+	int r = 0;
+
+	for (; v; v = v->below) {
+		buf_printf(out, "%llu ", (unsigned long long)stateview_count(v));
+		if (v->source && r == 0)
+			r = v->source->temp(v->source->arg, ref, out);
+	}
+	for (; ref.app && r == 0; ref = ref_parent(ref)) {
+		struct scope_info info;
+
+		r = scope_stat(fs->store, ref, &info, err);
+		if (r == 0)
+			buf_printf(out, " %llu", (unsigned long long)info.state_stamp);
+	}
+	return r < 0 ? r : buf_check(out, err);
+}
+
+/* The time of what shows all of the state. */
+static int view_time(const struct place *at, struct node_stat *st, struct err *err)
+{
+	CLEANUP(context_leave_p) struct context *c = NULL;
+	CLEANUP(buf_release) struct buf signature = { 0 };
+	int r = context_of(at, &c, err);
+
+	if (r == 0)
+		r = sign(at->fs, c, &signature, err);
+	if (r < 0)
+		return r;
+	st->mtime = at->inode ? inode_text_stamp(at->inode, buf_span(&signature)) : c->stamp;
+	return 0;
+}
+
+int context_map_stat(const struct place *at, struct node_stat *st, struct err *err)
+{
+	return view_time(at, st, err);
+}
+
+int context_state_stat(const struct place *at, struct node_stat *st, struct err *err)
+{
+	int r = view_time(at, st, err);
+
+	st->size = 0;
+	st->mtime = MAX(st->mtime, scratch_dir_stamp(at->fs, scratch_dir(at)));
+	return r;
+}
+
+/* A key's file. */
+
+static int read_key(const struct place *at, struct buf *out, struct err *err)
+{
+	CLEANUP(context_leave_p) struct context *c = NULL;
+	int r = context_of(at, &c, err);
+
+	if (r == 0)
+		r = stateview_get(c->state, span_of(at->name), out, err);
+	return r == -ENOENT ? err_set(err, r, "there is no state key '%.100s'", at->name) : r;
+}
+
+static bool is_pending(const struct place *at)
+{
+	return at->inode && atomic_load(&at->inode->pending);
+}
+
+static int key_show(const struct place *at, struct buf *out, struct err *err)
+{
+	int r = read_key(at, out, err);
+
+	if (r == -ENOENT && is_pending(at)) /* being written for the first time */
+		return 0;
+	buf_char(out, '\n');
+	return r < 0 ? r : buf_check(out, err);
+}
+
+static int key_stat(const struct place *at, struct node_stat *st, struct err *err)
+{
+	CLEANUP(buf_release) struct buf text = { 0 };
+	int r = key_show(at, &text, err);
+
+	if (r < 0)
+		return r;
+	st->size = text.len;
+	if (at->inode)
+		st->mtime = inode_text_stamp(at->inode, buf_span(&text));
+	return 0;
+}
+
+/* The app's state is not everybody's who may have a session. */
+static int may_change(const struct place *at, struct span key, uid_t caller, struct err *err)
+{
+	struct ref app = { .app = at->ref.app };
+	struct span bare;
+
+	if (statekey_scope(key, &bare) != SCOPE_APP)
+		return 0;
+	return owners_may_write(at->fs, app, caller, err);
+}
+
+static int set_key(const struct place *at, struct span key, struct span text, uid_t caller,
+		   struct err *err)
+{
+	CLEANUP(context_leave_p) struct context *c = NULL;
+	CLEANUP(buf_release) struct buf canonical = { 0 };
+	int r = context_of(at, &c, err);
+
+	if (r == 0)
+		r = may_change(at, key, caller, err);
+	if (r == 0)
+		r = json_canonical_text(text, JSON_DEPTH_FREE, &canonical, err);
+	if (r < 0)
+		return r == -ENODATA ? -EINVAL : r;
+	return stateview_set(c->state, key, buf_span(&canonical), err);
+}
+
+static int delete_key(const struct place *at, struct span key, struct err *err)
+{
+	CLEANUP(context_leave_p) struct context *c = NULL;
+	int r = context_of(at, &c, err);
+
+	if (r == 0)
+		r = stateview_delete(c->state, key, err);
+	return r == -ENOENT ? err_set(err, r, "there is no such state key") : r;
+}
+
+static int check_value(struct handle *h, struct span text, struct err *err)
+{
+	CLEANUP(context_leave_p) struct context *c = NULL;
+	int r = context_of(&h->at, &c, err);
+
+	if (r == 0)
+		r = stateview_check(c->state, span_of(h->at.name), text.len, err);
+	return r < 0 ? r : state_check_text(text, err);
+}
+
+static int set_value(struct handle *h, struct span text, struct err *err)
+{
+	return set_key(&h->at, span_of(h->at.name), text, h->caller, err);
+}
+
+static const struct text_rules value_rules = {
+	.max = STATE_VALUE_MAX + 1, /* and a newline */
+	.what = "a state value",
+	.check = check_value,
+	.set = set_value,
+};
+
+static int value_open(struct handle *h, struct err *err)
+{
+	return text_open(h, &value_rules, err);
+}
+
+static const struct file_ops value_ops = {
+	.open = value_open,
+	.write = text_write,
+	.truncate = text_truncate,
+	.flush = text_flush,
+	.release = text_release,
+};
+
+static const struct node_type key_file = {
+	.name = "<key>.json",
+	.id = ID_OBJECT,
+	.mode = S_IFREG | 0600,
+	.flags = NODE_FRESH,
+	.stat = key_stat,
+	.show = key_show,
+	.file = &value_ops,
+};
+
+/* state.json */
+
+int context_map_show(const struct place *at, struct buf *out, struct err *err)
+{
+	CLEANUP(context_leave_p) struct context *c = NULL;
+	int r = context_of(at, &c, err);
+
+	if (r == 0)
+		r = stateview_map(c->state, out, err);
+	buf_char(out, '\n');
+	return r < 0 ? r : buf_check(out, err);
+}
+
+static int check_map(struct handle *h, struct span text, struct err *err)
+{
+	CLEANUP(context_leave_p) struct context *c = NULL;
+	int r = context_of(&h->at, &c, err);
+
+	if (r == 0)
+		r = state_check_object(h->at.ref, text, err);
+	return r < 0 ? r : owners_may_set(h->at.fs, h->at.ref, text, h->caller, err);
+}
+
+struct setting {
+	struct context *context;
+	struct err *err;
+};
+
+static int set_member(void *arg, struct span key, struct span value)
+{
+	struct setting *s = arg;
+
+	return stateview_set(s->context->state, key, value, s->err);
+}
+
+static int set_map(struct handle *h, struct span text, struct err *err)
+{
+	CLEANUP(context_leave_p) struct context *c = NULL;
+	CLEANUP(buf_release) struct buf canonical = { 0 };
+	struct setting s = { .err = err };
+	int r = context_of(&h->at, &c, err);
+
+	if (r == 0)
+		r = state_check_object(h->at.ref, text, err);
+	if (r == 0)
+		r = json_canonical_text(text, JSON_DEPTH_FREE + 1, &canonical, err);
+	if (r < 0)
+		return r == -ENODATA ? -EINVAL : r;
+	s.context = c;
+	return json_each(buf_span(&canonical), set_member, &s);
+}
+
+/* It is written as a whole. */
+static const struct text_rules map_rules = {
+	.starts_empty = true,
+	.max = STATE_MAP_MAX,
+	.what = "state.json",
+	.check = check_map,
+	.set = set_map,
+};
+
+static int map_open(struct handle *h, struct err *err)
+{
+	return text_open(h, &map_rules, err);
+}
+
+const struct file_ops context_map_ops = {
+	.open = map_open,
+	.write = text_write,
+	.truncate = text_truncate,
+	.flush = text_flush,
+	.release = text_release,
+};
+
+/* The directory. */
+
+static int own_name(struct place *child, struct buf *text, struct err *err)
+{
+	child->name = buf_cstr(text);
+	return child->name ? 0 : err_nomem(err);
+}
+
+/* The file of the key that text holds. */
+static int key_place(const struct place *dir, struct context *c, struct place *child,
+		     struct buf *text, struct err *err)
+{
+	*child = *dir;
+	child->inode = NULL;
+	child->type = &key_file;
+	child->item = context_item(c, buf_span(text));
+	return child->item ? own_name(child, text, err) : err_nomem(err);
+}
+
+static int found_scratch(const struct place *dir, const struct scratch_info *info,
+			 struct place *child, struct buf *text, struct err *err)
+{
+	scratch_place(dir, info, child);
+	buf_text(text, info->name);
+	return own_name(child, text, err);
+}
+
+int context_state_find(const struct place *dir, const char *name, struct place *child,
+		       struct buf *text, struct err *err)
+{
+	CLEANUP(context_leave_p) struct context *c = NULL;
+	CLEANUP(buf_release) struct buf value = { 0 };
+	struct scratch_info scratch;
+	int r = context_of(dir, &c, err);
+
+	if (r < 0)
+		return -ENOENT;
+	if (scratch_find(dir->fs, scratch_dir(dir), name, &scratch))
+		return found_scratch(dir, &scratch, child, text, err);
+	r = state_key_of_name(name, text, err);
+	if (r == 0)
+		r = stateview_get(c->state, buf_span(text), &value, err);
+	return r < 0 ? r : key_place(dir, c, child, text, err);
+}
+
+/* Keys in the order of their numbers, which is that of cookies. */
+struct entry {
+	uint64_t item;
+	char *key;
+	size_t len;
+};
+
+struct entries {
+	struct context *context;
+	uint64_t after;
+	struct buf list; /* of struct entry */
+};
+
+static void entries_release(struct entries *e)
+{
+	size_t i;
+
+	for (i = 0; i < e->list.len; i += sizeof(struct entry)) {
+		struct entry one;
+
+		memcpy(&one, e->list.data + i, sizeof one);
+		free(one.key);
+	}
+	buf_release(&e->list);
+}
+
+static int collect(void *arg, struct span key, struct span json)
+{
+	struct entries *e = arg;
+	struct entry one = { .item = context_item(e->context, key), .len = key.len };
+
+	(void)json;
+	if (one.item <= e->after)
+		return one.item ? 0 : -ENOMEM;
+	one.key = span_dup(key);
+	if (!one.key || !buf_reserve(&e->list, sizeof one)) {
+		free(one.key);
+		return -ENOMEM;
+	}
+	buf_add(&e->list, &one, sizeof one);
+	return 0;
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct entry *x = a;
+	const struct entry *y = b;
+
+	return x->item < y->item ? -1 : x->item > y->item;
+}
+
+static int list_key(const struct place *dir, struct lister *l, const struct entry *one)
+{
+	CLEANUP(buf_release) struct buf name = { 0 };
+	struct place child = *dir;
+
+	if (state_name_of_key("", (struct span){ one->key, one->len }, &name) < 0)
+		return 0; /* no file name can hold it: only state.json shows it */
+	if (tree_is_hidden(dir, name.data))
+		return 0;
+	child.inode = NULL;
+	child.type = &key_file;
+	child.item = one->item;
+	child.name = one->key;
+	return lister_emit(l, name.data, &child, TREE_MEMBER_COOKIE + one->item, NULL);
+}
+
+static int list_keys(const struct place *dir, uint64_t after, struct lister *l, struct err *err)
+{
+	CLEANUP(context_leave_p) struct context *c = NULL;
+	CLEANUP(entries_release) struct entries all = { .after = after };
+	struct entry *list;
+	size_t n;
+	size_t i;
+	int r = context_of(dir, &c, err);
+
+	all.context = c;
+	if (r == 0)
+		r = stateview_each(c->state, collect, &all, err);
+	list = (struct entry *)(void *)all.list.data;
+	n = all.list.len / sizeof *list;
+	if (n)
+		qsort(list, n, sizeof *list, compare);
+	for (i = 0; r == 0 && i < n; i++)
+		r = list_key(dir, l, &list[i]);
+	return r;
+}
+
+struct listing {
+	const struct place *dir;
+	struct lister *l;
+};
+
+static int list_scratch(void *arg, const struct scratch_info *info)
+{
+	struct listing *ls = arg;
+	struct place child;
+
+	scratch_place(ls->dir, info, &child);
+	return lister_emit(ls->l, info->name, &child,
+			   TREE_MEMBER_COOKIE + COOKIE_STEP + info->number, NULL);
+}
+
+int context_state_list(const struct place *dir, uint64_t after, struct lister *l, struct err *err)
+{
+	struct listing ls = { dir, l };
+	bool in_scratch = after >= COOKIE_STEP;
+	int r = in_scratch ? 0 : list_keys(dir, after, l, err);
+
+	if (r == 0)
+		r = scratch_list(dir->fs, scratch_dir(dir), in_scratch ? after - COOKIE_STEP : 0,
+				 list_scratch, &ls);
+	return r;
+}
+
+/* A file that is no value: what tools write before they rename it. */
+static int create_scratch(const struct place *dir, const char *name, const struct node_new *by,
+			  struct place *child, struct buf *text, struct err *err)
+{
+	struct scratch_info info = { .dir = scratch_dir(dir), .scope = context_scope(dir) };
+	int r;
+
+	(void)snprintf(info.name, sizeof info.name, "%s", name);
+	r = context_create(dir, &info, by, err);
+	return r < 0 ? r : found_scratch(dir, &info, child, text, err);
+}
+
+/* The key that a name stands for, if it may have one. */
+static int key_of_new(const char *name, struct buf *key, struct err *err)
+{
+	int r = state_key_of_name(name, key, err);
+
+	return r < 0 ? r : statekey_check(buf_span(key), err);
+}
+
+int context_state_create(const struct place *dir, const char *name, const struct node_new *by,
+			 struct place *child, struct buf *text, struct err *err)
+{
+	CLEANUP(context_leave_p) struct context *c = NULL;
+	struct scratch_info scratch;
+	int r = context_of(dir, &c, err);
+
+	if (r < 0)
+		return r;
+	if (scratch_find(dir->fs, scratch_dir(dir), name, &scratch))
+		return found_scratch(dir, &scratch, child, text, err);
+	if (state_is_scratch_name(name))
+		return create_scratch(dir, name, by, child, text, err);
+	r = key_of_new(name, text, err);
+	if (r == 0)
+		r = may_change(dir, buf_span(text), by->uid, err);
+	return r < 0 ? r : key_place(dir, c, child, text, err);
+}
+
+int context_state_remove(const struct place *dir, const char *name, struct err *err)
+{
+	CLEANUP(buf_release) struct buf key = { 0 };
+	struct scratch_info scratch;
+	struct stat owner = { 0 };
+	int r;
+
+	if (scratch_find(dir->fs, scratch_dir(dir), name, &scratch)) {
+		scratch_unlink(dir->fs, scratch.number);
+		return 0;
+	}
+	owners_apply(dir, &owner); /* nobody else but the daemon may write here */
+	r = state_key_of_name(name, &key, err);
+	if (r == 0)
+		r = may_change(dir, buf_span(&key), owner.st_uid, err);
+	return r < 0 ? r : delete_key(dir, buf_span(&key), err);
+}
+
+/* The text of a file in the directory, a value or not. */
+static int text_of(const struct place *at, struct buf *text, struct err *err)
+{
+	if (at->type == &key_file)
+		return read_key(at, text, err);
+	return scratch_text(at->fs, at->item, STATE_VALUE_MAX + 1, text, err);
+}
+
+/* A rename onto the name of a key is the write. */
+static int rename_to_key(const struct place *from, const struct place *dir, const char *new_name,
+			 uid_t caller, struct err *err)
+{
+	CLEANUP(buf_release) struct buf text = { 0 };
+	CLEANUP(buf_release) struct buf key = { 0 };
+	int r = key_of_new(new_name, &key, err);
+
+	if (r == 0)
+		r = text_of(from, &text, err);
+	if (r == 0)
+		r = state_check_moved(buf_span(&text), err);
+	return r < 0 ? r : set_key(dir, buf_span(&key), buf_span(&text), caller, err);
+}
+
+/* A value that leaves the names of keys is a file from then on. */
+static int rename_to_scratch(const struct place *from, const struct place *dir,
+			     const char *new_name, const struct node_new *by, struct err *err)
+{
+	const struct node_new as = { .mode = 0600, .uid = by->uid, .gid = by->gid };
+	CLEANUP(buf_release) struct buf text = { 0 };
+	CLEANUP(buf_release) struct buf name = { 0 };
+	struct scratch_info replaced;
+	struct place child = *dir;
+	int r = text_of(from, &text, err);
+
+	if (r < 0)
+		return r;
+	buf_char(&text, '\n');
+	if (scratch_find(dir->fs, scratch_dir(dir), new_name, &replaced))
+		scratch_unlink(dir->fs, replaced.number);
+	r = create_scratch(dir, new_name, &as, &child, &name, err);
+	return r < 0 ? r : scratch_put_text(dir->fs, child.item, buf_span(&text), err);
+}
+
+/* 1: the new name is another object than the old one was. */
+static int rename_found(const struct place *from, const struct place *dir, const char *new_name,
+			const struct node_new *by, struct err *err)
+{
+	bool was_key = from->type == &key_file;
+	struct place at = *from;
+	int r;
+
+	if (!was_key && state_is_scratch_name(new_name)) {
+		scratch_move(from->fs, from->item, scratch_dir(dir), new_name);
+		at.name = new_name;
+		return inode_move(&from->fs->inodes, &at, inode_number(dir), new_name);
+	}
+	r = state_is_scratch_name(new_name) ? rename_to_scratch(from, dir, new_name, by, err)
+					    : rename_to_key(from, dir, new_name, by->uid, err);
+	if (r == 0 && was_key)
+		r = delete_key(from, span_of(from->name), err);
+	else if (r == 0)
+		scratch_unlink(from->fs, from->item);
+	return r < 0 ? r : 1;
+}
+
+int context_state_rename(const struct place *dir, const char *name, const struct place *new_dir,
+			 const char *new_name, bool must_be_new, const struct node_new *by,
+			 struct err *err)
+{
+	CLEANUP(buf_release) struct buf text = { 0 };
+	CLEANUP(buf_release) struct buf other = { 0 };
+	struct place from = *dir;
+	struct place found = *new_dir;
+	int r = context_state_find(dir, name, &from, &text, err);
+
+	if (r < 0)
+		return r;
+	if (dir->parent != new_dir->parent)
+		return err_set(err, -EXDEV, "state of others can be copied, not moved");
+	if (must_be_new && context_state_find(new_dir, new_name, &found, &other, NULL) == 0)
+		return err_set(err, -EEXIST, "there is '%s' already", new_name);
+	if (!strcmp(name, new_name))
+		return 0;
+	return rename_found(&from, new_dir, new_name, by, err);
+}

@@ -1,0 +1,331 @@
+/*
+ * input and input.json: see input.h.
+ *
+ * A write adds to the message and is refused if it breaks it; the flush of a
+ * close puts what is new on disk; the release of the last descriptor submits
+ * it. Offsets mean nothing.
+ */
+#include "fs/names/input.h"
+
+#include "base/name.h"
+#include "fs/tree/closing.h"
+#include "fs/tree/handle.h"
+#include "runner/history/answers.h"
+#include "runner/runner.h"
+#include "store/turn/turn.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define CHECK_BYTES (1u << 20) /* JSON up to here is looked at with each write */
+
+struct message {
+	enum message_kind kind; /* fixed */
+	struct buf text;
+	size_t checked;  /* JSON: how long it was when it was looked at last */
+	size_t staged;   /* bytes that are on disk */
+	uint64_t number; /* of the staged message; 0: nothing is staged */
+	uint64_t pieces;
+	bool closing; /* other opens wait for this one */
+	bool refused; /* a write failed: half a message is none */
+};
+
+static int open_message(struct handle *h, enum message_kind kind, struct err *err)
+{
+	struct message *m;
+	struct fs *fs = h->at.fs;
+	struct ref app = { .app = h->at.ref.app };
+	struct scope_info info;
+	int r;
+
+	if (!handle_writes(h))
+		return 0;
+	r = scope_stat(fs->store, app, &info, err);
+	if (r == 0)
+		r = runner_check(fs->runner, h->at.ref, info.id, err);
+	if (r < 0)
+		return r;
+	m = calloc(1, sizeof *m);
+	if (!m)
+		return err_nomem(err);
+	m->kind = kind;
+	h->state = m;
+	return 0;
+}
+
+static int input_open(struct handle *h, struct err *err)
+{
+	return open_message(h, MESSAGE_TEXT, err);
+}
+
+static int input_json_open(struct handle *h, struct err *err)
+{
+	return open_message(h, MESSAGE_JSON, err);
+}
+
+/* What a request says of where it goes has to be here, if it says so. */
+static int check_name(const struct buf *said, const char *is, const char *what, struct err *err)
+{
+	if (!said->len || span_is(buf_span(said), is))
+		return 0;
+	return err_set(err, -EINVAL, "%s is '%.*s', but this is '%.100s'", what,
+		       (int)MIN(said->len, 100), said->data, is);
+}
+
+static int same_invocation(void *arg, const struct turn_info *info)
+{
+	return span_is(*(struct span *)arg, info->invocation);
+}
+
+static int check_invocation(struct handle *h, const struct buf *said, struct err *err)
+{
+	struct span invocation = buf_span(said);
+	int r;
+
+	if (!said->len)
+		return 0;
+	r = turn_list(h->at.fs->store, h->at.ref, 0, same_invocation, &invocation, err);
+	if (r == 0)
+		r = err_set(err, -EINVAL, "invocationId: the session has no turn '%.*s'",
+			    (int)MIN(said->len, 100), said->data);
+	return MIN(r, 0);
+}
+
+static int check_place(struct handle *h, const struct message_place *place, struct err *err)
+{
+	struct store *st = h->at.fs->store;
+	struct ref ref = h->at.ref;
+	struct scope_info info;
+	int r = scope_stat(st, ref, &info, err);
+
+	if (r == 0)
+		r = check_name(&place->session, info.id, "sessionId", err);
+	ref.session = 0;
+	if (r == 0)
+		r = scope_stat(st, ref, &info, err);
+	if (r == 0)
+		r = check_name(&place->user, info.id, "userId", err);
+	ref.user = 0;
+	if (r == 0)
+		r = scope_stat(st, ref, &info, err);
+	if (r == 0)
+		r = check_name(&place->app, info.id, "appName", err);
+	return r < 0 ? r : check_invocation(h, &place->invocation, err);
+}
+
+/* 0: JSON that can be submitted; 1: blank; -ENODATA: not yet; -EINVAL, -EFBIG: never. */
+static int check_json(struct handle *h, const struct message *m, struct err *err)
+{
+	CLEANUP(event_release) struct event e = { 0 };
+	CLEANUP(message_place_release) struct message_place place = { 0 };
+	int r = message_parse(MESSAGE_JSON, buf_span(&m->text), &e, &place, err);
+
+	if (r == 0)
+		r = check_place(h, &place, err);
+	if (r == 0)
+		r = answers_link(h->at.fs->store, h->at.ref, &e, err);
+	if (r == 0)
+		r = owners_may_set(h->at.fs, h->at.ref, event_action(&e, ACTION_STATE_DELTA),
+				   h->caller, err);
+	return r;
+}
+
+/* A large message is looked at when it has grown by an eighth, so that the work stays in bounds. */
+static int check_growing(struct handle *h, struct message *m, struct err *err)
+{
+	int r;
+
+	if (m->text.len > CHECK_BYTES && m->text.len < m->checked + m->checked / 8)
+		return 0;
+	m->checked = m->text.len;
+	r = check_json(h, m, err);
+	return r == -ENODATA ? 0 : MIN(r, 0);
+}
+
+/* A character may begin in the write before, at most three bytes back. */
+static int check_characters(const struct message *m, size_t before, struct err *err)
+{
+	size_t from = before > 3 ? before - 3 : 0;
+	struct span tail;
+	bool cut = false;
+
+	while (from < before && ((unsigned char)m->text.data[from] & 0xc0) == 0x80)
+		from++;
+	tail = span_sub(buf_span(&m->text), from, m->text.len);
+	if (name_utf8_prefix(tail, &cut) != tail.len && !cut)
+		return err_set(err, -EINVAL, "the message is not valid UTF-8");
+	return 0;
+}
+
+static ssize_t input_write(struct handle *h, uint64_t offset, struct span data, struct err *err)
+{
+	struct message *m = h->state;
+	size_t before;
+	int r = 0;
+
+	(void)offset;
+	mutex_lock(&h->lock);
+	before = m->text.len;
+	if (before + data.len > MESSAGE_MAX)
+		r = err_set(err, -EFBIG, "a message may have %u bytes", MESSAGE_MAX);
+	else
+		buf_span_add(&m->text, data);
+	if (r == 0)
+		r = buf_check(&m->text, err);
+	if (r == 0)
+		r = check_characters(m, before, err);
+	if (r == 0 && m->kind == MESSAGE_JSON)
+		r = check_growing(h, m, err);
+	if (r < 0)
+		m->text.len = before;
+	m->refused |= r < 0;
+	mutex_unlock(&h->lock);
+	return r < 0 ? r : (ssize_t)data.len;
+}
+
+static int stage(struct handle *h, struct message *m, struct err *err)
+{
+	struct store *st = h->at.fs->store;
+	struct span fresh = span_sub(buf_span(&m->text), m->staged, m->text.len);
+	int r;
+
+	if (!name_is_utf8(buf_span(&m->text)))
+		return err_set(err, -EINVAL, "the message ends within a character");
+	if (m->kind == MESSAGE_JSON) {
+		r = check_json(h, m, err);
+		if (r == -ENODATA)
+			return err_set(err, -EINVAL, "the message ends too early to be JSON");
+		if (r)
+			return MIN(r, 0);
+	}
+	if (!m->number)
+		m->number = store_new_number(st, err);
+	if (!m->number)
+		return -EIO;
+	r = message_stage(st, h->at.ref, m->number, m->kind, m->pieces, fresh, err);
+	if (r < 0)
+		return r;
+	m->pieces += (fresh.len + ENGINE_VALUE_MAX - 1) / ENGINE_VALUE_MAX;
+	m->staged = m->text.len;
+	return 0;
+}
+
+static int input_flush(struct handle *h, struct err *err)
+{
+	struct message *m = h->state;
+	int r = 0;
+
+	if (!m)
+		return 0;
+	mutex_lock(&h->lock);
+	if (m->text.len > m->staged && !m->refused)
+		r = stage(h, m, err);
+	if (r == 0 && m->staged) { /* the wait is counted from the latest flush */
+		if (m->closing)
+			closing_end(h->at.ref.session);
+		closing_begin(h->at.ref.session);
+		m->closing = true;
+	}
+	mutex_unlock(&h->lock);
+	return r;
+}
+
+static int submit(struct handle *h, struct message *m, struct err *err)
+{
+	CLEANUP(event_release) struct event e = { 0 };
+	int r = 1;
+
+	if (!m->refused && name_is_utf8(buf_span(&m->text)))
+		r = message_parse(m->kind, buf_span(&m->text), &e, NULL, err);
+	if (r == 0)
+		r = runner_submit(h->at.fs->runner, h->at.ref, m->number, &e, err);
+	if (r != -EINVAL && r <= 0)
+		return r;
+	if (m->number && message_drop(h->at.fs->store, m->number, NULL) < 0)
+		return err_set(err, -EIO, "the message that was refused cannot be removed");
+	return r == -ENOMEM ? r : 0; /* the close has said why it is none */
+}
+
+struct end_of_closing {
+	struct fs *fs;
+	uint64_t session;
+};
+
+static void end_closing(void *arg)
+{
+	struct end_of_closing *end = arg;
+
+	closing_end(end->session);
+	park_wake(&end->fs->park, end->session);
+	free(end);
+}
+
+/* Opens that wait go on when the names that the turn made are known. */
+static void let_others_in(struct handle *h)
+{
+	struct end_of_closing *end = malloc(sizeof *end);
+
+	if (!end) { /* then without that care */
+		closing_end(h->at.ref.session);
+		park_wake(&h->at.fs->park, h->at.ref.session);
+		return;
+	}
+	*end = (struct end_of_closing){ h->at.fs, h->at.ref.session };
+	notify_fence(h->at.fs, end_closing, end);
+}
+
+static void input_release(struct handle *h, struct err *err)
+{
+	struct message *m = h->state;
+	int r;
+
+	if (!m)
+		return;
+	if (m->closing)
+		closing_hold(h->at.ref.session);
+	r = submit(h, m, err);
+	if (r < 0)
+		err->code = r;
+	if (m->closing)
+		let_others_in(h);
+	buf_release(&m->text);
+	free(m);
+}
+
+/* Nothing to cut: what was written is the message. */
+int input_truncate(struct handle *h, uint64_t size, struct err *err)
+{
+	(void)h;
+	(void)size;
+	(void)err;
+	return 0;
+}
+
+/* To read it is to find nothing: programs that copy or search all files may. */
+int input_follow(struct handle *h, uint64_t offset, size_t size, struct buf *out, struct err *err)
+{
+	(void)h;
+	(void)offset;
+	(void)size;
+	(void)out;
+	(void)err;
+	return 1;
+}
+
+const struct file_ops input_json_ops = {
+	.follow = input_follow,
+	.open = input_json_open,
+	.write = input_write,
+	.truncate = input_truncate,
+	.flush = input_flush,
+	.release = input_release,
+};
+
+const struct file_ops input_ops = {
+	.follow = input_follow,
+	.open = input_open,
+	.write = input_write,
+	.truncate = input_truncate,
+	.flush = input_flush,
+	.release = input_release,
+};

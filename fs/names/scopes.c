@@ -1,0 +1,141 @@
+/*
+ * Directories of apps, users and sessions: see scopes.h.
+ */
+#include "fs/names/scopes.h"
+
+#include "base/clock.h"
+#include "base/name.h"
+#include "fs/tree/fs.h"
+#include "fs/tree/tree.h"
+#include "store/session/scope.h"
+
+#include <errno.h>
+
+/* What a member of this directory is. */
+static const struct node_type *member_type(const struct place *dir)
+{
+	return dir->ref.user ? &session_dir : dir->ref.app ? &user_dir : &app_dir;
+}
+
+int scopes_stat(const struct place *at, struct node_stat *st, struct err *err)
+{
+	struct scope_info info;
+	int r = scope_stat(at->fs->store, at->ref, &info, err);
+
+	if (r < 0)
+		return r;
+	st->mtime = MAX(info.members_stamp, at->fs->mounted);
+	st->size = 0;
+	return 0;
+}
+
+/* `ls -t` shows what was said last first: a session is as old as its latest event. */
+static void describe(const struct place *at, const struct scope_info *info, struct node_stat *st)
+{
+	st->size = 0;
+	st->mtime = at->ref.session ? (uint64_t)info->updated * 1000 : info->stamp;
+}
+
+int scope_dir_stat(const struct place *at, struct node_stat *st, struct err *err)
+{
+	struct scope_info info;
+	int r = scope_stat(at->fs->store, at->ref, &info, err);
+
+	if (r == 0)
+		describe(at, &info, st);
+	return r;
+}
+
+struct listing {
+	const struct place *dir;
+	struct lister *l;
+};
+
+static int list_member(void *arg, const struct scope_info *info)
+{
+	struct listing *ls = arg;
+	CLEANUP(buf_release) struct buf name = { 0 };
+	struct place child = *ls->dir;
+	struct node_stat st = { 0 };
+
+	child.inode = NULL;
+	child.type = member_type(ls->dir);
+	child.ref = ref_child(ls->dir->ref, info->number);
+	if (name_encode(span_of(info->id), NAME_PLAIN, &name, NULL) < 0 || !buf_cstr(&name))
+		return 0; /* such an id cannot be made */
+	if (tree_is_hidden(ls->dir, name.data))
+		return 0;
+	describe(&child, info, &st);
+	return lister_emit(ls->l, name.data, &child, TREE_MEMBER_COOKIE + info->number, &st);
+}
+
+int scopes_list(const struct place *dir, uint64_t after, struct lister *l, struct err *err)
+{
+	struct listing ls = { dir, l };
+
+	return scope_list(dir->fs->store, dir->ref, after, list_member, &ls, err);
+}
+
+int scopes_id(const char *name, struct buf *id, struct err *err)
+{
+	int r = name_decode(span_of(name), NAME_PLAIN, id, err);
+
+	if (r == 0 && memchr(id->data, 0, id->len))
+		r = err_set(err, -EINVAL, "an id cannot hold a NUL");
+	return r < 0 ? r : buf_cstr(id) ? 0 : err_nomem(err);
+}
+
+int scopes_find(const struct place *dir, const char *name, struct place *child, struct buf *text,
+		struct err *err)
+{
+	int r = scopes_id(name, text, err);
+
+	if (r < 0)
+		return r;
+	child->type = member_type(dir);
+	r = scope_find(dir->fs->store, dir->ref, text->data, &child->ref, NULL, err);
+	if (r < 0)
+		child->type = NULL;
+	return r;
+}
+
+int scopes_make(const struct place *dir, const char *name, const struct node_new *by,
+		struct err *err)
+{
+	CLEANUP(buf_release) struct buf id = { 0 };
+	int r = scopes_id(name, &id, err);
+
+	(void)by; /* what a scope shows has no mode of its own */
+	return r < 0 ? r : scope_create(dir->fs->store, dir->ref, id.data, NULL, NULL, err);
+}
+
+int scopes_remove(const struct place *dir, const char *name, struct err *err)
+{
+	CLEANUP(buf_release) struct buf id = { 0 };
+	struct ref ref;
+	int r = scopes_id(name, &id, err);
+
+	if (r == 0)
+		r = scope_find(dir->fs->store, dir->ref, id.data, &ref, NULL, err);
+	if (r < 0)
+		return r;
+	if (ref.session)
+		runner_forget(dir->fs->runner, ref);
+	return scope_remove(dir->fs->store, ref, err);
+}
+
+int scope_errors_stat(const struct place *at, struct node_stat *st, struct err *err)
+{
+	uint64_t stamp;
+
+	(void)err;
+	errors_stat(&at->fs->errors, ref_number(at->ref), &st->size, &stamp);
+	st->mtime = MAX(stamp, at->fs->mounted);
+	return 0;
+}
+
+int scope_errors_show(const struct place *at, struct buf *out, struct err *err)
+{
+	errors_show(&at->fs->errors, ref_number(at->ref), out);
+	return buf_check(out, err);
+}

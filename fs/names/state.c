@@ -1,0 +1,553 @@
+/*
+ * state/ and state.json of an app, a user or a session.
+ *
+ * state/<key>.json is one JSON value; state.json is all of them. In a session
+ * the keys of its app and user are links named with their prefix.
+ */
+#include "fs/names/state.h"
+
+#include "base/name.h"
+#include "fs/draft/text.h"
+#include "fs/tree/ids.h"
+#include "fs/tree/tree.h"
+#include "runner/runner.h"
+#include "store/session/state.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#define ENDING       ".json"
+#define SCRATCH_PART 8            /* of cookies: behind all scopes */
+#define COOKIE_STEP  (1ull << 53) /* between the members of one scope and the next */
+
+static struct ref scope_of(struct ref ref, enum scope_kind kind)
+{
+	if (kind != SCOPE_SESSION)
+		ref.session = 0;
+	if (kind == SCOPE_APP)
+		ref.user = 0;
+	return ref;
+}
+
+int state_key_of_name(const char *name, struct buf *key, struct err *err)
+{
+	size_t len = strlen(name);
+	size_t end = strlen(ENDING);
+
+	if (len <= end || strcmp(name + len - end, ENDING) != 0)
+		return err_set(err, -ENOENT, "names here end in " ENDING ", not %s", name);
+	return name_decode((struct span){ name, len - end }, NAME_PLAIN, key, err);
+}
+
+int state_name_of_key(const char *prefix, struct span key, struct buf *name)
+{
+	CLEANUP(buf_release) struct buf id = { 0 };
+	int r;
+
+	buf_text(&id, prefix);
+	buf_span_add(&id, key);
+	r = name_encode(buf_span(&id), NAME_PLAIN, name, NULL);
+	buf_text(name, ENDING);
+	return r < 0 ? r : buf_cstr(name) ? 0 : -ENOMEM;
+}
+
+/* Stamps of the scopes that a session shows: the latest of a kind. */
+static int merged_stamp(const struct place *at, size_t offset, uint64_t *stamp, struct err *err)
+{
+	struct ref ref = at->ref;
+	uint64_t latest = 0;
+
+	while (ref.app) {
+		struct scope_info info;
+		uint64_t own;
+		int r = scope_stat(at->fs->store, ref, &info, err);
+
+		if (r < 0)
+			return r;
+		memcpy(&own, (const char *)&info + offset, sizeof own);
+		latest = MAX(latest, own);
+		if (!at->ref.session)
+			break; /* only a session shows what is above it */
+		ref = ref_parent(ref);
+	}
+	*stamp = MAX(latest, at->fs->mounted);
+	return 0;
+}
+
+int state_map_stat(const struct place *at, struct node_stat *st, struct err *err)
+{
+	return merged_stamp(at, offsetof(struct scope_info, state_stamp), &st->mtime, err);
+}
+
+static uint64_t scratch_dir(const struct place *dir)
+{
+	return SCRATCH_OF_STATE | ref_number(dir->ref);
+}
+
+int state_dir_stat(const struct place *at, struct node_stat *st, struct err *err)
+{
+	int r = merged_stamp(at, offsetof(struct scope_info, state_names_stamp), &st->mtime, err);
+
+	st->size = 0;
+	st->mtime = MAX(st->mtime, scratch_dir_stamp(at->fs, scratch_dir(at)));
+	return r;
+}
+
+static int file_stat(const struct place *at, struct node_stat *st, struct err *err)
+{
+	struct state_info info;
+	int r = state_get(at->fs->store, at->ref, span_of(at->name), NULL, &info, err);
+
+	if (r == 0 && info.item == at->item) {
+		st->size = info.size + 1;
+		st->mtime = info.stamp;
+		return 0;
+	}
+	if ((r == 0 || r == -ENOENT) && at->inode && atomic_load(&at->inode->pending)) {
+		st->size = 0; /* being written for the first time */
+		return 0;
+	}
+	return r < 0 ? r : -ESTALE;
+}
+
+static int file_show(const struct place *at, struct buf *out, struct err *err)
+{
+	int r = state_get(at->fs->store, at->ref, span_of(at->name), out, NULL, err);
+
+	if (r == -ENOENT && atomic_load(&at->inode->pending))
+		return 0;
+	if (r == 0)
+		buf_char(out, '\n');
+	return r;
+}
+
+static int check_value(struct handle *h, struct span text, struct err *err)
+{
+	(void)h;
+	return state_check_text(text, err);
+}
+
+static int check_map(struct handle *h, struct span text, struct err *err)
+{
+	int r = state_check_object(h->at.ref, text, err);
+
+	return r < 0 ? r : owners_may_set(h->at.fs, h->at.ref, text, h->caller, err);
+}
+
+/* Where the value goes, and under which key. */
+static int set_value(struct handle *h, struct span text, struct err *err)
+{
+	struct fs *fs = h->at.fs;
+	CLEANUP(buf_release) struct buf key = { 0 };
+	int r;
+
+	if (!h->via.session)
+		return state_set(fs->store, h->at.ref, span_of(h->at.name), text, h->at.item, err);
+	r = state_key_of_name(h->via_name, &key, err);
+	return r < 0 ? r : state_set(fs->store, h->via, buf_span(&key), text, 0, err);
+}
+
+static int set_map(struct handle *h, struct span text, struct err *err)
+{
+	CLEANUP(buf_release) struct buf temp = { 0 };
+	int r = state_set_all(h->at.fs->store, h->at.ref, text, &temp, err);
+
+	if (r == 0 && temp.len)
+		r = runner_set_temp(h->at.fs->runner, h->at.ref, buf_span(&temp), err);
+	return r;
+}
+
+static const struct text_rules value_rules = {
+	.max = STATE_VALUE_MAX + 1, /* and a newline */
+	.what = "a state value",
+	.check = check_value,
+	.set = set_value,
+};
+
+static int value_open(struct handle *h, struct err *err)
+{
+	return text_open(h, &value_rules, err);
+}
+
+static const struct file_ops value_ops = {
+	.open = value_open,
+	.write = text_write,
+	.truncate = text_truncate,
+	.flush = text_flush,
+	.release = text_release,
+};
+
+/* state.json is written as a whole. */
+static const struct text_rules map_rules = {
+	.starts_empty = true,
+	.max = STATE_MAP_MAX,
+	.what = "state.json",
+	.check = check_map,
+	.set = set_map,
+};
+
+static int map_open(struct handle *h, struct err *err)
+{
+	return text_open(h, &map_rules, err);
+}
+
+const struct file_ops state_map_ops = {
+	.open = map_open,
+	.write = text_write,
+	.truncate = text_truncate,
+	.flush = text_flush,
+	.release = text_release,
+};
+
+static const struct node_type state_file = {
+	.name = "<key>.json",
+	.id = ID_OBJECT,
+	.mode = S_IFREG | 0600,
+	.flags = NODE_PUBLIC,
+	.stat = file_stat,
+	.show = file_show,
+	.file = &value_ops,
+};
+
+static int link_target(const struct place *at, struct buf *out, struct err *err)
+{
+	struct span bare;
+	enum scope_kind kind = statekey_scope(span_of(at->name), &bare);
+	CLEANUP(buf_release) struct buf name = { 0 };
+	int r = state_name_of_key("", bare, &name);
+
+	if (r < 0)
+		return err_set(err, r, "the key has no name");
+	buf_printf(out, "%sstate/%s", kind == SCOPE_USER ? "../../../" : "../../../../../",
+		   name.data);
+	return buf_check(out, err);
+}
+
+/* A link is as long as its target, and as new as the key is. */
+static int link_stat(const struct place *at, struct node_stat *st, struct err *err)
+{
+	struct span bare;
+	enum scope_kind kind = statekey_scope(span_of(at->name), &bare);
+	struct state_info info;
+	int r = state_get(at->fs->store, scope_of(at->ref, kind), bare, NULL, &info, err);
+
+	if (r == 0 && info.item != at->item)
+		r = -ESTALE;
+	if (r == 0)
+		st->mtime = info.stamp;
+	return r;
+}
+
+static const struct node_type state_link = {
+	.name = "user:<key>.json, app:<key>.json",
+	.id = ID_OBJECT_LINK,
+	.mode = S_IFLNK | 0777,
+	.stat = link_stat,
+	.link = link_target,
+};
+
+/* The place of a key seen from a directory. text: the key, with its prefix for a link. */
+static void key_place(const struct place *dir, enum scope_kind kind, uint64_t item,
+		      struct place *child)
+{
+	*child = *dir;
+	child->inode = NULL;
+	child->type = kind == SCOPE_SESSION ? &state_file : &state_link;
+	child->item = item;
+}
+
+static int found_scratch(const struct place *dir, const struct scratch_info *info,
+			 struct place *child, struct buf *text, struct err *err)
+{
+	scratch_place(dir, info, child);
+	buf_text(text, info->name);
+	child->name = buf_cstr(text);
+	return child->name ? 0 : err_nomem(err);
+}
+
+int state_dir_find(const struct place *dir, const char *name, struct place *child, struct buf *text,
+		   struct err *err)
+{
+	enum scope_kind kind = SCOPE_SESSION;
+	struct scratch_info scratch;
+	struct state_info info;
+	struct span bare;
+	int r;
+
+	if (scratch_find(dir->fs, scratch_dir(dir), name, &scratch))
+		return found_scratch(dir, &scratch, child, text, err);
+	r = state_key_of_name(name, text, err);
+	if (r < 0)
+		return r;
+	bare = buf_span(text);
+	if (dir->ref.session)
+		kind = statekey_scope(buf_span(text), &bare);
+	if (kind == SCOPE_TEMP)
+		return err_set(err, -ENOENT, "temp: keys have no file");
+	r = state_get(dir->fs->store, scope_of(dir->ref, kind), bare, NULL, &info, err);
+	if (r < 0)
+		return r;
+	key_place(dir, kind, info.item, child);
+	child->name = buf_cstr(text);
+	return child->name ? 0 : err_nomem(err);
+}
+
+struct listing {
+	const struct place *dir;
+	struct lister *l;
+	enum scope_kind kind;
+};
+
+static int list_key(void *arg, struct span key, const struct state_info *info)
+{
+	struct listing *ls = arg;
+	const char *prefix = ls->dir->ref.session ? statekey_prefix(ls->kind) : "";
+	CLEANUP(buf_release) struct buf name = { 0 };
+	CLEANUP(buf_release) struct buf text = { 0 };
+	struct node_stat st = { .size = info->size + 1, .mtime = info->stamp };
+	struct place child;
+	uint64_t cookie = TREE_MEMBER_COOKIE + info->item + COOKIE_STEP * ls->kind;
+
+	if (state_name_of_key(prefix, key, &name) < 0)
+		return 0; /* no file name can hold it: only state.json shows it */
+	if (tree_is_hidden(ls->dir, name.data))
+		return 0;
+	buf_text(&text, prefix);
+	buf_span_add(&text, key);
+	key_place(ls->dir, ls->kind, info->item, &child);
+	child.name = buf_cstr(&text);
+	if (!child.name)
+		return -ENOMEM;
+	return lister_emit(ls->l, name.data, &child, cookie,
+			   ls->kind == SCOPE_SESSION ? &st : NULL);
+}
+
+static int list_scratch(void *arg, const struct scratch_info *info)
+{
+	struct listing *ls = arg;
+	struct place child;
+
+	scratch_place(ls->dir, info, &child);
+	return lister_emit(ls->l, info->name, &child,
+			   TREE_MEMBER_COOKIE + SCRATCH_PART * COOKIE_STEP + info->number, NULL);
+}
+
+/* Own keys, then the app's and the user's as links, then scratch files. */
+int state_dir_list(const struct place *dir, uint64_t after, struct lister *l, struct err *err)
+{
+	enum scope_kind last = dir->ref.session ? SCOPE_USER : SCOPE_SESSION;
+	struct listing ls = { dir, l, (enum scope_kind)(after / COOKIE_STEP) };
+	uint64_t item = after % COOKIE_STEP;
+	int r = 0;
+
+	for (; r == 0 && ls.kind <= last; ls.kind++) {
+		r = state_list(dir->fs->store, scope_of(dir->ref, ls.kind), item, list_key, &ls,
+			       err);
+		item = 0;
+	}
+	if (r == 0)
+		r = scratch_list(dir->fs, scratch_dir(dir),
+				 after / COOKIE_STEP == SCRATCH_PART ? after % COOKIE_STEP : 0,
+				 list_scratch, &ls);
+	return r;
+}
+
+/* A file that is no value: what tools write before they rename it. */
+static int create_scratch(const struct place *dir, const char *name, const struct node_new *by,
+			  struct place *child, struct buf *text, struct err *err)
+{
+	struct scratch_info info = { .dir = scratch_dir(dir), .scope = dir->ref };
+	int r;
+
+	(void)snprintf(info.name, sizeof info.name, "%s", name);
+	r = scratch_create(dir->fs, &info, by, err);
+	return r < 0 ? r : found_scratch(dir, &info, child, text, err);
+}
+
+/* The scope and the key that a name in the directory stands for, if it may have one. */
+static int key_of_new(const struct place *dir, const char *name, struct ref *scope,
+		      struct buf *text, struct span *bare, struct err *err)
+{
+	enum scope_kind kind = SCOPE_SESSION;
+	int r = state_key_of_name(name, text, err);
+
+	if (r == 0)
+		r = state_check_key(dir->ref, buf_span(text), err);
+	if (r < 0)
+		return r;
+	*bare = buf_span(text);
+	if (dir->ref.session)
+		kind = statekey_scope(buf_span(text), bare);
+	if (kind == SCOPE_TEMP)
+		return err_set(err, -EINVAL, "temp: keys have no file");
+	*scope = scope_of(dir->ref, kind);
+	return 0;
+}
+
+bool state_is_scratch_name(const char *name)
+{
+	CLEANUP(buf_release) struct buf key = { 0 };
+
+	return name[0] == '.' || state_key_of_name(name, &key, NULL) == -ENOENT;
+}
+
+int state_dir_create(const struct place *dir, const char *name, const struct node_new *by,
+		     struct place *child, struct buf *text, struct err *err)
+{
+	struct scratch_info scratch;
+	struct state_info info;
+	struct span bare;
+	int r;
+
+	if (scratch_find(dir->fs, scratch_dir(dir), name, &scratch))
+		return found_scratch(dir, &scratch, child, text, err);
+	if (state_is_scratch_name(name))
+		return create_scratch(dir, name, by, child, text, err);
+	r = key_of_new(dir, name, &child->ref, text, &bare, err);
+	if (r < 0)
+		return r;
+	r = state_get(dir->fs->store, child->ref, bare, NULL, &info, NULL);
+	child->item = r == 0 ? info.item : store_new_number(dir->fs->store, err);
+	if (!child->item)
+		return -EIO;
+	child->type = &state_file;
+	buf_consume(text, (size_t)(bare.data - text->data));
+	child->name = buf_cstr(text);
+	return child->name ? 0 : err_nomem(err);
+}
+
+int state_dir_remove(const struct place *dir, const char *name, struct err *err)
+{
+	CLEANUP(buf_release) struct buf key = { 0 };
+	struct scratch_info scratch;
+	struct span bare;
+	int r;
+
+	if (scratch_find(dir->fs, scratch_dir(dir), name, &scratch)) {
+		scratch_unlink(dir->fs, scratch.number);
+		return 0;
+	}
+	r = state_key_of_name(name, &key, err);
+	if (r < 0)
+		return r;
+	if (dir->ref.session && statekey_scope(buf_span(&key), &bare) != SCOPE_SESSION)
+		return -EOPNOTSUPP; /* a link: what others use is not deleted through it */
+	return state_delete(dir->fs->store, dir->ref, buf_span(&key), err);
+}
+
+/* The text of a file in the directory, a value or not. */
+static int text_of(const struct place *at, struct buf *text, struct err *err)
+{
+	if (at->type == &state_file)
+		return state_get(at->fs->store, at->ref, span_of(at->name), text, NULL, err);
+	if (at->type != &scratch_node)
+		return err_set(err, -EPERM, "it belongs to another scope");
+	return scratch_text(at->fs, at->item, STATE_VALUE_MAX + 1, text, err);
+}
+
+int state_check_moved(struct span text, struct err *err)
+{
+	int r = state_check_text(text, err);
+
+	if (r == -ENODATA || r == -EINVAL)
+		r = err->code = -EBADMSG; /* mv(1) takes EINVAL for something else */
+	return r;
+}
+
+/* A rename onto the name of a key is the write; the key's own file stays what it is. */
+static int rename_to_key(const struct place *from, const struct place *dir, const char *new_name,
+			 uid_t caller, struct err *err)
+{
+	CLEANUP(buf_release) struct buf text = { 0 };
+	CLEANUP(buf_release) struct buf key = { 0 };
+	struct ref scope;
+	struct span bare;
+	int r = key_of_new(dir, new_name, &scope, &key, &bare, err);
+
+	if (r == 0)
+		r = owners_may_write(dir->fs, scope, caller, err);
+	if (r == 0)
+		r = text_of(from, &text, err);
+	if (r == 0)
+		r = state_check_moved(buf_span(&text), err);
+	/* Through the session, so that it is an event of it. */
+	return r < 0 ? r
+		     : state_set(dir->fs->store, dir->ref, buf_span(&key), buf_span(&text), 0, err);
+}
+
+/* A value that leaves the names of keys is a file from then on. */
+static int rename_to_scratch(const struct place *from, const struct place *dir,
+			     const char *new_name, struct err *err)
+{
+	const struct node_new by = { .mode = 0600, .uid = getuid(), .gid = getgid() };
+	CLEANUP(buf_release) struct buf text = { 0 };
+	CLEANUP(buf_release) struct buf name = { 0 };
+	struct scratch_info replaced;
+	struct place child = *dir;
+	int r = text_of(from, &text, err);
+
+	if (r < 0)
+		return r;
+	buf_char(&text, '\n');
+	if (scratch_find(dir->fs, scratch_dir(dir), new_name, &replaced))
+		scratch_unlink(dir->fs, replaced.number);
+	r = create_scratch(dir, new_name, &by, &child, &name, err);
+	return r < 0 ? r : scratch_put_text(dir->fs, child.item, buf_span(&text), err);
+}
+
+/* 1: the new name is another object than the old one was. */
+static int rename_found(const struct place *from, const struct place *new_dir, const char *new_name,
+			uid_t caller, struct err *err)
+{
+	struct fs *fs = from->fs;
+	bool was_key = from->type == &state_file;
+	struct place at = *new_dir;
+	int r;
+
+	if (!was_key && state_is_scratch_name(new_name)) {
+		scratch_move(fs, from->item, scratch_dir(new_dir), new_name);
+		at.inode = NULL;
+		at.type = &scratch_node;
+		at.item = from->item;
+		at.parent = scratch_dir(new_dir);
+		at.name = new_name;
+		return inode_move(&fs->inodes, &at, inode_number(new_dir), new_name);
+	}
+	r = state_is_scratch_name(new_name) ? rename_to_scratch(from, new_dir, new_name, err)
+					    : rename_to_key(from, new_dir, new_name, caller, err);
+	if (r == 0 && was_key)
+		r = state_delete(fs->store, from->ref, span_of(from->name), err);
+	else if (r == 0)
+		scratch_unlink(fs, from->item);
+	return r < 0 ? r : 1;
+}
+
+int state_dir_rename(const struct place *dir, const char *name, const struct place *new_dir,
+		     const char *new_name, bool must_be_new, const struct node_new *by,
+		     struct err *err)
+{
+	CLEANUP(buf_release) struct buf text = { 0 };
+	CLEANUP(buf_release) struct buf other = { 0 };
+	struct place from = *dir;
+	struct place found = *new_dir;
+	int r = state_dir_find(dir, name, &from, &text, err);
+
+	if (r < 0)
+		return r;
+	if (ref_number(dir->ref) != ref_number(new_dir->ref))
+		return err_set(err, -EXDEV, "state of others can be copied, not moved");
+	if (from.type == &state_link)
+		return err_set(err, -EPERM, "%s belongs to another scope", name);
+	if (must_be_new && state_dir_find(new_dir, new_name, &found, &other, NULL) == 0)
+		return err_set(err, -EEXIST, "there is '%s' already", new_name);
+	return rename_found(&from, new_dir, new_name, by->uid, err);
+}
+
+int state_map_show(const struct place *at, struct buf *out, struct err *err)
+{
+	int r = state_map(at->fs->store, at->ref, out, err);
+
+	buf_char(out, '\n');
+	return r;
+}

@@ -1,0 +1,317 @@
+/*
+ * turns/<n>: one turn each; turns/latest leads to the newest.
+ */
+#include "fs/names/turns.h"
+
+#include "fs/names/calls.h"
+#include "fs/names/context.h"
+#include "fs/names/stream.h"
+#include "fs/tree/handle.h"
+#include "fs/tree/ids.h"
+#include "fs/tree/tree.h"
+#include "fs/view/view.h"
+#include "store/turn/turn.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static int load(const struct place *at, struct turn_info *info, struct err *err)
+{
+	return turn_stat(at->fs->store, at->ref, at->n, info, err);
+}
+
+/* All files of a turn are as new as the turn's latest change. */
+static int part_stat(const struct place *at, struct node_stat *st, struct err *err)
+{
+	struct turn_info info;
+	int r = load(at, &info, err);
+
+	if (r == 0)
+		st->mtime = info.stamp;
+	return r;
+}
+
+static int input_show(const struct place *at, struct buf *out, struct err *err)
+{
+	struct turn_info info;
+	int r = load(at, &info, err);
+
+	if (r == 0)
+		r = turn_input(at->fs->store, at->ref, &info, out, err);
+	if (r == 0 && out->len && out->data[out->len - 1] != '\n')
+		buf_char(out, '\n');
+	return r;
+}
+
+static int output_stat(const struct place *at, struct node_stat *st, struct err *err)
+{
+	struct turn_info info;
+	int r = load(at, &info, err);
+
+	if (r < 0)
+		return r;
+	st->mtime = info.stamp;
+	st->size = stream_output_size(at, &info);
+	return 0;
+}
+
+const char *turns_word(enum turn_state state)
+{
+	static const char *const words[] = { [TURN_QUEUED] = "queued",
+					     [TURN_RUNNING] = "running",
+					     [TURN_DONE] = "done",
+					     [TURN_FAILED] = "failed" };
+
+	return words[state];
+}
+
+static int status_show(const struct place *at, struct buf *out, struct err *err)
+{
+	struct turn_info info;
+	int r = load(at, &info, err);
+
+	if (r == 0)
+		buf_printf(out, "%s\n", turns_word(info.state));
+	return r;
+}
+
+static int error_show(const struct place *at, struct buf *out, struct err *err)
+{
+	struct turn_info info;
+	int r = load(at, &info, err);
+
+	if (r == 0 && info.error[0])
+		buf_printf(out, "%s\n", info.error);
+	return r;
+}
+
+static int events_stat(const struct place *at, struct node_stat *st, struct err *err)
+{
+	struct turn_info info;
+	int r = load(at, &info, err);
+
+	if (r < 0)
+		return r;
+	st->mtime = info.stamp;
+	st->size = info.bytes;
+	return 0;
+}
+
+static int stream_stat(const struct place *at, struct node_stat *st, struct err *err)
+{
+	struct turn_info info;
+	int r = load(at, &info, err);
+
+	if (r < 0)
+		return r;
+	st->mtime = info.stamp;
+	st->size = stream_events_size(at, &info);
+	return 0;
+}
+
+static int events_show(const struct place *at, struct buf *out, struct err *err)
+{
+	struct turn_info info;
+	int r = load(at, &info, err);
+
+	return r < 0 ? r : turn_events(at->fs->store, at->ref, &info, out, err);
+}
+
+static int invocation_show(const struct place *at, struct buf *out, struct err *err)
+{
+	struct turn_info info;
+	int r = load(at, &info, err);
+
+	if (r == 0)
+		buf_printf(out, "%s\n", info.invocation);
+	return r;
+}
+
+static int agent_show_name(const struct place *at, struct buf *out, struct err *err)
+{
+	struct turn_info info;
+	int r = load(at, &info, err);
+
+	if (r == 0 && info.agent[0])
+		buf_printf(out, "%s\n", info.agent);
+	return r;
+}
+
+static const struct node_type turn_entries[] = {
+	{ .name = "input",
+	  .id = ID_TURN_INPUT,
+	  .mode = S_IFREG | 0400,
+	  .help = "the message",
+	  .stat = part_stat,
+	  .show = input_show },
+	{ .name = "output",
+	  .id = ID_TURN_OUTPUT,
+	  .mode = S_IFREG | 0400,
+	  .flags = NODE_STREAM,
+	  .help = "the answer's text; the read ends with the turn",
+	  .stat = output_stat,
+	  .file = &turn_output_ops },
+	{ .name = "status",
+	  .id = ID_TURN_STATUS,
+	  .mode = S_IFREG | 0400,
+	  .help = "queued, running, done or failed",
+	  .stat = part_stat,
+	  .show = status_show },
+	{ .name = "error",
+	  .id = ID_TURN_ERROR,
+	  .mode = S_IFREG | 0400,
+	  .help = "why it failed",
+	  .stat = part_stat,
+	  .show = error_show },
+	{ .name = "events.jsonl",
+	  .id = ID_TURN_EVENTS,
+	  .mode = S_IFREG | 0400,
+	  .help = "the turn's lines of the log",
+	  .stat = events_stat,
+	  .show = events_show },
+	{ .name = "stream.jsonl",
+	  .id = ID_TURN_STREAM,
+	  .mode = S_IFREG | 0400,
+	  .flags = NODE_STREAM,
+	  .help = "live, with partial events; the read ends with the turn",
+	  .stat = stream_stat,
+	  .file = &turn_stream_ops },
+	{ .name = "invocation_id",
+	  .id = ID_TURN_INVOCATION,
+	  .mode = S_IFREG | 0400,
+	  .help = "ADK's id of it",
+	  .stat = part_stat,
+	  .show = invocation_show },
+	{ .name = "agent",
+	  .id = ID_TURN_AGENT,
+	  .mode = S_IFREG | 0400,
+	  .help = "who answered",
+	  .stat = part_stat,
+	  .show = agent_show_name },
+	{ .name = "usage.json",
+	  .id = ID_TURN_USAGE,
+	  .mode = S_IFREG | 0400,
+	  .help = "tokens, by model",
+	  .stat = part_stat,
+	  .show = usage_turn_show },
+	{ .name = "calls",
+	  .id = ID_TURN_CALLS,
+	  .mode = S_IFDIR | 0700,
+	  .help = "one directory a call of a tool",
+	  .stat = calls_dir_stat,
+	  .list = calls_dir_list,
+	  .find = calls_dir_find },
+	CONTEXTS_ROW,
+	{ 0 },
+};
+
+/* Its list changes when `context` comes and goes. */
+static int turn_dir_stat(const struct place *at, struct node_stat *st, struct err *err)
+{
+	int r = part_stat(at, st, err);
+
+	st->mtime = MAX(st->mtime, contexts_stamp(at));
+	return r;
+}
+
+const struct node_type turn_dir = {
+	.name = "<n>",
+	.id = ID_OBJECT,
+	.mode = S_IFDIR | 0700,
+	.entries = turn_entries,
+	.stat = turn_dir_stat,
+};
+
+static int latest_present(const struct place *at)
+{
+	struct scope_info info;
+	int r = scope_stat(at->fs->store, at->ref, &info, NULL);
+
+	return r < 0 ? r : info.turns ? 0 : -ENOENT;
+}
+
+static int latest_link(const struct place *at, struct buf *out, struct err *err)
+{
+	struct scope_info info;
+	int r = scope_stat(at->fs->store, at->ref, &info, err);
+
+	if (r == 0)
+		buf_printf(out, "%llu", (unsigned long long)info.turns);
+	return r;
+}
+
+int turns_dir_stat(const struct place *at, struct node_stat *st, struct err *err)
+{
+	struct scope_info info;
+	int r = scope_stat(at->fs->store, at->ref, &info, err);
+
+	if (r == 0)
+		st->mtime = MAX(info.turns_stamp, at->fs->mounted);
+	st->size = NODE_MEASURE;
+	return r;
+}
+
+const struct node_type turns_entries[] = {
+	{ .name = "latest",
+	  .id = ID_TURNS_LATEST,
+	  .mode = S_IFLNK | 0777,
+	  .present = latest_present,
+	  .stat = turns_dir_stat,
+	  .link = latest_link },
+	{ 0 },
+};
+
+static void turn_place(const struct place *dir, const struct turn_info *info, struct place *child)
+{
+	*child = *dir;
+	child->inode = NULL;
+	child->type = &turn_dir;
+	child->item = info->number;
+	child->n = info->n;
+}
+
+int turns_dir_find(const struct place *dir, const char *name, struct place *child, struct buf *text,
+		   struct err *err)
+{
+	struct turn_info info;
+	char again[32];
+	uint64_t n = strtoull(name, NULL, 10);
+	int r;
+
+	(void)text;
+	(void)snprintf(again, sizeof again, "%llu", (unsigned long long)n);
+	if (!n || strcmp(name, again) != 0)
+		return err_set(err, -ENOENT, "turns are numbers, not %s", name);
+	r = turn_stat(dir->fs->store, dir->ref, n, &info, err);
+	if (r == 0)
+		turn_place(dir, &info, child);
+	return r;
+}
+
+struct listing {
+	const struct place *dir;
+	struct lister *l;
+};
+
+static int list_turn(void *arg, const struct turn_info *info)
+{
+	struct listing *ls = arg;
+	struct node_stat st = { .mtime = info->stamp };
+	struct place child;
+	char name[32];
+
+	(void)snprintf(name, sizeof name, "%llu", (unsigned long long)info->n);
+	if (tree_is_hidden(ls->dir, name))
+		return 0;
+	turn_place(ls->dir, info, &child);
+	st.mtime = MAX(st.mtime, contexts_stamp(&child));
+	return lister_emit(ls->l, name, &child, TREE_MEMBER_COOKIE + info->n, &st);
+}
+
+int turns_dir_list(const struct place *dir, uint64_t after, struct lister *l, struct err *err)
+{
+	struct listing ls = { dir, l };
+
+	return turn_list(dir->fs->store, dir->ref, after, list_turn, &ls, err);
+}

@@ -1,0 +1,19 @@
+/*
+ * turns/: the pieces of its row in a session.
+ */
+#ifndef FS_NAMES_TURNS_H
+#define FS_NAMES_TURNS_H
+
+#include "fs/tree/node.h"
+#include "store/turn/turn.h"
+
+int turns_dir_stat(const struct place *at, struct node_stat *st, struct err *err);
+int turns_dir_find(const struct place *dir, const char *name, struct place *child, struct buf *text,
+		   struct err *err);
+int turns_dir_list(const struct place *dir, uint64_t after, struct lister *l, struct err *err);
+extern const struct node_type turns_entries[];
+
+/* "queued", "running", "done" or "failed". */
+const char *turns_word(enum turn_state state);
+
+#endif

@@ -1,0 +1,79 @@
+/*
+ * Messages being closed: see closing.h. There are as many as processes that
+ * just closed an input: a short list.
+ */
+#include "fs/tree/closing.h"
+
+#include "base/clock.h"
+#include "base/mutex.h"
+#include "fs/fs.h"
+
+#include <stdatomic.h>
+#include <stddef.h>
+
+#define CLOSING_MAX 4096
+
+static struct {
+	struct mutex lock;
+	struct closing_row {
+		uint64_t session;
+		uint64_t deadline;
+	} rows[CLOSING_MAX];
+	size_t used;
+	atomic_size_t any; /* same as used; read without the lock as a hint */
+} closing = { .lock = MUTEX_INIT };
+
+void closing_begin(uint64_t session)
+{
+	uint64_t deadline = clock_monotonic() + FS_INPUT_WAIT_MS * (uint64_t)NSEC_PER_MSEC;
+
+	mutex_lock(&closing.lock);
+	if (closing.used < CLOSING_MAX) /* beyond that, opens just do not wait */
+		closing.rows[closing.used++] = (struct closing_row){ session, deadline };
+	atomic_store(&closing.any, closing.used);
+	mutex_unlock(&closing.lock);
+}
+
+void closing_end(uint64_t session)
+{
+	size_t i;
+
+	mutex_lock(&closing.lock);
+	for (i = 0; i < closing.used && closing.rows[i].session != session; i++)
+		;
+	if (i < closing.used)
+		closing.rows[i] = closing.rows[--closing.used];
+	atomic_store(&closing.any, closing.used);
+	mutex_unlock(&closing.lock);
+}
+
+void closing_hold(uint64_t session)
+{
+	size_t i;
+
+	mutex_lock(&closing.lock);
+	for (i = 0; i < closing.used && closing.rows[i].session != session; i++)
+		;
+	if (i < closing.used)
+		closing.rows[i].deadline = UINT64_MAX;
+	mutex_unlock(&closing.lock);
+}
+
+uint64_t closing_deadline(uint64_t session)
+{
+	uint64_t deadline = 0;
+	uint64_t now;
+	size_t i;
+
+	if (!session || !atomic_load(&closing.any))
+		return 0;
+	now = clock_monotonic();
+	mutex_lock(&closing.lock);
+	for (i = 0; i < closing.used; i++) {
+		if (closing.rows[i].session == session && closing.rows[i].deadline > now &&
+		    closing.rows[i].deadline > deadline)
+			deadline = closing.rows[i].deadline;
+	}
+	mutex_unlock(&closing.lock);
+	return deadline;
+}

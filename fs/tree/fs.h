@@ -1,0 +1,52 @@
+/*
+ * What the files of fs/ share: the one struct fs.
+ */
+#ifndef FS_TREE_FS_H
+#define FS_TREE_FS_H
+
+#include "fs/draft/scratch.h"
+#include "fs/fs.h"
+#include "fs/names/context.h"
+#include "fs/tree/errors.h"
+#include "fs/tree/inode.h"
+#include "fs/tree/node.h"
+#include "fs/tree/notify.h"
+#include "fs/tree/owners.h"
+#include "fs/tree/park.h"
+#include "fs/view/view.h"
+
+struct fuse_session;
+
+struct fs {
+	/* fixed after fs_new() */
+	struct store *store;
+	struct runner *runner;
+	struct fuse_session *se;
+	char *mountpoint;
+	char *agents;
+	struct owners *owners;
+	const struct sandbox *sandbox;
+	char *fuse_options;
+	unsigned turns_max;
+	uint64_t mounted; /* stamp */
+	int64_t started;  /* microseconds */
+	unsigned threads;
+	bool is_mounted;
+
+	_Atomic uint64_t requests[4]; /* counters by enum request_kind */
+
+	struct mutex handles_lock;
+	struct handle *handles GUARDED_BY(handles_lock);
+
+	struct inodes inodes;
+	struct scratch_table scratch;
+	struct savings savings;
+	struct notify notify;
+	struct park park;
+	struct errors errors;
+	struct views views;
+};
+
+enum request_kind { REQUEST_LOOKUP, REQUEST_READ, REQUEST_WRITE, REQUEST_OTHER };
+
+#endif

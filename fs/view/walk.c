@@ -1,0 +1,275 @@
+/*
+ * Walks: see walk.h.
+ *
+ * The first pass over the log finds the turn of each line and joins
+ * neighbours to runs; the second visits the runs in the order of turns.
+ */
+#include "fs/view/walk.h"
+
+#include "runner/runner.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+static const char *const names[WALK_MEMBERS] = {
+	[WALK_CONTENT] = "content",
+	[WALK_MODEL_VERSION] = "modelVersion",
+	[WALK_ERROR_CODE] = "errorCode",
+	[WALK_ERROR_MESSAGE] = "errorMessage",
+	[WALK_INTERRUPTED] = "interrupted",
+	[WALK_CUSTOM_METADATA] = "customMetadata",
+	[WALK_USAGE] = "usageMetadata",
+	[WALK_INVOCATION] = "invocationId",
+	[WALK_AUTHOR] = "author",
+	[WALK_ACTIONS] = "actions",
+	[WALK_LONG_RUNNING] = "longRunningToolIds",
+	[WALK_TIMESTAMP] = "timestamp",
+};
+
+/* What tells the turn of a line. */
+struct turn_name {
+	uint64_t n;
+	uint64_t first;
+	uint64_t last;
+	char invocation[64];
+};
+
+/* Neighbouring lines of one turn. */
+struct run {
+	uint64_t n; /* they are shown with this turn, 0: before the first */
+	bool own;   /* they belong to it */
+	uint64_t from;
+	uint64_t to;
+};
+
+struct index {
+	struct buf names; /* of struct turn_name */
+	struct buf runs;  /* of struct run */
+	uint64_t at;      /* in the log */
+	uint64_t n;       /* of the last line that belongs to a turn */
+	size_t hint;      /* in names: where the last one was found */
+};
+
+static void index_release(struct index *ix)
+{
+	buf_release(&ix->names);
+	buf_release(&ix->runs);
+}
+
+static int note_turn(void *arg, const struct turn_info *info)
+{
+	struct index *ix = arg;
+	struct turn_name name = { info->n, info->first, info->last, "" };
+
+	memcpy(name.invocation, info->invocation, sizeof name.invocation);
+	buf_add(&ix->names, &name, sizeof name);
+	return buf_check(&ix->names, NULL);
+}
+
+static const struct turn_name *name_at(const struct index *ix, size_t i)
+{
+	return (const struct turn_name *)(const void *)ix->names.data + i;
+}
+
+/* The turns that begin at or before an offset are the first so many. */
+static size_t begun_at(const struct index *ix, uint64_t at)
+{
+	size_t low = 0;
+	size_t high = ix->names.len / sizeof(struct turn_name);
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (name_at(ix, middle)->first <= at)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* The number of the turn that the line at ix->at belongs to; 0: none. */
+static uint64_t turn_of(struct index *ix, struct span invocation)
+{
+	size_t count = ix->names.len / sizeof(struct turn_name);
+	size_t i;
+	size_t tries;
+
+	for (i = ix->hint; i < count && i < ix->hint + 2; i++) {
+		if (span_is(invocation, name_at(ix, i)->invocation))
+			return ix->hint = i, name_at(ix, i)->n;
+	}
+	/* Turns that wait or run at the same time are not more than this. */
+	i = invocation.len ? begun_at(ix, ix->at) : 0;
+	for (tries = 0; i-- > 0 && tries <= RUNNER_QUEUE_MAX; tries++) {
+		if (ix->at < name_at(ix, i)->last &&
+		    span_is(invocation, name_at(ix, i)->invocation))
+			return ix->hint = i, name_at(ix, i)->n;
+	}
+	return 0;
+}
+
+static int find_invocation(void *arg, struct span key, struct span value)
+{
+	if (!span_is(key, names[WALK_INVOCATION]))
+		return 0;
+	return json_unquote(value, arg) < 0 ? -EIO : 1;
+}
+
+static int note_line(void *arg, struct span line)
+{
+	struct index *ix = arg;
+	CLEANUP(buf_release) struct buf invocation = { 0 };
+	struct run run = { .from = ix->at, .to = ix->at + line.len + 1 };
+	struct run *last = NULL;
+	uint64_t n;
+	int r = json_each(line, find_invocation, &invocation);
+
+	if (r < 0)
+		return r;
+	n = turn_of(ix, buf_span(&invocation));
+	ix->n = run.n = n ? n : ix->n;
+	run.own = n;
+	if (ix->runs.len)
+		last = (struct run *)(void *)(ix->runs.data + ix->runs.len - sizeof run);
+	if (last && last->n == run.n && last->own == run.own)
+		last->to = run.to;
+	else
+		buf_add(&ix->runs, &run, sizeof run);
+	ix->at = run.to;
+	return buf_check(&ix->runs, NULL);
+}
+
+static int by_turn(const void *a, const void *b)
+{
+	const struct run *x = a;
+	const struct run *y = b;
+
+	if (x->n != y->n)
+		return x->n < y->n ? -1 : 1;
+	return x->from < y->from ? -1 : x->from > y->from;
+}
+
+/* The second pass. */
+struct visit {
+	struct store *st;
+	struct ref session;
+	const struct walk *walk;
+	struct walk_turn turn;
+	struct walk_event event;
+	const char *only; /* invocation of the lines that count; NULL: all */
+	struct err *err;
+};
+
+static void visit_release(struct visit *v)
+{
+	free(v->turn.calls);
+}
+
+static int note_call(void *arg, const struct call_info *info)
+{
+	buf_add(arg, info, sizeof *info);
+	return buf_check(arg, NULL);
+}
+
+static int enter_turn(struct visit *v, uint64_t n)
+{
+	struct buf calls = { 0 };
+	int r = turn_stat(v->st, v->session, n, &v->turn.info, v->err);
+
+	if (r == 0)
+		r = call_list(v->st, v->session, n, 0, note_call, &calls, v->err);
+	free(v->turn.calls);
+	v->turn.calls = (struct call_info *)(void *)calls.data;
+	v->turn.call_count = calls.len / sizeof *v->turn.calls;
+	if (r == 0 && v->walk->turn)
+		r = v->walk->turn(v->walk->arg, &v->turn);
+	return r;
+}
+
+static int pick_member(void *arg, struct span key, struct span value)
+{
+	struct walk_event *e = arg;
+	size_t i;
+
+	for (i = 0; i < WALK_MEMBERS; i++) {
+		if (span_is(key, names[i])) {
+			e->member[i] = value;
+			break;
+		}
+	}
+	return 0;
+}
+
+static int visit_line(void *arg, struct span line)
+{
+	struct visit *v = arg;
+	struct walk_event *e = &v->event;
+	CLEANUP(buf_release) struct buf invocation = { 0 };
+	int r;
+
+	memset(e->member, 0, sizeof e->member);
+	r = json_each(line, pick_member, e);
+	if (r == 0 && v->only)
+		r = json_unquote(e->member[WALK_INVOCATION], &invocation);
+	if (r < 0)
+		return r;
+	if (v->walk->event && (!v->only || span_is(buf_span(&invocation), v->only)))
+		r = v->walk->event(v->walk->arg, e);
+	e->at += line.len + 1;
+	return r;
+}
+
+static int visit_run(struct visit *v, const struct run *run)
+{
+	int r = 0;
+
+	if (run->n && run->n != v->turn.info.n)
+		r = enter_turn(v, run->n);
+	v->event.turn = run->own ? &v->turn : NULL;
+	v->event.at = run->from;
+	if (r == 0 && v->walk->event)
+		r = session_lines(v->st, v->session, run->from, run->to, visit_line, v, v->err);
+	return r;
+}
+
+int walk_session(struct store *st, struct ref session, const struct walk *walk, struct err *err)
+{
+	CLEANUP(index_release) struct index ix = { 0 };
+	CLEANUP(visit_release)
+	struct visit v = { .st = st, .session = session, .walk = walk, .err = err };
+	struct scope_info info;
+	struct run *runs;
+	size_t count;
+	size_t i;
+	int r = scope_stat(st, session, &info, err);
+
+	if (r == 0)
+		r = turn_list(st, session, 0, note_turn, &ix, err);
+	if (r == 0)
+		r = session_lines(st, session, 0, info.log_size, note_line, &ix, err);
+	runs = (struct run *)(void *)ix.runs.data;
+	count = ix.runs.len / sizeof *runs;
+	if (r == 0 && count)
+		qsort(runs, count, sizeof *runs, by_turn);
+	for (i = 0; r == 0 && i < count; i++)
+		r = visit_run(&v, &runs[i]);
+	return r;
+}
+
+int walk_one_turn(struct store *st, struct ref session, uint64_t n, const struct walk *walk,
+		  struct err *err)
+{
+	CLEANUP(visit_release)
+	struct visit v = { .st = st, .session = session, .walk = walk, .err = err };
+	struct run run = { .n = n, .own = true };
+	int r = turn_stat(st, session, n, &v.turn.info, err);
+
+	if (r < 0)
+		return r;
+	run.from = v.turn.info.first;
+	run.to = v.turn.info.last;
+	v.only = v.turn.info.invocation;
+	v.turn.info.n = 0; /* entered by the visit */
+	return visit_run(&v, &run);
+}

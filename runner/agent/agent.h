@@ -1,0 +1,203 @@
+/*
+ * Agents: what an app's folder says, as ADK Agent Config has it.
+ *
+ * FOLDER/root_agent.yaml is read with everything it names (other agents, tools
+ * and their declarations, schemas, callbacks) and checked as a whole: either
+ * the folder makes a tree of agents or the error says file, line and field. A
+ * loaded tree never changes; a turn keeps the one it started with while newer
+ * ones are loaded.
+ */
+#ifndef RUNNER_AGENT_AGENT_H
+#define RUNNER_AGENT_AGENT_H
+
+#include "base/err.h"
+#include "runner/mcp/mcp.h"
+#include "runner/settings/settings.h"
+#include "store/json/content.h"
+
+#include <jansson.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define AGENT_ROOT_FILE     "root_agent.yaml"
+#define AGENT_FILE_MAX      (1u << 20) /* bytes of a YAML or JSON file of a folder */
+#define AGENT_TOOLS_MAX     128        /* entries of one agent */
+#define AGENT_TREE_MAX      256        /* agents of one folder */
+#define AGENT_DEPTH_MAX     32
+#define AGENT_CALLBACKS_MAX 64    /* of one kind of an agent */
+#define AGENT_ARGS_MAX      65536 /* bytes of a program's args, which lie in an environment */
+
+/* A program that the runner starts. */
+struct program {
+	char *path;   /* absolute, inside the folder with symlinks resolved */
+	char *args;   /* JSON text of the entry's args for $ADK_ARGS, or NULL */
+	bool network; /* it asks for one: its declaration says so */
+};
+
+void program_release(struct program *program);
+
+enum tool_kind {
+	TOOL_PROGRAM,
+	TOOL_AGENT, /* AgentTool */
+	TOOL_MCP,   /* of a server; made for one request, see toolset.h */
+	TOOL_TRANSFER,
+	TOOL_EXIT_LOOP,
+	TOOL_LOAD_MEMORY,
+	TOOL_PRELOAD_MEMORY, /* the model never sees it */
+	TOOL_LOAD_ARTIFACTS,
+	TOOL_MODEL_RESPONSE, /* set_model_response */
+};
+
+/* What the model may call. */
+struct tool {
+	enum tool_kind kind;
+	char *name; /* as the model calls it */
+	char *description;
+	json_t *parameters;  /* JSON Schema of an object, or NULL */
+	json_t *response;    /* JSON Schema, or NULL */
+	json_t *declaration; /* the file's object, as it is */
+	struct program program;
+	bool long_running;
+	bool confirm;
+
+	struct agent *agent; /* TOOL_AGENT; of the same tree */
+	bool skip_summarization;
+
+	struct mcp_server *server; /* TOOL_MCP; borrowed */
+	char *server_name;         /* what the server calls the tool */
+};
+
+void tool_release(struct tool *tool);
+
+enum toolset_kind { TOOLSET_MCP, TOOLSET_PROGRAM };
+
+/* An entry of `tools` that may offer others at each step. */
+struct toolset {
+	enum toolset_kind kind;
+	size_t index; /* of the entry: its tools stand there */
+	struct mcp_params *mcp;
+	struct mcp_server *server; /* owned; connects when it is first asked */
+	struct program program;
+};
+
+enum agent_kind {
+	AGENT_LLM,
+	AGENT_SEQUENTIAL,
+	AGENT_PARALLEL,
+	AGENT_LOOP,
+	AGENT_PROGRAM, /* its program.args are the fields that adkfs does not know */
+	AGENT_KINDS,
+};
+
+/* As agent_class has it; AGENT_PROGRAM has no class, only a path, and is "program". */
+const char *agent_kind_name(enum agent_kind kind);
+
+enum callback_kind {
+	BEFORE_AGENT,
+	AFTER_AGENT,
+	BEFORE_MODEL,
+	AFTER_MODEL,
+	BEFORE_TOOL,
+	AFTER_TOOL,
+	CALLBACK_KINDS,
+};
+
+struct callbacks {
+	struct program *list;
+	size_t count;
+};
+
+/* Texts are NULL when the file does not have them. */
+struct agent {
+	struct agent_tree *tree;
+	struct agent *parent; /* NULL: the root, or the agent of an AgentTool */
+	struct agent **subs;
+	size_t sub_count;
+
+	enum agent_kind kind;
+	char *file; /* relative to the folder */
+	char *name;
+	char *description;
+	struct callbacks callbacks[CALLBACK_KINDS];
+	unsigned max_iterations; /* AGENT_LOOP; 0: no limit */
+	struct program program;  /* AGENT_PROGRAM */
+
+	/* AGENT_LLM */
+	char *model; /* never NULL: its own, or that of one above */
+	char *instruction;
+	struct content *static_instruction; /* NULL: none */
+	char *output_key;
+	bool no_history;       /* include_contents: none */
+	bool no_parent;        /* disallow_transfer_to_parent */
+	bool no_peers;         /* disallow_transfer_to_peers */
+	json_t *input_schema;  /* JSON Schema, or NULL */
+	json_t *output_schema; /* JSON Schema, or NULL */
+	json_t *config;        /* generate_content_config in camelCase, or NULL */
+	struct tool *tools;    /* those of entries that are one tool, in order */
+	size_t *tool_index;    /* the entry of each */
+	size_t tool_count;
+	struct toolset *toolsets;
+	size_t toolset_count;
+};
+
+struct agent_tree {
+	struct agent *root;
+	struct agent **agents; /* all, also those of AgentTools; owned */
+	size_t count;
+	char *folder; /* absolute */
+	struct settings *settings;
+	unsigned tool_timeout_ms;     /* of each program; 0: the usual one */
+	unsigned compaction_interval; /* turns; 0: not by itself */
+	unsigned compaction_overlap;
+	json_t *warnings; /* list of strings: what the files gave rise to, see agent_warnings() */
+	uint64_t mtime;   /* ns; the newest of the files read */
+	json_t *files;    /* object: the files read, see syntax/folder.h */
+	atomic_uint refs;
+};
+
+/*
+ * Load a folder, whose name is that of the app for the settings file. *out is one
+ * reference for the caller.
+ *
+ * Returns 0; -ENOENT: no root_agent.yaml there; -EINVAL: it does not load,
+ * err has "FILE:LINE: field: reason"; -ENOMEM; another -errno of reading.
+ * Any thread.
+ */
+MUST_CHECK int agent_load(const char *folder, struct agent_tree **out, struct err *err);
+
+/* Call fn for each MCP server of the tree. Not 0 from fn ends it, and is returned. */
+typedef int agent_server_fn(void *arg, struct mcp_server *server);
+int agent_each_server(const struct agent_tree *tree, agent_server_fn *fn, void *arg);
+
+/* Before it is used: how its MCP servers start, as mcp_server_enclose() has it. */
+void agent_enclose(struct agent_tree *tree, const struct sandbox *sandbox, const char *agents);
+
+struct agent_tree *agent_tree_ref(struct agent_tree *tree);
+void agent_tree_unref(struct agent_tree *tree); /* NULL is fine */
+DEFINE_CLEANUP(struct agent_tree, agent_tree_unref);
+
+/*
+ * Whether a file of the folder changed since it was loaded (or one of them is gone), or the
+ * settings file of the daemon.
+ */
+bool agent_is_stale(const struct agent_tree *tree);
+
+/* The loaded tree as the object that agent.json shows. NULL: out of memory. */
+json_t *agent_show(const struct agent_tree *tree);
+
+/*
+ * What a person should know about the tree: a list of sentences. What was found
+ * when it was loaded, and what is known by now of the servers that it uses;
+ * none of them is asked for this. NULL: out of memory. Any thread.
+ */
+json_t *agent_warnings(const struct agent_tree *tree);
+
+/* By name, in the tree below (and with) `from`. NULL: there is none. */
+struct agent *agent_find(struct agent *from, const char *name);
+
+/* One of the tools of entries that are one tool. NULL: there is none. */
+const struct tool *agent_tool(const struct agent *agent, const char *name);
+
+#endif

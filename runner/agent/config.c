@@ -1,0 +1,250 @@
+/*
+ * generate_content_config: see config.h. The table of options is first.
+ */
+#include "runner/agent/config.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#define NAME_MAX_LEN 128
+
+enum kind {
+	KIND_NUMBER,
+	KIND_INTEGER,
+	KIND_BOOL,
+	KIND_TEXT,
+	KIND_LIST,
+	KIND_TEXTS,
+	KIND_OBJECT,
+	KIND_REFUSED,
+};
+
+static const struct option {
+	const char *name;
+	enum kind kind;
+	const char *instead; /* of a refused one */
+} options[] = {
+	{ "temperature", KIND_NUMBER, NULL },
+	{ "topP", KIND_NUMBER, NULL },
+	{ "topK", KIND_NUMBER, NULL },
+	{ "candidateCount", KIND_INTEGER, NULL },
+	{ "maxOutputTokens", KIND_INTEGER, NULL },
+	{ "stopSequences", KIND_TEXTS, NULL },
+	{ "presencePenalty", KIND_NUMBER, NULL },
+	{ "frequencyPenalty", KIND_NUMBER, NULL },
+	{ "seed", KIND_INTEGER, NULL },
+	{ "responseLogprobs", KIND_BOOL, NULL },
+	{ "logprobs", KIND_INTEGER, NULL },
+	{ "responseMimeType", KIND_TEXT, NULL },
+	{ "responseJsonSchema", KIND_OBJECT, NULL },
+	{ "responseModalities", KIND_TEXTS, NULL },
+	{ "safetySettings", KIND_LIST, NULL },
+	{ "toolConfig", KIND_OBJECT, NULL },
+	{ "thinkingConfig", KIND_OBJECT, NULL },
+	{ "labels", KIND_OBJECT, NULL },
+	{ "cachedContent", KIND_TEXT, NULL },
+	{ "mediaResolution", KIND_TEXT, NULL },
+	{ "speechConfig", KIND_OBJECT, NULL },
+	{ "audioTimestamp", KIND_BOOL, NULL },
+	{ "routingConfig", KIND_OBJECT, NULL },
+	{ "modelSelectionConfig", KIND_OBJECT, NULL },
+	{ "automaticFunctionCalling", KIND_OBJECT, NULL },
+	{ "httpOptions", KIND_OBJECT, NULL },
+	{ "tools", KIND_REFUSED, "tools" },
+	{ "systemInstruction", KIND_REFUSED, "instruction" },
+	{ "responseSchema", KIND_REFUSED, "output_schema" },
+};
+
+/* Maps whose names are the user's own, and stay as they are. */
+static const char *const free_maps[] = {
+	"responseJsonSchema",
+	"labels",
+	"headers",
+	"extraBody",
+};
+
+static bool is_text(const json_t *value)
+{
+	return json_is_string(value);
+}
+
+static bool is_number(const json_t *value)
+{
+	return json_is_number(value);
+}
+
+static bool is_integer(const json_t *value)
+{
+	return json_is_integer(value);
+}
+
+static bool is_bool(const json_t *value)
+{
+	return json_is_boolean(value);
+}
+
+static bool is_list(const json_t *value)
+{
+	return json_is_array(value);
+}
+
+static bool is_object(const json_t *value)
+{
+	return json_is_object(value);
+}
+
+static bool is_texts(const json_t *value)
+{
+	json_t *item;
+	size_t i;
+
+	json_array_foreach(value, i, item)
+	{
+		if (!json_is_string(item))
+			return false;
+	}
+	return json_is_array(value);
+}
+
+static const struct {
+	const char *say;
+	bool (*is)(const json_t *value);
+} kinds[] = {
+	[KIND_NUMBER] = { "a number", is_number },  [KIND_INTEGER] = { "an integer", is_integer },
+	[KIND_BOOL] = { "true or false", is_bool }, [KIND_TEXT] = { "a text", is_text },
+	[KIND_LIST] = { "a list", is_list },        [KIND_TEXTS] = { "a list of texts", is_texts },
+	[KIND_OBJECT] = { "a mapping", is_object },
+};
+
+static const struct option *find_option(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(options); i++) {
+		if (!strcmp(options[i].name, name))
+			return &options[i];
+	}
+	return NULL;
+}
+
+static bool is_free_map(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(free_maps); i++) {
+		if (!strcmp(free_maps[i], name))
+			return true;
+	}
+	return false;
+}
+
+/* max_output_tokens as maxOutputTokens; what has no '_' stays. False: too long. */
+static bool to_camel(const char *name, char *out)
+{
+	size_t n = 0;
+
+	for (; *name; name++) {
+		if (n + 1 == NAME_MAX_LEN)
+			return false;
+		if (*name == '_' && n && name[1] >= 'a' && name[1] <= 'z')
+			out[n++] = (char)(*++name - 'a' + 'A');
+		else
+			out[n++] = *name;
+	}
+	out[n] = 0;
+	return true;
+}
+
+static json_t *camel_value(const json_t *value);
+
+static json_t *camel_list(const json_t *list)
+{
+	json_t *out = json_array();
+	json_t *item;
+	size_t i;
+
+	json_array_foreach(list, i, item)
+	{
+		if (json_array_append_new(out, camel_value(item))) {
+			json_decref(out);
+			return NULL;
+		}
+	}
+	return out;
+}
+
+static json_t *camel_map(const json_t *map)
+{
+	json_t *out = json_object();
+	const char *key;
+	json_t *value;
+
+	/* jansson's loop wants a mutable object, but does not change it */
+	json_object_foreach((json_t *)map, key, value)
+	{
+		char name[NAME_MAX_LEN];
+		const char *to = to_camel(key, name) ? name : key;
+		json_t *new = is_free_map(to) ? json_deep_copy(value) : camel_value(value);
+
+		if (json_object_set_new(out, to, new)) {
+			json_decref(out);
+			return NULL;
+		}
+	}
+	return out;
+}
+
+/* A copy with all names in camelCase, but those of free maps. NULL: out of memory. */
+static json_t *camel_value(const json_t *value)
+{
+	if (json_is_object(value))
+		return camel_map(value);
+	if (json_is_array(value))
+		return camel_list(value);
+	return json_deep_copy(value);
+}
+
+static int take_option(const struct yaml_tree *tree, const char *key, const json_t *value,
+		       json_t *config, struct err *err)
+{
+	const struct option *option = NULL;
+	char path[sizeof GENCONFIG_FIELD + NAME_MAX_LEN];
+	char name[NAME_MAX_LEN];
+	json_t *copy;
+
+	(void)snprintf(path, sizeof path, "%s.%.100s", GENCONFIG_FIELD, key);
+	if (to_camel(key, name))
+		option = find_option(name);
+	if (!option)
+		return yaml_tree_fail(tree, err, path, "unknown option");
+	if (option->kind == KIND_REFUSED)
+		return yaml_tree_fail(tree, err, path, "has a field of its own: %s",
+				      option->instead);
+	if (json_is_null(value))
+		return 0;
+	if (!kinds[option->kind].is(value))
+		return yaml_tree_fail(tree, err, path, "must be %s", kinds[option->kind].say);
+	if (json_object_get(config, name))
+		return yaml_tree_fail(tree, err, path, "is there twice");
+	copy = is_free_map(name) ? json_deep_copy(value) : camel_value(value);
+	return json_object_set_new(config, name, copy) ? err_nomem(err) : 0;
+}
+
+int genconfig_read(const struct yaml_tree *tree, const json_t *value, json_t **out, struct err *err)
+{
+	json_auto_t *config = json_object();
+	const char *key;
+	json_t *option;
+
+	if (!config)
+		return err_nomem(err);
+	json_object_foreach((json_t *)value, key, option)
+	{
+		int r = take_option(tree, key, option, config, err);
+
+		if (r < 0)
+			return r;
+	}
+	*out = STEAL(&config);
+	return 0;
+}

@@ -1,0 +1,73 @@
+/*
+ * Warnings about agents: what agent.json and check-agent tell, from all who
+ * have something to say. Each is a row of the table below.
+ */
+#include "runner/agent/agent.h"
+
+#include <errno.h>
+
+/* Say it, but once: agents may share what it is about. */
+static int warn(json_t *list, json_t *text)
+{
+	const json_t *said;
+	size_t i;
+
+	json_array_foreach(list, i, said)
+	{
+		if (json_equal(said, text))
+			return 0;
+	}
+	return json_array_append(list, text) ? -ENOMEM : 0;
+}
+
+/* NULL, which is no list, stands for no memory. */
+static int warn_all(json_t *list, const json_t *texts)
+{
+	json_t *text;
+	size_t i;
+	int r = texts ? 0 : -ENOMEM;
+
+	json_array_foreach(texts, i, text)
+	{
+		if (r == 0)
+			r = warn(list, text);
+	}
+	return r;
+}
+
+static int warn_of_files(const struct agent_tree *tree, json_t *list)
+{
+	return warn_all(list, tree->warnings);
+}
+
+static int warn_of_server(void *arg, struct mcp_server *server)
+{
+	json_auto_t *texts = mcp_warnings(server);
+
+	return warn_all(arg, texts);
+}
+
+static int warn_of_servers(const struct agent_tree *tree, json_t *list)
+{
+	return agent_each_server(tree, warn_of_server, list);
+}
+
+/* Append what is known by now. 0 or -ENOMEM. */
+static int (*const sources[])(const struct agent_tree *tree, json_t *list) = {
+	warn_of_files,
+	warn_of_servers,
+};
+
+json_t *agent_warnings(const struct agent_tree *tree)
+{
+	json_t *list = json_array();
+	size_t i;
+
+	for (i = 0; list && i < ARRAY_SIZE(sources); i++) {
+		if (sources[i](tree, list) < 0) {
+			json_decref(list);
+			list = NULL;
+		}
+	}
+	return list;
+}

@@ -1,0 +1,164 @@
+/*
+ * Open calls: see open_calls.h.
+ */
+#include "runner/history/open_calls.h"
+
+#include "runner/history/pairing.h"
+
+#include <errno.h>
+
+struct asking *open_calls_list(const struct open_calls *open, size_t *n)
+{
+	*n = open->list.len / sizeof(struct asking);
+	return (struct asking *)(void *)open->list.data;
+}
+
+static void asking_release(struct asking *a)
+{
+	content_free(a->content);
+	buf_release(&a->author);
+	buf_release(&a->branch);
+	buf_release(&a->long_running);
+}
+
+void open_calls_release(struct open_calls *open)
+{
+	size_t n;
+	struct asking *list = open_calls_list(open, &n);
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		asking_release(&list[i]);
+	buf_release(&open->list);
+}
+
+/* Where there are no ids, names have to do. */
+static bool is_answer(const struct part *response, const struct part *call)
+{
+	bool has_id = call->id && *call->id;
+
+	if (call->kind != PART_CALL || has_id != (response->id && *response->id))
+		return false;
+	return has_id ? !strcmp(call->id, response->id) : !strcmp(call->name, response->name);
+}
+
+/* Among the first n parts. */
+static void answer_in(struct content *content, size_t n, const struct part *response)
+{
+	while (n-- > 0) {
+		if (is_answer(response, &content->parts[n]))
+			part_release(&content->parts[n]);
+	}
+}
+
+static void answer_all(struct open_calls *open, const struct part *response)
+{
+	size_t n;
+	struct asking *list = open_calls_list(open, &n);
+	size_t i;
+
+	for (i = n; i-- > 0;) {
+		answer_in(list[i].content, list[i].content->count, response);
+		if (content_has(list[i].content, PART_CALL))
+			continue;
+		asking_release(&list[i]);
+		memmove(list + i, list + i + 1, (--n - i) * sizeof *list);
+		open->list.len -= sizeof *list;
+	}
+}
+
+/* *content: taken, if this succeeds. */
+static int add_asking(struct open_calls *open, const struct event *e, struct content **content)
+{
+	struct asking a = { .content = *content };
+	int r = event_text(e, EVENT_AUTHOR, &a.author);
+
+	if (r == 0)
+		r = event_text(e, EVENT_BRANCH, &a.branch);
+	buf_span_add(&a.long_running, event_json(e, EVENT_LONG_RUNNING));
+	if (r == 0)
+		r = buf_check(&a.long_running, NULL);
+	if (r == 0) {
+		buf_add(&open->list, &a, sizeof a);
+		r = buf_check(&open->list, NULL);
+	}
+	if (r == 0)
+		*content = NULL;
+	else
+		a.content = NULL; /* it stays the caller's */
+	if (r < 0)
+		asking_release(&a);
+	return r;
+}
+
+int open_calls_note(struct open_calls *open, const struct event *e)
+{
+	CLEANUP(content_free_p) struct content *content = NULL;
+	struct span json = event_json(e, EVENT_CONTENT);
+	size_t i;
+	int r = json.len ? content_from_stored(json, &content) : 0;
+
+	if (r < 0 || !content)
+		return r;
+	for (i = 0; i < content->count; i++) {
+		const struct part *p = &content->parts[i];
+
+		if (p->kind != PART_RESPONSE ||
+		    pairing_lists(event_json(e, EVENT_LONG_RUNNING), p->id))
+			continue;
+		answer_in(content, i, p);
+		answer_all(open, p);
+	}
+	return content_has(content, PART_CALL) ? add_asking(open, e, &content) : 0;
+}
+
+static bool is_open(const struct asking *a, const struct part *p, bool long_running)
+{
+	return p->kind == PART_CALL &&
+	       pairing_lists(buf_span(&a->long_running), p->id) == long_running;
+}
+
+bool open_calls_wait(const struct open_calls *open)
+{
+	size_t n;
+	const struct asking *list = open_calls_list(open, &n);
+	size_t k;
+
+	for (; n > 0; n--, list++) {
+		for (k = 0; k < list->content->count; k++) {
+			if (is_open(list, &list->content->parts[k], true))
+				return true;
+		}
+	}
+	return false;
+}
+
+int asking_close(const struct asking *a, struct span response, struct content *to)
+{
+	size_t i;
+	int r = 0;
+
+	for (i = 0; r == 0 && i < a->content->count; i++) {
+		const struct part *p = &a->content->parts[i];
+
+		if (is_open(a, p, false))
+			r = content_add_function(to, PART_RESPONSE, p->id, p->name, response);
+	}
+	return r;
+}
+
+int pending_add(struct content *to, struct buf *pending, const char *id, const char *name)
+{
+	buf_char(pending, pending->len ? ',' : '[');
+	json_quote(pending, span_of(id));
+	return content_add_function(to, PART_RESPONSE, id, name, SPAN(PAIRING_PENDING));
+}
+
+void pending_put(struct event *e, struct buf *pending)
+{
+	if (!pending->len)
+		return;
+	buf_char(pending, ']');
+	e->text.failed |= pending->failed;
+	event_set_json(e, EVENT_LONG_RUNNING, buf_span(pending));
+}

@@ -1,0 +1,359 @@
+/*
+ * Pairing: see pairing.h.
+ *
+ * All calls and responses are listed where they stand: a response belongs to the
+ * last call before it that has its id. Contents are put out as they stand, without
+ * responses; those to its calls follow each. What is put out as it was is shared.
+ */
+#include "runner/history/pairing.h"
+
+#include "base/json_text.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* A call or a response. */
+struct link {
+	const char *id; /* NULL: none */
+	size_t entry;
+	size_t part;
+	bool is_call;
+	bool is_paired;            /* a response: there is the call */
+	const struct link *answer; /* of a call; NULL: none */
+};
+
+struct content *pairing_story(void)
+{
+	CLEANUP(content_free_p) struct content *story = content_new("user");
+	struct part *heading = story ? content_add(story, PART_TEXT) : NULL;
+
+	if (!heading)
+		return NULL;
+	buf_text(&heading->text, "For context:");
+	return heading->text.failed ? NULL : STEAL(&story);
+}
+
+static int tell_text(struct content *story, const char *format, const char *author,
+		     const char *name, struct span what)
+{
+	struct part *p = content_add(story, PART_TEXT);
+
+	if (!p)
+		return -ENOMEM;
+	buf_printf(&p->text, format, author, name);
+	buf_span_add(&p->text, what);
+	return buf_check(&p->text, NULL);
+}
+
+int pairing_tell(struct content *story, const char *author, const struct part *p)
+{
+	struct span json = span_of(p->json ? p->json : "");
+	struct part *copy;
+
+	if (p->thought)
+		return 0;
+	if (p->kind == PART_TEXT)
+		return tell_text(story, "[%s] said: %.0s", author, "", buf_span(&p->text));
+	if (p->kind == PART_CALL)
+		return tell_text(story, "[%s] called tool `%s` with parameters: ", author, p->name,
+				 json);
+	if (p->kind == PART_RESPONSE)
+		return tell_text(story, "[%s] `%s` tool returned result: ", author, p->name, json);
+	copy = content_add(story, p->kind);
+	return copy ? part_copy(copy, p) : -ENOMEM;
+}
+
+/* The list in the making. */
+struct pairing {
+	const struct entry *list;
+	size_t count;
+	const char *agent;
+	struct buf links; /* of struct link, as they stand */
+	size_t next;      /* of the links: the first of the next entry */
+};
+
+static struct link *links_of(const struct pairing *p, size_t *count)
+{
+	*count = p->links.len / sizeof(struct link);
+	return (struct link *)(void *)p->links.data;
+}
+
+static void pairing_release(struct pairing *p)
+{
+	buf_release(&p->links);
+}
+
+static const struct content *content_of(const struct pairing *p, const struct link *link)
+{
+	return p->list[link->entry].content;
+}
+
+static const struct part *part_of(const struct pairing *p, const struct link *link)
+{
+	return &content_of(p, link)->parts[link->part];
+}
+
+static void list_links_of(struct pairing *p, size_t entry)
+{
+	const struct content *c = p->list[entry].content;
+	size_t i;
+
+	for (i = 0; i < c->count; i++) {
+		const struct part *part = &c->parts[i];
+		struct link link = { .id = part->id && *part->id ? part->id : NULL,
+				     .entry = entry,
+				     .part = i,
+				     .is_call = part->kind == PART_CALL };
+
+		if (link.is_call || part->kind == PART_RESPONSE)
+			buf_add(&p->links, &link, sizeof link);
+	}
+}
+
+static int list_links(struct pairing *p)
+{
+	size_t i;
+
+	for (i = 0; i < p->count; i++) {
+		if (p->list[i].has_functions)
+			list_links_of(p, i);
+	}
+	return buf_check(&p->links, NULL);
+}
+
+/* Calls by their ids: the last one of each. It is made when an answer does not stand nearby. */
+struct table {
+	struct link **slots;
+	size_t size;   /* a power of two, and never full; 0: there is none yet */
+	size_t listed; /* links that it knows */
+};
+
+static struct link **slot_of(const struct table *t, const char *id)
+{
+	size_t at = span_hash(span_of(id)) & (t->size - 1);
+
+	while (t->slots[at] && strcmp(t->slots[at]->id, id) != 0)
+		at = (at + 1) & (t->size - 1);
+	return &t->slots[at];
+}
+
+static int table_init(struct table *t, size_t links)
+{
+	t->size = 2;
+	while (t->size < links * 2)
+		t->size *= 2;
+	t->slots = calloc(t->size, sizeof(struct link *));
+	return t->slots ? 0 : -ENOMEM;
+}
+
+/* The call far behind which a response stands; *out NULL: none. */
+static int find_far(struct table *t, struct link *links, size_t count, size_t response,
+		    struct link **out)
+{
+	int r = t->size ? 0 : table_init(t, count);
+
+	for (; r == 0 && t->listed < response; t->listed++) {
+		struct link *link = &links[t->listed];
+
+		if (link->is_call && link->id)
+			*slot_of(t, link->id) = link;
+	}
+	if (r == 0)
+		*out = *slot_of(t, links[response].id);
+	return r;
+}
+
+#define NEARBY 4 /* links */
+
+static struct link *find_nearby(struct link *links, size_t response)
+{
+	size_t end = response - MIN(response, NEARBY);
+	size_t i;
+
+	for (i = response; i-- > end;) {
+		if (links[i].is_call && links[i].id && !strcmp(links[i].id, links[response].id))
+			return &links[i];
+	}
+	return NULL;
+}
+
+static int match(struct pairing *p)
+{
+	size_t count;
+	struct link *links = links_of(p, &count);
+	struct table table = { 0 };
+	size_t i;
+	int r = 0;
+
+	for (i = 0; r == 0 && i < count; i++) {
+		struct link *call;
+
+		if (links[i].is_call || !links[i].id)
+			continue;
+		call = find_nearby(links, i);
+		if (!call)
+			r = find_far(&table, links, count, i, &call);
+		if (r == 0 && call) {
+			links[i].is_paired = true;
+			call->answer = &links[i];
+		}
+	}
+	free(table.slots);
+	return r;
+}
+
+/*
+ * What is left of a content without its responses. Those that have no call here are told.
+ * *story, *rest: NULL when there is nothing.
+ */
+static int take_out(const struct content *c, const struct link *links, const char *author,
+		    struct content **story, struct content **rest)
+{
+	CLEANUP(content_free_p) struct content *told = NULL;
+	CLEANUP(content_free_p) struct content *left = NULL;
+	size_t i;
+	int r = 0;
+
+	for (i = 0; r == 0 && i < c->count; i++) {
+		const struct part *part = &c->parts[i];
+		const struct link *link = NULL;
+		struct part *copy;
+
+		if (part->kind == PART_CALL || part->kind == PART_RESPONSE)
+			link = links++;
+		if (part->kind != PART_RESPONSE) {
+			if (!left)
+				left = content_new(c->role);
+			copy = left ? content_add(left, PART_TEXT) : NULL;
+			r = copy ? part_copy(copy, part) : -ENOMEM;
+		} else if (!link->is_paired && part->name) {
+			if (!told)
+				told = pairing_story();
+			r = told ? pairing_tell(told, author, part) : -ENOMEM;
+		}
+	}
+	*story = STEAL(&told);
+	*rest = STEAL(&left);
+	return r;
+}
+
+bool pairing_lists(struct span list, const char *id)
+{
+	CLEANUP(buf_release) struct buf listed = { 0 };
+	struct json_scan s = json_scan_of(list, 4, NULL);
+	bool first = true;
+
+	if (!list.len || !id || json_open(&s, '[') < 0)
+		return false;
+	while (json_item(&s, &first) == 1) {
+		buf_clear(&listed);
+		if (json_take_string(&s, &listed) < 0)
+			break;
+		if (span_is(buf_span(&listed), id))
+			return true;
+	}
+	return false;
+}
+
+static int add_answer(struct content *answers, const struct pairing *p, const struct link *call)
+{
+	const struct part *asked = part_of(p, call);
+	const struct part *answer = call->answer ? part_of(p, call->answer) : NULL;
+	struct span missing = SPAN("{\"error\":\"no result was recorded\"}");
+	struct part *copy;
+
+	if (!answer || !answer->name) {
+		if (pairing_lists(p->list[call->entry].long_running, call->id))
+			missing = SPAN(PAIRING_PENDING);
+		return content_add_function(answers, PART_RESPONSE, asked->id, asked->name,
+					    missing);
+	}
+	copy = content_add(answers, PART_RESPONSE);
+	return copy ? part_copy(copy, answer) : -ENOMEM;
+}
+
+/* The content that already is the answers to these links, calls in their order; or NULL. */
+static struct content *find_answers(const struct pairing *p, const struct link *calls, size_t n)
+{
+	const struct link *first = calls->answer; /* NULL in a response */
+	struct content *c = first ? p->list[first->entry].content : NULL;
+	size_t i;
+
+	if (!c || c->count != n || !c->role || strcmp(c->role, "user") != 0)
+		return NULL;
+	for (i = 0; i < n; i++) {
+		const struct link *answer = calls[i].answer;
+
+		if (!answer || answer->entry != first->entry || answer->part != i ||
+		    !c->parts[i].name)
+			return NULL;
+	}
+	return c;
+}
+
+/* Behind the calls among these links of a content. */
+static int put_answers(const struct pairing *p, const struct link *links, size_t n,
+		       struct history *out)
+{
+	struct content *found = find_answers(p, links, n);
+	CLEANUP(content_free_p)
+	struct content *answers = found ? content_ref(found) : content_new("user");
+	size_t i;
+	int r = answers ? 0 : -ENOMEM;
+
+	for (i = 0; r == 0 && !found && i < n; i++)
+		r = links[i].is_call ? add_answer(answers, p, &links[i]) : 0;
+	return r < 0 ? r : history_add(out, STEAL(&answers));
+}
+
+/* An entry with calls or responses: these n links. */
+static int put_linked(const struct pairing *p, const struct entry *e, const struct link *links,
+		      size_t n, struct history *out)
+{
+	CLEANUP(content_free_p) struct content *story = NULL;
+	CLEANUP(content_free_p) struct content *rest = NULL;
+	size_t calls = 0;
+	size_t i;
+	int r = 0;
+
+	for (i = 0; i < n; i++)
+		calls += links[i].is_call;
+	if (calls == n)
+		rest = content_ref(e->content);
+	else
+		r = take_out(e->content, links, e->by_user ? "user" : p->agent, &story, &rest);
+	if (r == 0 && story)
+		r = history_add(out, STEAL(&story));
+	if (r < 0 || !rest || content_is_empty(rest))
+		return r;
+	r = history_add(out, STEAL(&rest));
+	return r < 0 || !calls ? r : put_answers(p, links, n, out);
+}
+
+static int put_entry(struct pairing *p, size_t i, struct history *out)
+{
+	const struct entry *e = &p->list[i];
+	size_t count;
+	const struct link *links = links_of(p, &count);
+	size_t first = p->next;
+
+	while (p->next < count && links[p->next].entry == i)
+		p->next++;
+	if (p->next == first)
+		return history_add(out, content_ref(e->content));
+	return put_linked(p, e, links + first, p->next - first, out);
+}
+
+int pairing_put(const struct entry *list, size_t count, const char *agent, struct history *out)
+{
+	CLEANUP(pairing_release)
+	struct pairing p = { .list = list, .count = count, .agent = agent };
+	size_t i;
+	int r = list_links(&p);
+
+	if (r == 0)
+		r = match(&p);
+	for (i = 0; r == 0 && i < count; i++)
+		r = put_entry(&p, i, out);
+	return r;
+}

@@ -1,0 +1,167 @@
+/*
+ * Select: see speaker.h.
+ */
+#include "runner/history/speaker.h"
+
+#include "runner/history/past.h"
+
+#include <errno.h>
+
+/* A way back through the log. */
+struct way {
+	struct rewound rewound;
+	int (*take)(struct way *w, const struct past_line *picked, struct span line);
+
+	/* The last author. */
+	const char *invocation; /* whose events do not count, or NULL */
+	select_fn *accepts;
+	void *arg;
+	struct buf asked; /* authors that were, each with a NUL */
+
+	/* The caller. */
+	const char *id;
+	struct buf token; /* the id as it stands in a line */
+
+	/* What is found. */
+	struct buf *author;
+	struct buf *branch;
+	struct buf *line;
+	int answer; /* of accepts, when it ends the way */
+};
+
+static void way_release(struct way *w)
+{
+	rewound_release(&w->rewound);
+	buf_release(&w->asked);
+	buf_release(&w->token);
+}
+
+static int take_line(void *arg, uint64_t at, struct span text)
+{
+	struct way *w = arg;
+	CLEANUP(buf_release) struct buf invocation = { 0 };
+	struct past_line picked = { 0 };
+	int r;
+
+	if (w->token.len &&
+	    !memmem(text.data, text.len, w->token.data, w->token.len)) /* most lines */
+		return 0;
+	r = past_pick(text, &picked);
+	if (r == 0)
+		r = json_unquote(picked.invocation, &invocation);
+	if (r < 0 || rewound_hides(&w->rewound, buf_span(&invocation), at))
+		return r;
+	if (w->invocation && span_is(buf_span(&invocation), w->invocation))
+		return 0;
+	return w->take(w, &picked, text);
+}
+
+static int walk(struct way *w, struct store *st, struct ref session, struct err *err)
+{
+	struct scope_info info;
+	int r = scope_stat(st, session, &info, err);
+
+	if (r == 0)
+		r = rewound_load(&w->rewound, st, session, &info, err);
+	if (r == 0)
+		r = session_lines_back(st, session, 0, info.log_size, take_line, w, err);
+	if (r < 0 && err && !err->code)
+		return err_set(err, r, "the log of the session cannot be read");
+	return r;
+}
+
+static bool was_asked(const struct way *w, const char *author)
+{
+	size_t at = 0;
+
+	while (at < w->asked.len) {
+		if (!strcmp(w->asked.data + at, author))
+			return true;
+		at += strlen(w->asked.data + at) + 1;
+	}
+	return false;
+}
+
+static int take_author(struct way *w, const struct past_line *picked, struct span line)
+{
+	CLEANUP(buf_release) struct buf author = { 0 };
+	int r = json_unquote(picked->author, &author);
+
+	(void)line;
+	if (r < 0 || !buf_cstr(&author))
+		return r < 0 ? r : -ENOMEM;
+	if (!strcmp(author.data, "user") || was_asked(w, author.data))
+		return 0;
+	buf_add(&w->asked, author.data, author.len + 1);
+	if (w->asked.failed)
+		return -ENOMEM;
+	w->answer = w->accepts(w->arg, author.data);
+	if (w->answer == 1)
+		buf_span_add(w->author, buf_span(&author));
+	return w->answer != 0;
+}
+
+int select_last_author(struct store *st, struct ref session, const struct turn_info *turn,
+		       select_fn *accepts, void *arg, struct buf *author, struct err *err)
+{
+	CLEANUP(way_release)
+	struct way w = { .take = take_author,
+			 .invocation = turn ? turn->invocation : NULL,
+			 .accepts = accepts,
+			 .arg = arg,
+			 .author = author };
+	int r = walk(&w, st, session, err);
+
+	if (r < 0)
+		return r;
+	return w.answer < 0 ? w.answer : buf_check(author, err);
+}
+
+/* 1: the line calls. */
+static int has_call(const struct way *w, const struct past_line *picked)
+{
+	CLEANUP(content_free_p) struct content *content = NULL;
+	int r = picked->content.len ? content_from_stored(picked->content, &content) : 0;
+	size_t i;
+
+	for (i = 0; r == 0 && content && i < content->count; i++) {
+		const struct part *p = &content->parts[i];
+
+		if (p->kind == PART_CALL && p->id && !strcmp(p->id, w->id))
+			return 1;
+	}
+	return r;
+}
+
+static int take_caller(struct way *w, const struct past_line *picked, struct span line)
+{
+	int r = has_call(w, picked);
+
+	if (r <= 0)
+		return r;
+	r = json_unquote(picked->author, w->author);
+	if (r == 0 && picked->branch.len)
+		r = json_unquote(picked->branch, w->branch);
+	buf_span_add(w->line, line);
+	return r < 0 ? r : 1;
+}
+
+int select_caller(struct store *st, struct ref session, const char *call_id, struct buf *author,
+		  struct buf *branch, struct buf *line, struct err *err)
+{
+	CLEANUP(way_release)
+	struct way w = {
+		.take = take_caller, .id = call_id, .author = author, .branch = branch, .line = line
+	};
+	int r;
+
+	json_quote(&w.token, span_of(call_id));
+	r = buf_check(&w.token, err);
+	if (r == 0)
+		r = walk(&w, st, session, err);
+	if (r == 0)
+		return err_set(err, -ENOENT, "no event has the function call '%.100s'", call_id);
+	if (r > 0)
+		r = buf_check(line, err);
+	return r;
+}

@@ -1,0 +1,125 @@
+/*
+ * Contexts: what a program that the runner waits for sees, and may change.
+ *
+ * While the program runs, turns/<n>/context/<name>/ in the mount shows its
+ * context, and $ADK_CONTEXT names that directory. Changes of state are kept in
+ * the context's view, files that are saved in its artifacts/ by whoever serves
+ * the mount; both become part of the event of the call when the program
+ * succeeded, and come to nothing otherwise.
+ */
+#ifndef RUNNER_LIVE_CONTEXT_H
+#define RUNNER_LIVE_CONTEXT_H
+
+#include "runner/live/state.h"
+#include "store/artifact/artifact.h"
+
+#include <stdatomic.h>
+
+/* Each shows what those before it do, and more. */
+enum context_kind {
+	CONTEXT_READONLY, /* a toolset's program: who asks, in what session */
+	CONTEXT_CALLBACK, /* and state/, artifacts/ */
+	CONTEXT_TOOL,     /* and function_call_id, args.json, actions.json, memory/ */
+};
+
+struct context {
+	/* fixed */
+	struct contexts *all;
+	struct store *store;
+	enum context_kind kind;
+	struct ref session;
+	uint64_t turn;   /* its number in the session */
+	uint64_t number; /* of the directory: of store_new_number() */
+	uint64_t stamp;  /* ns; when it was made */
+	char *name;      /* below context/; unique in the turn */
+	char *invocation;
+	char *agent;
+	char *app_id;
+	char *user_id;
+	char *session_id;
+	char *call_id;           /* CONTEXT_TOOL */
+	struct buf user_content; /* canonical JSON of the turn's message */
+	struct buf args;         /* CONTEXT_TOOL: canonical JSON */
+	struct stateview *state; /* its own changes on top of what its agent sees */
+
+	atomic_uint refs;
+	atomic_bool has_ended; /* nothing that is changed now counts */
+	struct context *next;  /* guarded by contexts.lock, as is the next one */
+	unsigned users;        /* requests that are under way: it does not end before they do */
+
+	struct mutex lock;
+	struct buf actions GUARDED_BY(lock); /* canonical object */
+	json_t *items GUARDED_BY(lock);      /* state key -> number of its file */
+};
+
+/* What fills in a new one; all borrowed. */
+struct context_spec {
+	enum context_kind kind;
+	struct ref session;
+	uint64_t turn;
+	const char *name;
+	const char *invocation;
+	const char *agent;
+	const char *call_id;
+	struct span user_content;
+	struct span args;
+	struct stateview *below;
+};
+
+/* All that are open. */
+struct contexts {
+	struct store *store;
+	struct mutex lock;
+	struct context *first GUARDED_BY(lock);
+	struct cond idle; /* one has no users any more */
+};
+
+void contexts_init(struct contexts *all, struct store *st);
+void contexts_release(struct contexts *all);
+
+/* Open one; one reference is the caller's, who ends it. */
+MUST_CHECK int context_open(struct contexts *all, const struct context_spec *spec,
+			    struct context **out, struct err *err);
+
+/*
+ * Nobody finds it any more, nor uses it: waits for requests that are under way. Drops the
+ * caller's reference.
+ */
+void context_end(struct contexts *all, struct context *c);
+
+struct context *context_ref(struct context *c);
+void context_unref(struct context *c); /* NULL is fine */
+DEFINE_CLEANUP(struct context, context_unref);
+
+/* One reference, or NULL. */
+struct context *context_find(struct contexts *all, struct ref session, uint64_t turn,
+			     const char *name);
+
+/*
+ * For a request that looks at its state or changes something: it does not end before
+ * context_leave(). NULL: it has ended.
+ */
+struct context *context_use(struct contexts *all, uint64_t number);
+void context_leave(struct context *c); /* NULL is fine */
+DEFINE_CLEANUP(struct context, context_leave);
+
+/* Those of a turn, numbers above `after` only, in their order. Not 0 from fn ends it. */
+typedef int context_fn(void *arg, struct context *c);
+MUST_CHECK int context_list(struct contexts *all, struct ref session, uint64_t turn, uint64_t after,
+			    context_fn *fn, void *arg);
+
+/*
+ * actions.json. Writing: an object with transferToAgent (text), escalate and
+ * skipSummarization (true or false), in either spelling; it replaces what there was.
+ * -EINVAL with the reason.
+ */
+MUST_CHECK int context_actions(struct context *c, struct buf *out);
+MUST_CHECK int context_set_actions(struct context *c, struct span json, struct err *err);
+
+/* Whether it may be written: -ENODATA not yet, more may follow. clean (NULL is fine) gets it. */
+MUST_CHECK int context_check_actions(struct span json, struct buf *clean, struct err *err);
+
+/* The number by which the file of a state key goes; the same each time. 0: no memory. */
+uint64_t context_item(struct context *c, struct span key);
+
+#endif

@@ -1,0 +1,100 @@
+/*
+ * Pumps: a thread that talks to the program of an MCP link.
+ *
+ * It moves bytes between the program's pipes and us: it writes the lines that
+ * wait, takes lines from standard output and hands each answer to whoever
+ * waits for its id, keeps the end of standard error, and sees the program end.
+ * Nobody else reads or writes the pipes, so a slow call holds up no other, and
+ * a program that does not read holds up nobody. The thread also starts the
+ * program: a sandbox ends with the thread that made it.
+ */
+#ifndef RUNNER_MCP_PUMP_H
+#define RUNNER_MCP_PUMP_H
+
+#include "base/mutex.h"
+#include "runner/mcp/link.h"
+#include "runner/process/child.h"
+
+/* A request that waits for its answer. */
+struct mcp_waiter {
+	/* set by the caller */
+	uint64_t id;
+	struct cancel done; /* fired when the answer is there, or none will come */
+	uint64_t patience;  /* ns; progress moves the deadline so far from then */
+	uint64_t deadline;  /* monotonic; guarded by the pump's lock once it was sent */
+	uint64_t last;      /* where the deadline stops */
+
+	/* the result, once it is done */
+	struct buf answer;
+	int failure; /* -EPIPE: the program ended; -EPROTO, -EFBIG: no valid answer; -ENOMEM */
+
+	struct mcp_waiter *next;
+};
+
+enum mcp_phase {
+	MCP_SERVING,
+	MCP_CLOSED, /* standard input closed: it should end by itself */
+	MCP_ENDING, /* had its TERM */
+	MCP_KILLED, /* had its KILL: no limit */
+};
+
+struct mcp_pump {
+	struct mcp_link *link;
+	pthread_t thread;
+	int wake; /* an eventfd: something is new for the thread */
+
+	const struct mcp_home *home;
+
+	struct mutex lock;
+	struct cond up;                     /* it is known whether the program started */
+	bool is_up GUARDED_BY(lock);        /* so it is, and: */
+	int start_failure GUARDED_BY(lock); /* 0: it did */
+	struct err start_reason GUARDED_BY(lock);
+	struct mcp_waiter *waiters GUARDED_BY(lock);
+	struct buf unsent GUARDED_BY(lock);
+	bool stopping GUARDED_BY(lock); /* nothing can be sent any more */
+	bool ended GUARDED_BY(lock);
+	struct buf last_words GUARDED_BY(lock); /* how it ended, once it has */
+
+	/* of the thread */
+	struct child child;
+	enum mcp_phase phase;
+	uint64_t deadline; /* of the phase */
+	struct buf sending;
+	size_t sent;
+	struct buf in;      /* an unfinished line */
+	struct buf in_head; /* of a line that is too long: its start; `in` has its end then */
+	struct buf stderr_text;
+};
+
+/* Start the program and the thread. -errno with err: there is nothing to free then. */
+MUST_CHECK int mcp_pump_start(struct mcp_pump *pump, struct mcp_link *link,
+			      const struct mcp_home *home, struct err *err);
+
+/*
+ * Queue a message, and w (or NULL), which then belongs to the pump until
+ * mcp_pump_leave(). -EPIPE: it has ended or is ending; -EBUSY: the program
+ * does not read; -ENOMEM.
+ */
+int mcp_pump_send(struct mcp_pump *pump, struct span message, struct mcp_waiter *w);
+
+/* Milliseconds until the waiter's deadline; 0: it is over. */
+int mcp_pump_left(struct mcp_pump *pump, struct mcp_waiter *w);
+
+/* Nobody waits any more. True: it was done before. */
+bool mcp_pump_leave(struct mcp_pump *pump, struct mcp_waiter *w);
+
+/* Start to end the program. */
+void mcp_pump_stop(struct mcp_pump *pump);
+
+/* Whether nothing can be sent any more; whether the program has ended, too. */
+bool mcp_pump_is_over(struct mcp_pump *pump);
+bool mcp_pump_has_ended(struct mcp_pump *pump);
+
+/* How it ended, "ended with exit status 3: its last line", appended. */
+void mcp_pump_say(struct mcp_pump *pump, struct buf *out);
+
+/* End the program, wait for that, and free what the pump holds. */
+void mcp_pump_release(struct mcp_pump *pump);
+
+#endif

@@ -1,0 +1,472 @@
+/*
+ * MCP servers: see mcp.h. Inside the gate one of those who ask connects, or
+ * lists the tools; the others wait for the outcome.
+ */
+#include "base/clock.h"
+#include "base/json_text.h"
+#include "base/mutex.h"
+#include "runner/mcp/gate.h"
+#include "runner/mcp/list.h"
+#include "runner/mcp/message.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+struct mcp_server {
+	/* fixed */
+	const struct mcp_params *params;
+	struct mcp_home home;
+	struct mcp_gate gate;
+
+	struct mutex lock;
+	struct mcp_link *link GUARDED_BY(lock);    /* in use; NULL: none yet */
+	struct mcp_link *retired GUARDED_BY(lock); /* over, or on their way */
+	uint64_t numbers GUARDED_BY(lock);
+	struct mcp_list *list GUARDED_BY(lock); /* the latest, or NULL */
+};
+
+/* Links */
+
+static void retire_locked(struct mcp_server *server, struct mcp_link *link) REQUIRES(server->lock)
+{
+	link->next = server->retired;
+	server->retired = link;
+}
+
+/* The link that can be asked, in use by the caller then; NULL: there is none. */
+static struct mcp_link *find_link(struct mcp_server *server)
+{
+	struct mcp_link *link;
+
+	mutex_lock(&server->lock);
+	link = server->link;
+	if (link && link->transport->is_over(link)) {
+		retire_locked(server, link);
+		server->link = NULL;
+		link = NULL;
+	}
+	if (link)
+		link->users++;
+	mutex_unlock(&server->lock);
+	return link;
+}
+
+static void put_link(struct mcp_server *server, struct mcp_link *link)
+{
+	mutex_lock(&server->lock);
+	link->users--;
+	mutex_unlock(&server->lock);
+}
+
+/* One that is retired, that nobody uses and that has ended: the caller's now. NULL: none. */
+static struct mcp_link *take_ended(struct mcp_server *server)
+{
+	struct mcp_link **at;
+	struct mcp_link *link;
+
+	mutex_lock(&server->lock);
+	for (at = &server->retired; (link = *at); at = &link->next) {
+		if (!link->users && link->transport->has_ended(link))
+			break;
+	}
+	if (link)
+		*at = link->next;
+	mutex_unlock(&server->lock);
+	return link;
+}
+
+static void free_ended(struct mcp_server *server)
+{
+	struct mcp_link *link;
+
+	while ((link = take_ended(server)))
+		link->transport->free(link);
+}
+
+static void adopt(struct mcp_server *server, struct mcp_link *link, bool is_good)
+{
+	mutex_lock(&server->lock);
+	link->number = ++server->numbers;
+	if (is_good) {
+		link->users = 1;
+		server->link = link;
+	} else {
+		retire_locked(server, link);
+	}
+	mutex_unlock(&server->lock);
+}
+
+typedef int agree_fn(struct mcp_link *link, struct cancel *cancel, struct err *err);
+
+/* Inside the gate, until a deadline (monotonic ns). *out is in use by the caller. */
+static int connect_by(struct mcp_server *server, agree_fn *agree, uint64_t deadline,
+		      struct cancel *cancel, struct mcp_link **out, struct err *err)
+{
+	struct mcp_link *link;
+	int r;
+
+	free_ended(server);
+	r = server->params->transport->open(server->params, &server->home, &link, err);
+	if (r < 0)
+		return r;
+	link->agree_by = deadline;
+	r = agree(link, cancel, err);
+	adopt(server, link, r == 0);
+	if (r < 0)
+		link->transport->stop(link);
+	else
+		*out = link;
+	return r;
+}
+
+/* Some servers give up when the first that they hear is not what they know. */
+static int connect_server(struct mcp_server *server, struct cancel *cancel, struct mcp_link **out,
+			  struct err *err)
+{
+	uint64_t patience = mcp_patience(server->params) * (uint64_t)NSEC_PER_MSEC;
+	uint64_t deadline = clock_monotonic() + patience;
+	int r = connect_by(server, mcp_agree, deadline, cancel, out, err);
+
+	if (r == -EPIPE || r == -ESTALE || r == -ECONNRESET)
+		r = connect_by(server, mcp_agree_legacy, deadline, cancel, out, err);
+	return r == -ESTALE ? -EPIPE : r;
+}
+
+static int get_link(struct mcp_server *server, struct cancel *cancel, struct mcp_link **out,
+		    struct err *err)
+{
+	uint64_t failures = mcp_gate_failures(&server->gate);
+	struct err reason = { 0 };
+	int r = 0;
+
+	*out = find_link(server);
+	if (*out)
+		return 0;
+	r = mcp_gate_enter(&server->gate, cancel, err);
+	if (r < 0)
+		return r;
+	*out = find_link(server);
+	if (!*out)
+		r = mcp_gate_outcome(&server->gate, failures, &reason);
+	if (!*out && r == 0) {
+		r = connect_server(server, cancel, out, &reason);
+		if (r < 0)
+			mcp_gate_fail(&server->gate, r, &reason);
+	}
+	mcp_gate_leave(&server->gate);
+	if (r < 0 && err)
+		*err = reason;
+	return r;
+}
+
+/* Lists */
+
+/* A reference to the list if it is good for this link. NULL: not. */
+static struct mcp_list *find_list(struct mcp_server *server, const struct mcp_link *link)
+{
+	struct mcp_list *list = NULL;
+	uint64_t now = clock_monotonic();
+
+	mutex_lock(&server->lock);
+	if (server->list && server->list->number == link->number && now < server->list->until &&
+	    !atomic_load(&link->tools_changed))
+		list = mcp_list_ref(server->list);
+	mutex_unlock(&server->lock);
+	return list;
+}
+
+static void keep_list(struct mcp_server *server, struct mcp_list *list)
+{
+	struct mcp_list *before;
+
+	mutex_lock(&server->lock);
+	before = server->list;
+	server->list = mcp_list_ref(list);
+	mutex_unlock(&server->lock);
+	mcp_list_unref(before);
+}
+
+/* Inside the gate. */
+static int read_list(struct mcp_server *server, struct mcp_link *link, struct cancel *cancel,
+		     struct mcp_list **out, struct err *err)
+{
+	int r;
+
+	if (link->transport->listen)
+		link->transport->listen(link);
+	/* First: what changes from here on is not in the list. */
+	atomic_store(&link->tools_changed, false);
+	r = mcp_list_read(link, cancel, out, err);
+	if (r == 0)
+		keep_list(server, *out);
+	else
+		atomic_store(&link->tools_changed, true);
+	return r;
+}
+
+static int list_over(struct mcp_server *server, struct mcp_link *link, struct cancel *cancel,
+		     struct mcp_list **out, struct err *err)
+{
+	uint64_t failures = mcp_gate_failures(&server->gate);
+	struct err reason = { 0 };
+	int r = 0;
+
+	*out = find_list(server, link);
+	if (*out)
+		return 0;
+	r = mcp_gate_enter(&server->gate, cancel, err);
+	if (r < 0)
+		return r;
+	*out = find_list(server, link);
+	if (!*out)
+		r = mcp_gate_outcome(&server->gate, failures, &reason);
+	if (!*out && r == 0) {
+		r = read_list(server, link, cancel, out, &reason);
+		if (r < 0)
+			mcp_gate_fail(&server->gate, r, &reason);
+	}
+	mcp_gate_leave(&server->gate);
+	if (r < 0 && err)
+		*err = reason;
+	return r;
+}
+
+static int get_list(struct mcp_server *server, struct cancel *cancel, struct mcp_list **out,
+		    struct err *err)
+{
+	struct mcp_link *link;
+	int tries;
+	int r = -ESTALE;
+
+	for (tries = 0; tries < 2 && r == -ESTALE; tries++) {
+		r = get_link(server, cancel, &link, err);
+		if (r < 0)
+			return r;
+		r = list_over(server, link, cancel, out, err);
+		put_link(server, link);
+	}
+	return r;
+}
+
+int mcp_tools(struct mcp_server *server, struct cancel *cancel, mcp_tool_fn *fn, void *arg,
+	      struct err *err)
+{
+	CLEANUP(mcp_list_unref_p) struct mcp_list *list = NULL;
+	size_t i;
+	int r = get_list(server, cancel, &list, err);
+
+	for (i = 0; r == 0 && i < list->n; i++)
+		r = fn(arg, &list->tools[i]);
+	return r;
+}
+
+json_t *mcp_warnings(struct mcp_server *server)
+{
+	CLEANUP(mcp_list_unref_p) struct mcp_list *list = NULL;
+
+	mutex_lock(&server->lock);
+	list = mcp_list_ref(server->list);
+	mutex_unlock(&server->lock);
+	return list ? json_deep_copy(list->warnings) : json_array();
+}
+
+/* Calls */
+
+/* A member of a result, unless it is the protocol's own. */
+static int copy_member(void *arg, struct span key, struct span value)
+{
+	struct buf *out = arg;
+
+	if (span_is(key, "_meta") || span_is(key, "resultType"))
+		return 0;
+	if (out->data[out->len - 1] != '{')
+		buf_char(out, ',');
+	json_quote(out, key);
+	buf_char(out, ':');
+	buf_span_add(out, value);
+	return buf_check(out, NULL);
+}
+
+static int copy_result(struct span result, struct buf *out, struct err *err)
+{
+	buf_char(out, '{');
+	if (buf_check(out, NULL) < 0 || json_each(result, copy_member, out) < 0)
+		return err_nomem(err);
+	buf_char(out, '}');
+	return buf_check(out, err);
+}
+
+/*
+ * What a result says about itself. 0: it is complete; 1: ask again with the
+ * state that was put behind `members`; -EPROTO.
+ */
+static int judge_result(const struct mcp_link *link, struct span result, struct buf *members,
+			struct err *err)
+{
+	struct span type;
+	struct span value;
+
+	if (atomic_load(&link->era) == MCP_LEGACY || json_member(result, "resultType", &type) < 0 ||
+	    span_is(type, "\"complete\""))
+		return 0;
+	if (!span_is(type, "\"input_required\""))
+		return mcp_fail(link->params, err, -EPROTO, "gave a result of an unknown type");
+	if (json_member(result, "inputRequests", &value) == 0 ||
+	    json_member(result, "requestState", &value) < 0)
+		return mcp_fail(link->params, err, -EPROTO,
+				"asks for input in the middle of a call");
+	buf_text(members, ",\"requestState\":");
+	buf_span_add(members, value);
+	return buf_check(members, err) < 0 ? -ENOMEM : 1;
+}
+
+struct call {
+	const char *name;
+	struct span args; /* canonical */
+	unsigned timeout_ms;
+	struct buf members; /* of params */
+	struct buf *result;
+};
+
+static int ask(struct mcp_link *link, const struct call *call, const struct mcp_list *list,
+	       struct mcp_request *rq, struct cancel *cancel, struct err *err)
+{
+	const struct mcp_tool *tool = mcp_list_find(list, call->name);
+	int r;
+
+	*rq = (struct mcp_request){
+		.method = "tools/call",
+		.members = buf_span(&call->members),
+		.name = call->name,
+		.schema = tool ? tool->parameters : NULL,
+		.args = call->args,
+		.timeout_ms = call->timeout_ms ? call->timeout_ms : MCP_CALL_MS,
+	};
+	r = link->transport->request(link, rq, cancel, err);
+	return r == -EREMOTEIO ? mcp_refused(link, rq, err) : r;
+}
+
+static int call_over(struct mcp_link *link, struct call *call, const struct mcp_list *list,
+		     struct cancel *cancel, struct err *err)
+{
+	size_t plain = call->members.len;
+	int rounds;
+
+	for (rounds = 0; rounds <= MCP_ROUNDS_MAX; rounds++) {
+		CLEANUP(mcp_request_release) struct mcp_request rq = { 0 };
+		int r = ask(link, call, list, &rq, cancel, err);
+
+		call->members.len = plain;
+		if (r < 0)
+			return r;
+		r = judge_result(link, buf_span(&rq.result), &call->members, err);
+		if (r < 0)
+			return r;
+		if (r == 0)
+			return copy_result(buf_span(&rq.result), call->result, err);
+	}
+	return mcp_fail(link->params, err, -EPROTO, "wants to be called again and again");
+}
+
+/* Over a link that knows us; the second try is for a call that the first did not reach. */
+static int call_server(struct mcp_server *server, struct call *call, struct cancel *cancel,
+		       struct err *err)
+{
+	struct mcp_link *link;
+	int tries;
+	int r = -ESTALE;
+
+	for (tries = 0; tries < 2 && r == -ESTALE; tries++) {
+		CLEANUP(mcp_list_unref_p) struct mcp_list *list = NULL;
+
+		r = get_link(server, cancel, &link, err);
+		if (r < 0)
+			return r;
+		mutex_lock(&server->lock);
+		list = mcp_list_ref(server->list);
+		mutex_unlock(&server->lock);
+		r = call_over(link, call, list, cancel, err);
+		put_link(server, link);
+	}
+	return r;
+}
+
+int mcp_call(struct mcp_server *server, const char *server_name, struct span args,
+	     unsigned timeout_ms, struct cancel *cancel, struct buf *result, struct err *err)
+{
+	CLEANUP(buf_release) struct buf text = { 0 };
+	CLEANUP(buf_release) struct buf found = { 0 };
+	struct call call = { .name = server_name, .timeout_ms = timeout_ms, .result = &found };
+	int r = json_canonical_text(args.len ? args : SPAN("{}"), JSON_DEPTH_FREE, &text, err);
+
+	if (r < 0)
+		return r == -ENODATA ? -EINVAL : r;
+	if (text.data[0] != '{')
+		return err_set(err, -EINVAL, "the arguments have to be an object");
+	call.args = buf_span(&text);
+	buf_text(&call.members, "\"name\":");
+	json_quote_lossy(&call.members, span_of(server_name));
+	buf_text(&call.members, ",\"arguments\":");
+	buf_span_add(&call.members, call.args);
+	r = buf_check(&call.members, err);
+	if (r == 0)
+		r = call_server(server, &call, cancel, err);
+	buf_release(&call.members);
+	if (r < 0)
+		return r;
+	buf_span_add(result, buf_span(&found));
+	return buf_check(result, err);
+}
+
+/* Life */
+
+struct mcp_server *mcp_server_new(const struct mcp_params *params, const char *folder)
+{
+	struct mcp_server *server = calloc(1, sizeof *server);
+
+	if (!server)
+		return NULL;
+	server->params = params;
+	server->home.folder = folder;
+	if (mcp_gate_init(&server->gate) < 0) {
+		free(server);
+		return NULL;
+	}
+	mutex_init(&server->lock);
+	return server;
+}
+
+void mcp_server_enclose(struct mcp_server *server, const struct sandbox *sandbox,
+			const char *agents)
+{
+	server->home.sandbox = sandbox;
+	server->home.agents = agents;
+}
+
+/* All are asked to end before the first is waited for. */
+static void end_links(struct mcp_link *list)
+{
+	struct mcp_link *link;
+
+	for (link = list; link; link = link->next)
+		link->transport->stop(link);
+	while ((link = list)) {
+		list = link->next;
+		link->transport->free(link);
+	}
+}
+
+void mcp_server_free(struct mcp_server *server)
+{
+	if (!server)
+		return;
+	mutex_lock(&server->lock);
+	if (server->link)
+		retire_locked(server, server->link);
+	mutex_unlock(&server->lock);
+	end_links(server->retired);
+	mcp_list_unref(server->list);
+	mutex_release(&server->lock);
+	mcp_gate_release(&server->gate);
+	free(server);
+}

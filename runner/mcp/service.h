@@ -1,0 +1,61 @@
+/*
+ * Services: MCP servers behind a URL, and the messages to them that need no
+ * answer.
+ */
+#ifndef RUNNER_MCP_SERVICE_H
+#define RUNNER_MCP_SERVICE_H
+
+#include "base/mutex.h"
+#include "base/net/http.h"
+#include "runner/mcp/link.h"
+
+#define MCP_EVENT_STREAM "text/event-stream"
+#define MCP_SESSION_MAX  sizeof((struct http_answer *)0)->session
+
+struct mcp_listener;
+struct mcp_message;
+
+struct mcp_service {
+	struct mcp_link link;
+
+	/* of listen.c, whose callers take turns */
+	struct mcp_listener *listener; /* NULL: none */
+	uint64_t listen_at;            /* monotonic ns: no other before */
+
+	struct mutex lock;
+	char session[MCP_SESSION_MAX] GUARDED_BY(lock); /* "": none */
+	bool over GUARDED_BY(lock);
+};
+
+/* The session's id, "" without one. out has MCP_SESSION_MAX bytes. */
+void mcp_service_session(struct mcp_service *s, char *out);
+
+/* Until a connection stands, in milliseconds. */
+unsigned mcp_service_connect_ms(const struct mcp_params *params);
+
+/* Whether an answer is a stream of events. */
+bool mcp_service_streams(const struct http_answer *answer);
+
+/* Nothing can be asked over this link any more. */
+void mcp_service_over(struct mcp_service *s);
+
+/* Give a request the address and the headers that all have. -ENOMEM; -E2BIG; -EINVAL. */
+MUST_CHECK int mcp_service_prepare(const struct mcp_service *s, const char *session,
+				   struct http_request *http);
+
+/*
+ * Send what needs no answer, by POST or another method, within ms. *status is
+ * 0 when none came. -errno as http_send() has them.
+ */
+MUST_CHECK int mcp_service_tell(struct mcp_service *s, const char *method, struct span message,
+				unsigned ms, struct cancel *cancel, int *status, struct err *err);
+
+/* The same when the turn is over already, and nobody wants to know how it went. */
+void mcp_service_tell_last(struct mcp_service *s, const char *method, struct span message,
+			   unsigned ms);
+
+/* Answer a request of the server, as a client without capabilities does. */
+void mcp_service_reply(struct mcp_service *s, const struct mcp_message *request,
+		       struct cancel *cancel);
+
+#endif

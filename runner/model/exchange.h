@@ -1,0 +1,42 @@
+/*
+ * Exchanges: the answer to one attempt, on its way through framing and decoder
+ * into the reply.
+ */
+#ifndef RUNNER_MODEL_EXCHANGE_H
+#define RUNNER_MODEL_EXCHANGE_H
+
+#include "base/net/stream.h"
+#include "runner/model/ask.h"
+
+#define MODEL_HEAD_MAX 120 /* bytes of a body that is no answer, for its error */
+
+struct model_exchange {
+	const struct model_provider *provider;
+	struct model_reply *reply; /* borrowed, and so is err */
+	void *decoder;
+	struct stream stream;
+	bool started; /* the first byte that is not blank has come */
+	bool heard;   /* an event has come */
+	size_t taken;
+	char head[MODEL_HEAD_MAX + 1]; /* how the body begins */
+	struct err *err;
+};
+
+/* -ENOMEM. To be released in any case. */
+MUST_CHECK int model_exchange_init(struct model_exchange *x, const struct model_provider *provider,
+				   struct model_reply *reply, struct err *err);
+void model_exchange_release(struct model_exchange *x);
+
+/* Take a piece of the body of a 2xx answer; arg is the exchange. An http_body_fn. */
+int model_exchange_piece(void *arg, struct span piece);
+
+/*
+ * That body is over, r says how. A connection that broke after the end marker
+ * does no harm; before it, the break is what people should read.
+ */
+MUST_CHECK int model_exchange_close(struct model_exchange *x, int r);
+
+/* Whether the connection broke, or fell silent, in the middle of an answer. */
+bool model_exchange_broke(int r);
+
+#endif

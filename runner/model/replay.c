@@ -1,0 +1,50 @@
+/*
+ * The provider "replay": answers that other providers gave, from a cassette.
+ *
+ * "replay/FILE" is a file of the agent's folder (cassette.h). Each request is
+ * made by the provider that made the recorded one, and the recorded bytes are
+ * read by its decoder; ask.c sees to that.
+ */
+#include "runner/model/replay.h"
+
+#include "runner/model/ask.h"
+
+#include <errno.h>
+
+int model_replay_open(const char *folder, const char *name, struct cassette **out, bool *paced,
+		      struct err *err)
+{
+	CLEANUP(buf_release) struct buf file = { 0 };
+	struct span text = span_of(name);
+	struct span mark = SPAN("?paced");
+
+	*paced = text.len > mark.len &&
+		 span_equal(span_sub(text, text.len - mark.len, text.len), mark);
+	buf_span_add(&file, span_sub(text, 0, text.len - (*paced ? mark.len : 0)));
+	if (!buf_cstr(&file))
+		return err_nomem(err);
+	return cassette_open(folder, file.data, out, err);
+}
+
+/* Whether it can be played is worth knowing before the first turn. */
+static int replay_review(const struct model_request *rq, model_review_fn *fn, void *arg)
+{
+	CLEANUP(cassette_unref_p) struct cassette *cassette = NULL;
+	struct err reason = { 0 };
+	size_t count = 0;
+	bool paced;
+	int r = model_replay_open(rq->folder, rq->name, &cassette, &paced, &reason);
+
+	if (r == 0)
+		(void)cassette_sources(cassette, &count);
+	if (r == 0 && !count)
+		r = cassette_differs(cassette, SPAN(""), &reason);
+	return r < 0 && r != -ENOMEM ? fn(arg, reason.text) : r;
+}
+
+const struct model_provider model_replay = {
+	.name = "replay",
+	.is_file = true,
+	.replays = true,
+	.review = replay_review,
+};

@@ -1,0 +1,16 @@
+/*
+ * Cassettes as models: what is behind "replay/".
+ */
+#ifndef RUNNER_MODEL_REPLAY_H
+#define RUNNER_MODEL_REPLAY_H
+
+#include "runner/model/cassette.h"
+
+/*
+ * Open the cassette of a model's name, "FILE" or "FILE?paced". Returns as
+ * cassette_open(). *paced: pieces come as far apart as they did. Any thread.
+ */
+MUST_CHECK int model_replay_open(const char *folder, const char *name, struct cassette **out,
+				 bool *paced, struct err *err);
+
+#endif

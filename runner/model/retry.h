@@ -1,0 +1,24 @@
+/*
+ * Failures of model services: what they mean, and whether to ask again.
+ */
+#ifndef RUNNER_MODEL_RETRY_H
+#define RUNNER_MODEL_RETRY_H
+
+#include "base/net/http.h"
+#include "runner/model/ask.h"
+
+/* The answer to what was sent is an error: in words for people. Returns its errno, below 0. */
+int model_refused(const struct model_request *rq, const struct http_request *sent,
+		  const struct http_answer *answer, struct err *err);
+
+/* Whether the service did not accept the key: with status 401, or in words. */
+bool model_key_refused(const struct http_answer *answer);
+
+/* Whether an attempt that ended with r may be made again. */
+bool model_may_retry(const struct http_answer *answer, int r);
+
+/* How long to wait after the failed attempt number n, counted from 0, in ms. */
+unsigned model_retry_wait(const struct model_provider *provider, const struct http_answer *answer,
+			  unsigned n);
+
+#endif

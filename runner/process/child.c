@@ -1,0 +1,238 @@
+/*
+ * Children: see child.h.
+ *
+ * A child that has ended stays a zombie until its group has been killed, so
+ * that the number of the group cannot mean anybody else by then.
+ */
+#include "runner/process/child.h"
+
+#include "runner/process/sandbox.h"
+#include "runner/process/spawn.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define NEWS_PIECE 4096
+
+static void close_fd(int *fd)
+{
+	if (*fd >= 0)
+		(void)close(*fd);
+	*fd = -1;
+}
+
+void child_close(struct child *c, int which)
+{
+	close_fd(&c->fds[which]);
+}
+
+static void child_release(struct child *c)
+{
+	size_t i;
+
+	for (i = 0; i < FDS; i++)
+		close_fd(&c->fds[i]);
+	close_fd(&c->news_fd);
+	buf_release(&c->news);
+}
+
+/* Starting */
+
+/* The child's ends of its pipes, by descriptor. */
+struct ends {
+	int fds[SPAWN_FDS];
+};
+
+static void ends_release(struct ends *ends)
+{
+	size_t i;
+
+	for (i = 0; i < SPAWN_FDS; i++)
+		close_fd(&ends->fds[i]);
+}
+
+static int set_nonblocking(int fd)
+{
+	int flags = fcntl(fd, F_GETFL);
+
+	return flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0 ? -errno : 0;
+}
+
+/* A pipe whose reading end, or with ours == 1 its writing end, is for us. */
+static int make_pipe(int ours, int *our_end, int *their_end)
+{
+	int pair[2];
+
+	if (pipe2(pair, O_CLOEXEC) < 0)
+		return -errno;
+	*our_end = pair[ours];
+	*their_end = pair[!ours];
+	return set_nonblocking(*our_end);
+}
+
+/* A pipe that holds a few bytes already, for who reads to its end. */
+static int make_filled(struct span bytes, int *their_end)
+{
+	int our_end = -1;
+	int r = make_pipe(1, &our_end, their_end);
+
+	if (r == 0 && write(our_end, bytes.data, bytes.len) != (ssize_t)bytes.len)
+		r = -EIO;
+	close_fd(&our_end);
+	return r;
+}
+
+static int make_pipes(struct child *c, const struct process *p, struct ends *ends)
+{
+	int r = make_pipe(1, &c->fds[FD_IN], &ends->fds[SPAWN_IN]);
+
+	if (r == 0)
+		r = make_pipe(0, &c->fds[FD_OUT], &ends->fds[SPAWN_OUT]);
+	if (r == 0)
+		r = make_pipe(0, &c->fds[FD_ERR], &ends->fds[SPAWN_ERR]);
+	if (r == 0 && sandbox_is_on(p->sandbox))
+		r = make_pipe(0, &c->news_fd, &ends->fds[SPAWN_NEWS]);
+	if (r == 0 && sandbox_has_filter(p))
+		r = make_filled(sandbox_filter(), &ends->fds[SPAWN_FILTER]);
+	return r;
+}
+
+static int start_alone(struct child *c, const struct process *p, struct spawn *s)
+{
+	char *alone[] = { (char *)p->program, NULL }; /* execve does not change it */
+
+	s->program = p->program;
+	s->argv = p->argv ? p->argv : alone;
+	s->folder = p->folder;
+	return spawn_start(s, &c->pid);
+}
+
+/* bwrap goes to the folder by itself, once it is there. */
+static int start_in_sandbox(struct child *c, const struct process *p, struct spawn *s)
+{
+	CLEANUP(sandbox_command_release) struct sandbox_command command = { 0 };
+	int r = sandbox_command(p, &command);
+
+	if (r < 0)
+		return r;
+	s->program = command.argv[0];
+	s->argv = command.argv;
+	s->folder = "/";
+	s->stays = true;
+	s->may_gain = true; /* bwrap may need it, and takes it from the program */
+	return spawn_start(s, &c->pid);
+}
+
+static int start(struct child *c, const struct process *p)
+{
+	CLEANUP(ends_release) struct ends ends = { { -1, -1, -1, -1, -1 } };
+	bool is_inside = sandbox_is_on(p->sandbox);
+	struct spawn s = { .env = p->env };
+	int status;
+	int r = make_pipes(c, p, &ends);
+
+	memcpy(s.fds, ends.fds, sizeof s.fds);
+	if (r == 0)
+		r = is_inside ? start_in_sandbox(c, p, &s) : start_alone(c, p, &s);
+	if (r < 0)
+		return r;
+	c->fds[FD_PID] = (int)syscall(SYS_pidfd_open, c->pid, 0);
+	if (c->fds[FD_PID] >= 0)
+		return 0;
+	r = -errno;
+	(void)!child_reap(c, (struct span){ 0 }, &status); /* it is not to be seen to its end */
+	return r;
+}
+
+int child_open(struct child *c, const struct process *p)
+{
+	int r = start(c, p);
+
+	if (r < 0)
+		child_release(c);
+	return r;
+}
+
+/* Ending */
+
+/* All that bwrap has said by now: a few lines. */
+static struct span take_news(struct child *c)
+{
+	ssize_t n = 1;
+
+	while (n > 0 && buf_reserve(&c->news, NEWS_PIECE)) {
+		n = read(c->news_fd, c->news.data + c->news.len, NEWS_PIECE);
+		if (n > 0)
+			c->news.len += (size_t)n;
+	}
+	return buf_span(&c->news);
+}
+
+/* False: bwrap's own process in the sandbox has not come to starting the program. */
+static bool has_program(pid_t inside)
+{
+	char path[64];
+	char number;
+	ssize_t n;
+	int fd;
+
+	(void)snprintf(path, sizeof path, "/proc/%d/task/%d/children", inside, inside);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return errno == ENOENT; /* a kernel without this file, or it is over */
+	n = read(fd, &number, 1);
+	(void)close(fd);
+	return n == 1;
+}
+
+bool child_term(struct child *c)
+{
+	pid_t group = c->pid;
+
+	if (c->news_fd >= 0)
+		group = sandbox_group(take_news(c));
+	/* What is bwrap's in that group would not heed a TERM. */
+	if (group > 0 && (c->news_fd < 0 || has_program(group)) && kill(-group, SIGTERM) == 0)
+		return true;
+	child_kill(c);
+	return false;
+}
+
+void child_kill(struct child *c)
+{
+	(void)kill(-c->pid, SIGKILL);
+}
+
+/*
+ * bwrap was killed. Had it not come to tell its child to end with it, that is
+ * in its first group still, which had a KILL, or in its own already.
+ */
+static void kill_inside(struct child *c)
+{
+	pid_t inside = sandbox_group(take_news(c));
+
+	if (inside <= 0)
+		return;
+	(void)kill(-inside, SIGKILL);
+	(void)kill(inside, SIGKILL);
+}
+
+int child_reap(struct child *c, struct span said, int *status)
+{
+	int r = 0;
+
+	child_kill(c);
+	while (waitpid(c->pid, status, 0) < 0 && errno == EINTR)
+		;
+	if (c->news_fd >= 0 && WIFSIGNALED(*status))
+		kill_inside(c);
+	else if (c->news_fd >= 0)
+		r = sandbox_status(take_news(c), said, status);
+	child_release(c);
+	return r;
+}

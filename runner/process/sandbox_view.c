@@ -1,0 +1,291 @@
+/*
+ * Views of sandboxes: see sandbox_view.h.
+ */
+#include "runner/process/sandbox_view.h"
+
+#include "runner/process/process.h"
+#include "runner/process/spawn.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define SESSION_VARIABLE "ADKFS_SESSION"
+#define LIFELINE         "status" /* of the session */
+
+/* What of /etc is there, if the machine has it: each costs a mount. */
+static const struct {
+	const char *name;
+	bool is_for_network;
+} etc_names[] = {
+	{ "alternatives", false }, { "crypto-policies", false }, { "fonts", false },
+	{ "group", false },        { "hosts", false },           { "ld.so.cache", false },
+	{ "localtime", false },    { "mime.types", false },      { "nsswitch.conf", false },
+	{ "passwd", false },       { "timezone", false },        { "ca-certificates", true },
+	{ "gai.conf", true },      { "host.conf", true },        { "pki", true },
+	{ "protocols", true },     { "resolv.conf", true },      { "services", true },
+	{ "ssl", true },
+};
+
+/* Directories of programs and libraries: links into /usr today, directories in older systems. */
+static const char *const system_names[] = {
+	"/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"
+};
+
+/* What links of a session lead to: so many steps up from it, then the name. */
+static const struct {
+	unsigned up;
+	const char *name;
+} shared[] = {
+	{ 2, "state" },     /* of the user */
+	{ 2, "artifacts" }, /* of the user */
+	{ 4, "state" },     /* of the app */
+};
+
+/* Of a server of root, which could undo with the others what hides files from it. */
+static const char *const server_capabilities[] = {
+	"CAP_CHOWN", "CAP_DAC_OVERRIDE", "CAP_FOWNER", "CAP_FSETID",
+	"CAP_KILL",  "CAP_SETGID",       "CAP_SETUID", "CAP_NET_BIND_SERVICE",
+};
+
+/* ... of its programs: to open the files of others in the mount, as without a sandbox. */
+static const char *const program_capabilities[] = { "CAP_DAC_OVERRIDE" };
+
+static void add(struct buf *words, const char *word)
+{
+	buf_add(words, word, strlen(word) + 1);
+}
+
+static void add_two(struct buf *words, const char *option, const char *value)
+{
+	add(words, option);
+	add(words, value);
+}
+
+static void add_number(struct buf *words, const char *option, int value)
+{
+	char number[16];
+
+	(void)snprintf(number, sizeof number, "%d", value);
+	add_two(words, option, number);
+}
+
+/* The same path inside as outside. */
+static void add_path(struct buf *words, const char *option, const char *path)
+{
+	add_two(words, option, path);
+	add(words, path);
+}
+
+static void add_system(struct buf *words)
+{
+	char target[256];
+	size_t i;
+
+	add_path(words, "--ro-bind", "/usr");
+	for (i = 0; i < ARRAY_SIZE(system_names); i++) {
+		ssize_t n = readlink(system_names[i], target, sizeof target - 1);
+
+		target[MAX(n, 0)] = 0;
+		if (n > 0) {
+			add_two(words, "--symlink", target);
+			add(words, system_names[i]);
+		} else {
+			add_path(words, "--ro-bind-try", system_names[i]);
+		}
+	}
+}
+
+static void add_etc(struct buf *words, bool for_network)
+{
+	char path[64];
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(etc_names); i++) {
+		if (etc_names[i].is_for_network != for_network)
+			continue;
+		(void)snprintf(path, sizeof path, "/etc/%s", etc_names[i].name);
+		add_path(words, "--ro-bind-try", path);
+	}
+}
+
+static void hide(struct buf *words, const char *path)
+{
+	add_two(words, "--ro-bind", "/dev/null");
+	add(words, path);
+}
+
+/*
+ * What is in /proc besides processes is the machine's, and root's whatever the capabilities.
+ * bwrap protects a part of it, but passes by directories of which access(2) says that nobody
+ * may write there, though that is not so for the files.
+ */
+static void add_proc(struct buf *words)
+{
+	static const char *const fixed[] = { "/proc/sys", "/proc/fs" };
+	static const char *const hidden[] = { "/proc/keys", "/proc/kcore", "/proc/timer_list" };
+	size_t i;
+
+	add_two(words, "--proc", "/proc");
+	for (i = 0; i < ARRAY_SIZE(fixed); i++)
+		add_path(words, "--ro-bind-try", fixed[i]);
+	for (i = 0; i < ARRAY_SIZE(hidden); i++) {
+		if (access(hidden[i], F_OK) == 0)
+			hide(words, hidden[i]);
+	}
+}
+
+static void keep_capabilities(struct buf *words, const char *const *names, size_t n)
+{
+	size_t i;
+
+	if (geteuid() != 0)
+		return;
+	add_two(words, "--cap-drop", "ALL");
+	for (i = 0; i < n; i++)
+		add_two(words, "--cap-add", names[i]);
+}
+
+/* What a program sees. */
+static void start_program(struct buf *words)
+{
+	add_number(words, "--seccomp", SPAWN_FILTER);
+	add(words, "--unshare-ipc");
+	add(words, "--unshare-uts");
+	add(words, "--unshare-cgroup-try");
+	keep_capabilities(words, program_capabilities, ARRAY_SIZE(program_capabilities));
+	add_system(words);
+	add_etc(words, false);
+	add_proc(words);
+	add_two(words, "--dev", "/dev");
+	add_two(words, "--tmpfs", "/tmp");
+}
+
+/* What a server sees: without other processes, in whose /proc there would be a way around. */
+static void start_server(struct buf *words)
+{
+	keep_capabilities(words, server_capabilities, ARRAY_SIZE(server_capabilities));
+	add_path(words, "--dev-bind", "/");
+	add_proc(words);
+}
+
+int sandbox_view_start(enum sandbox_view view, const char *bwrap, struct buf *words)
+{
+	add(words, bwrap);
+	add_number(words, "--json-status-fd", SPAWN_NEWS);
+	add(words, "--unshare-pid");
+	add(words, "--new-session");
+	add(words, "--die-with-parent");
+	if (view == VIEW_SERVER)
+		start_server(words);
+	else
+		start_program(words);
+	return buf_check(words, NULL);
+}
+
+static const char *get_variable(char *const *env, const char *name)
+{
+	size_t n = strlen(name);
+
+	for (; *env; env++) {
+		if (!strncmp(*env, name, n) && (*env)[n] == '=')
+			return *env + n + 1;
+	}
+	return NULL;
+}
+
+/*
+ * bwrap tells its process inside late to end with it. What kills both the daemon
+ * and bwrap before would leave the program running. But that process opens a file
+ * first, and ends with all that is inside if it cannot: one of the mount, which
+ * is gone with the daemon. Root's has no capability there to open files of others.
+ */
+static void add_lifeline(struct buf *words, const char *session)
+{
+	char path[PATH_MAX];
+
+	if (geteuid() != 0 &&
+	    snprintf(path, sizeof path, "%s/" LIFELINE, session) < (int)sizeof path)
+		add_two(words, "--lock-file", path);
+}
+
+/* The session and what its links lead to. Paths are without links and end with no slash. */
+static void add_session(struct buf *words, const char *session)
+{
+	CLEANUP(buf_release) struct buf path = { 0 };
+	size_t i;
+
+	add_path(words, "--bind", session);
+	add_lifeline(words, session);
+	for (i = 0; i < ARRAY_SIZE(shared); i++) {
+		struct span at = span_of(session);
+		unsigned up = shared[i].up;
+
+		while (up && at.len)
+			up -= at.data[--at.len] == '/';
+		buf_clear(&path);
+		buf_printf(&path, "%.*s/%s", (int)at.len, at.data, shared[i].name);
+		if (buf_cstr(&path))
+			add_path(words, "--bind-try", path.data);
+		words->failed |= path.failed;
+	}
+}
+
+static void hide_all(struct buf *words, struct span paths)
+{
+	size_t at;
+
+	for (at = 0; at < paths.len; at += strlen(paths.data + at) + 1)
+		hide(words, paths.data + at);
+}
+
+/* Settings hold keys, which are not for programs. */
+static void add_folder(struct buf *words, const char *folder)
+{
+	char path[PATH_MAX];
+
+	add_path(words, "--ro-bind", folder);
+	if (snprintf(path, sizeof path, "%s/.env", folder) < (int)sizeof path &&
+	    access(path, F_OK) == 0)
+		hide(words, path);
+}
+
+static void add_program(struct buf *words, const struct process *p)
+{
+	const char *session = get_variable(p->env, SESSION_VARIABLE);
+
+	if (p->network)
+		add_etc(words, true);
+	else
+		add(words, "--unshare-net");
+	add_folder(words, p->folder);
+	if (session && !p->is_shut_out)
+		add_session(words, session);
+	if (p->context && !p->is_shut_out)
+		add_path(words, "--bind", p->context);
+	add_two(words, "--remount-ro", "/");
+	add_two(words, "--setenv", "HOME");
+	add(words, "/tmp");
+	add_two(words, "--setenv", "TMPDIR");
+	add(words, "/tmp");
+}
+
+enum sandbox_view sandbox_view_of(const struct process *p)
+{
+	return p->sees_all ? VIEW_SERVER : VIEW_PROGRAM;
+}
+
+void sandbox_view_add(struct buf *words, const struct process *p)
+{
+	char *const *at;
+
+	if (p->sees_all)
+		hide_all(words, p->hidden);
+	else
+		add_program(words, p);
+	add_two(words, "--chdir", p->folder);
+	add_two(words, "--", p->program);
+	for (at = p->argv; at && *at && at[1]; at++)
+		add(words, at[1]);
+}

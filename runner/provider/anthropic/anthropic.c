@@ -1,0 +1,148 @@
+/*
+ * The provider "anthropic": messages of Anthropic and of servers that speak the
+ * same protocol.
+ *
+ * This file makes the request and says where it goes.
+ */
+#include "runner/provider/anthropic/anthropic.h"
+
+#include "runner/syntax/json_put.h"
+#include "runner/syntax/schema_copy.h"
+#include "runner/wire/endpoint.h"
+#include "runner/wire/tool.h"
+
+#include <errno.h>
+
+#define BASE_URL         "https://api.anthropic.com"
+#define SETTING_KEY      "ANTHROPIC_API_KEY"
+#define SETTING_TOKEN    "ANTHROPIC_AUTH_TOKEN"
+#define SETTING_BASE_URL "ANTHROPIC_BASE_URL"
+#define SETTING_VERSION  "ANTHROPIC_VERSION"
+#define VERSION          "2023-06-01"
+#define VERSION_PATH     "/v1"
+
+const struct model_name_rule anthropic_names = { "anthropic", "", 128 };
+
+static int put_parameters(const struct model_tool *tool, struct buf *out)
+{
+	jsonput_key(out, "input_schema");
+	return model_schema_put_object(tool->parameters, out);
+}
+
+static const struct model_tool_form tool_form = { MODEL_TOOL_LIST, .item = "{", .item_end = "}",
+						  .put_parameters = put_parameters };
+
+static bool has_words(const char *text)
+{
+	return text && text[strspn(text, " \t\r\n")];
+}
+
+static int put_body(const struct model_request *rq, struct buf *out, struct err *err)
+{
+	int r;
+
+	buf_char(out, '{');
+	jsonput_text(out, "model", span_of(rq->name));
+	buf_text(out, ",\"stream\":true");
+	if (has_words(rq->system))
+		jsonput_text(out, "system", span_of(rq->system));
+	r = anthropic_messages(rq, out, err);
+	if (r == 0)
+		r = model_tools_put(&tool_form, &anthropic_names, rq, out, err);
+	if (r == 0)
+		r = anthropic_config(rq, out, err);
+	buf_char(out, '}');
+	return r < 0 ? r : buf_check(out, NULL);
+}
+
+static const struct model_header headers[] = {
+	{ SETTING_KEY, "x-api-key", "", NULL },
+	{ SETTING_TOKEN, "Authorization", "Bearer ", NULL },
+	{ SETTING_VERSION, "anthropic-version", "", VERSION },
+	{ ANTHROPIC_SETTING_BETAS, "anthropic-beta", "", NULL },
+};
+
+static bool is_key(const char *setting)
+{
+	return strcmp(setting, SETTING_KEY) == 0 || strcmp(setting, SETTING_TOKEN) == 0;
+}
+
+/*
+ * Of key and token one is sent, the one that the first place has: a token of the
+ * agent's is for a server that is not to get a key of the daemon's. With both in
+ * one place it is the key, as Anthropic's own clients do.
+ */
+static int put_headers(const struct settings *settings, struct http_request *out, struct err *err)
+{
+	const char *key = model_key_name(&model_anthropic, settings);
+	int r = http_request_header(out, "Content-Type: application/json");
+	size_t i;
+
+	if (r == 0)
+		r = http_request_header(out, "Accept: text/event-stream");
+	for (i = 0; r == 0 && i < ARRAY_SIZE(headers); i++) {
+		if (!is_key(headers[i].setting) || strcmp(headers[i].setting, key) == 0)
+			r = model_header_add(settings, &headers[i], out, err);
+	}
+	return r;
+}
+
+/* Some write the version's path behind the address, others do not. */
+static void put_url(struct span base, struct buf *url)
+{
+	struct span path = SPAN(VERSION_PATH);
+
+	buf_span_add(url, base);
+	if (base.len < path.len || !span_equal(span_sub(base, base.len - path.len, base.len), path))
+		buf_span_add(url, path);
+	buf_text(url, "/messages");
+}
+
+static int anthropic_encode(const struct model_request *rq, struct http_request *out,
+			    struct err *err)
+{
+	struct model_endpoint at;
+	int r = model_endpoint_find(rq->settings, SETTING_BASE_URL, BASE_URL, &at, err);
+
+	if (r < 0)
+		return r;
+	put_url(at.base, &out->url);
+	r = put_headers(rq->settings, out, err);
+	if (r == 0)
+		r = put_body(rq, &out->body, err);
+	if (r == 0)
+		r = model_endpoint_key(&model_anthropic, &at, rq->settings, err);
+	if (r == 0)
+		r = buf_check(&out->url, NULL);
+	return r == -ENOMEM ? err_nomem(err) : r;
+}
+
+static const struct model_setting all_settings[] = {
+	{ SETTING_KEY, MODEL_KEY },
+	{ SETTING_TOKEN, MODEL_KEY },
+	{ SETTING_BASE_URL, MODEL_PLAIN },
+	{ SETTING_VERSION, MODEL_PLAIN },
+	{ ANTHROPIC_SETTING_BETAS, MODEL_PLAIN },
+	{ ANTHROPIC_SETTING_MAX_TOKENS, MODEL_PLAIN },
+	{ 0 },
+};
+
+static const char *const bare[] = { "claude-", NULL };
+
+/*
+ * An output schema beside tools would be taken, but by newer models only: there
+ * the answer is a tool, which all of them can call.
+ */
+const struct model_provider model_anthropic = {
+	.name = "anthropic",
+	.bare = bare,
+	.settings = all_settings,
+	.framing = MODEL_SSE,
+	.encode = anthropic_encode,
+	.decoder_new = anthropic_decoder_new,
+	.decode = anthropic_decode,
+	.end = anthropic_end,
+	.decoder_free = anthropic_decoder_free,
+	.error_message = anthropic_error_message,
+	.review = anthropic_review,
+};

@@ -1,0 +1,87 @@
+/*
+ * What the files of the anthropic provider share. Nobody else includes this.
+ *
+ *	anthropic.c	  the request as a whole, where it goes
+ *	message.c its messages: whose turn it is, calls and results
+ *	block.c	  the blocks that a message is made of
+ *	result.c  the content of a tool_result
+ *	config.c  what generate_content_config adds to it
+ *	schema.c  schemas, as far as this service takes them
+ *	reply.c	  the answer
+ *	parts.c	  the blocks of an answer as parts of an event
+ */
+#ifndef RUNNER_PROVIDER_ANTHROPIC_ANTHROPIC_H
+#define RUNNER_PROVIDER_ANTHROPIC_ANTHROPIC_H
+
+#include "runner/model/ask.h"
+#include "runner/wire/name.h"
+#include "runner/wire/pairs.h"
+#include "runner/wire/refuse.h"
+#include "runner/wire/result.h"
+
+#define ANTHROPIC_SETTING_MAX_TOKENS "ANTHROPIC_MAX_TOKENS"
+#define ANTHROPIC_SETTING_BETAS      "ANTHROPIC_BETAS"
+
+/*
+ * thoughtSignature of a part with an empty text, decoded: this and the block's
+ * data is a redacted_thinking block. Any other text is the signature of a
+ * thinking block, whose thinking may be empty too.
+ */
+#define ANTHROPIC_REDACTED "redacted_thinking:"
+
+extern const struct model_name_rule anthropic_names;
+
+/* Messages while they are written. */
+enum anthropic_role { ANTHROPIC_NOBODY, ANTHROPIC_USER, ANTHROPIC_ASSISTANT };
+struct anthropic_writer {
+	const struct model_request *rq;
+	struct buf *out;
+	struct model_place at;
+	enum anthropic_role role; /* whose blocks are written */
+	enum anthropic_role open; /* whose message is open */
+	struct model_pairs pairs;
+};
+
+/* Append the member "messages". -EINVAL names the part that cannot be sent; -ENOMEM. */
+MUST_CHECK int anthropic_messages(const struct model_request *rq, struct buf *out, struct err *err);
+
+/* Begin a block, in a message of the role at hand; the caller closes it with '}'. */
+void anthropic_open_block(struct anthropic_writer *w, const char *type);
+
+/* Append a text block, unless there is nothing but white space in it. */
+void anthropic_text(struct anthropic_writer *w, struct span text);
+
+/* Append what the user said in a part, or media beside a result. */
+MUST_CHECK int anthropic_user_part(struct anthropic_writer *w, const struct part *p);
+
+/* Append what the model said in a part that is no call. */
+MUST_CHECK int anthropic_model_part(struct anthropic_writer *w, const struct part *p);
+
+/* Whether images of this type are taken; if so *type is how it is called there. */
+bool anthropic_image_type(const char *mime, const char **type);
+
+/* Append an image block; the type is one of those. */
+void anthropic_image(struct anthropic_writer *w, const char *type, struct span base64);
+
+/* Append the member "content" of the tool_result that a response is. */
+MUST_CHECK int anthropic_result(struct anthropic_writer *w, const struct part *response);
+
+/*
+ * Append the members that generate_content_config stands for, max_tokens among
+ * them. -EINVAL names what has no counterpart.
+ */
+MUST_CHECK int anthropic_config(const struct model_request *rq, struct buf *out, struct err *err);
+
+/* Append the schema of an answer, made to what the service takes. -E2BIG; -ENOMEM. */
+MUST_CHECK int anthropic_output_schema(const json_t *schema, struct buf *out);
+
+/* As struct model_provider wants it. */
+MUST_CHECK int anthropic_review(const struct model_request *rq, model_review_fn *fn, void *arg);
+void *anthropic_decoder_new(void);
+MUST_CHECK int anthropic_decode(void *decoder, struct span event, struct model_reply *reply,
+				struct err *err);
+MUST_CHECK int anthropic_end(void *decoder, struct model_reply *reply, struct err *err);
+void anthropic_decoder_free(void *decoder);
+bool anthropic_error_message(struct span body, struct buf *message);
+
+#endif

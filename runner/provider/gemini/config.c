@@ -1,0 +1,131 @@
+/*
+ * generate_content_config for Gemini, whose names it has: a row per member.
+ */
+#include "runner/provider/gemini/gemini.h"
+
+#include "runner/syntax/json_put.h"
+#include "runner/wire/config.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define JSON_MIME "application/json"
+
+/* What only Vertex AI has. */
+static int vertex_json(const struct model_config *w, const struct model_option *o,
+		       const json_t *value)
+{
+	const struct gemini_encoder *e = w->arg;
+
+	if (!e->service->vertex)
+		return model_option_bad(w, o->name, "only vertex_ai takes this");
+	return model_option_json(w, o, value);
+}
+
+static int put_schema(const struct model_config *w, const struct model_option *o,
+		      const json_t *value)
+{
+	const json_t *mime = json_object_get(w->rq->config, "responseMimeType");
+
+	if (!mime || json_is_null(mime))
+		jsonput_text(w->out, "responseMimeType", SPAN(JSON_MIME));
+	return model_config_put_schema(w, o, value, "", "");
+}
+
+/* The names of functions, as they are declared. */
+static int encode_names(const struct model_config *w, json_t *names)
+{
+	json_t *item;
+	size_t i;
+
+	json_array_foreach(names, i, item)
+	{
+		CLEANUP(buf_release) struct buf name = { 0 };
+		const char *text = json_string_value(item);
+		int r = model_name_encode(&gemini_names, text ? text : "", &name, w->err);
+
+		if (r < 0)
+			return r;
+		if (!buf_cstr(&name) || json_array_set_new(names, i, json_string(name.data)))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* Without tools there is nothing to choose, and the service says so. */
+static int put_tool_config(const struct model_config *w, const struct model_option *o,
+			   const json_t *value)
+{
+	json_auto_t *copy = json_deep_copy(value);
+	json_t *calling = json_object_get(copy, "functionCallingConfig");
+	int r;
+
+	if (!copy)
+		return -ENOMEM;
+	if (json_is_true(json_object_get(calling, "streamFunctionCallArguments")))
+		return model_option_bad(w, o->name, "streamFunctionCallArguments is not supported");
+	if (!w->rq->tool_count)
+		return 0;
+	r = encode_names(w, json_object_get(calling, "allowedFunctionNames"));
+	return r < 0 ? r : model_option_json(w, o, copy);
+}
+
+/* Beside generationConfig... */
+static const struct model_option outer[] = {
+	{ "toolConfig", "toolConfig", put_tool_config },
+	{ "safetySettings", "safetySettings", model_option_json },
+	{ "cachedContent", "cachedContent", model_option_json },
+	{ "labels", "labels", model_option_json },
+	{ "automaticFunctionCalling", NULL, model_option_ignore }, /* of the SDKs, as in ADK */
+};
+
+/* ...and in it. */
+static const struct model_option inner[] = {
+	{ "temperature", "temperature", model_option_number },
+	{ "topP", "topP", model_option_number },
+	{ "topK", "topK", model_option_number },
+	{ "candidateCount", NULL, model_option_one },
+	{ "maxOutputTokens", "maxOutputTokens", model_option_integer },
+	{ "stopSequences", "stopSequences", model_option_json },
+	{ "seed", "seed", model_option_integer },
+	{ "presencePenalty", "presencePenalty", model_option_number },
+	{ "frequencyPenalty", "frequencyPenalty", model_option_number },
+	{ "responseLogprobs", "responseLogprobs", model_option_json },
+	{ "logprobs", "logprobs", model_option_integer },
+	{ "responseMimeType", "responseMimeType", model_option_json },
+	{ "responseJsonSchema", "responseJsonSchema", put_schema },
+	{ "responseModalities", "responseModalities", model_option_json },
+	{ "mediaResolution", "mediaResolution", model_option_json },
+	{ "speechConfig", "speechConfig", model_option_json },
+	{ "thinkingConfig", "thinkingConfig", model_option_json },
+	{ "audioTimestamp", "audioTimestamp", vertex_json },
+	{ "routingConfig", "routingConfig", vertex_json },
+	{ "modelSelectionConfig", "modelConfig", vertex_json },
+};
+
+static int check(const struct model_config *w)
+{
+	struct model_option all[ARRAY_SIZE(outer) + ARRAY_SIZE(inner)];
+
+	memcpy(all, outer, sizeof outer);
+	memcpy(all + ARRAY_SIZE(outer), inner, sizeof inner);
+	return model_config_check(w, all, ARRAY_SIZE(all));
+}
+
+int gemini_config(const struct gemini_encoder *e)
+{
+	CLEANUP(buf_release) struct buf generation = { 0 };
+	const struct model_config top = { e->rq, e->provider->name, e->out, e->err, e };
+	const struct model_config in = { e->rq, e->provider->name, &generation, e->err, e };
+	int r = check(&top);
+
+	if (r == 0)
+		r = model_config_put(&top, outer, ARRAY_SIZE(outer));
+	buf_char(&generation, '{');
+	if (r == 0)
+		r = model_config_put(&in, inner, ARRAY_SIZE(inner));
+	buf_char(&generation, '}');
+	if (r == 0 && generation.len > 2)
+		jsonput_raw(e->out, "generationConfig", buf_span(&generation));
+	return r < 0 ? r : buf_check(&generation, e->err);
+}

@@ -1,0 +1,157 @@
+/*
+ * The providers "gemini" and "vertex_ai": Google's models, with a key of the
+ * Gemini API or in a project of Google Cloud.
+ *
+ * ADK's content is Gemini's own, so that most of it is sent as it is. This
+ * file makes the request as a whole; see gemini.h for the others.
+ */
+#include "runner/provider/gemini/gemini.h"
+
+#include "base/net/http.h"
+#include "runner/syntax/json_put.h"
+#include "runner/syntax/schema_copy.h"
+#include "runner/wire/tool.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+
+const struct model_name_rule gemini_names = { "gemini", ".:", 128 };
+
+/*
+ * From Gemini 3 on a call without a signature is refused. Of "gemini-flash-latest"
+ * and the like nobody knows which one it is; the older ones do not mind.
+ */
+static bool model_signs(const char *name)
+{
+	static const char family[] = "gemini-";
+	const char *slash = strrchr(name, '/');
+	size_t n;
+
+	if (slash)
+		name = slash + 1;
+	if (strncmp(name, family, sizeof family - 1) != 0)
+		return false;
+	name += sizeof family - 1;
+	n = strlen(name);
+	if (isdigit((unsigned char)*name))
+		return strtol(name, NULL, 10) >= 3;
+	return n >= 6 && strcmp(name + n - 6, "latest") == 0;
+}
+
+/* Without parameters the member is absent. */
+static int put_parameters(const struct model_tool *tool, struct buf *out)
+{
+	if (!tool->parameters)
+		return 0;
+	jsonput_key(out, "parametersJsonSchema");
+	return model_schema_put_object(tool->parameters, out);
+}
+
+static const struct model_tool_form tool_form = { .list = "[{\"functionDeclarations\":[",
+						  .list_end = "]}]",
+						  .item = "{",
+						  .item_end = "}",
+						  .put_parameters = put_parameters };
+
+static void put_system(const struct gemini_encoder *e)
+{
+	if (!e->rq->system || !*e->rq->system)
+		return;
+	jsonput_key(e->out, "systemInstruction");
+	buf_text(e->out, "{\"role\":\"user\",\"parts\":[{");
+	jsonput_text(e->out, "text", span_of(e->rq->system));
+	buf_text(e->out, "}]}");
+}
+
+static int put_body(struct gemini_encoder *e)
+{
+	int r;
+
+	buf_char(e->out, '{');
+	r = gemini_contents(e);
+	put_system(e);
+	if (r == 0)
+		r = model_tools_put(&tool_form, &gemini_names, e->rq, e->out, e->err);
+	if (r == 0)
+		r = gemini_config(e);
+	buf_char(e->out, '}');
+	return r < 0 ? r : buf_check(e->out, NULL);
+}
+
+static int encode(const struct model_provider *provider, const struct model_request *rq,
+		  struct http_request *out, struct err *err)
+{
+	struct gemini_encoder e = { .rq = rq,
+				    .provider = provider,
+				    .service = provider->dialect,
+				    .out = &out->body,
+				    .err = err,
+				    .signs = model_signs(rq->name) };
+	int r = gemini_where(&e, out);
+
+	if (r == 0)
+		r = put_body(&e);
+	if (r == 0) /* last: what cannot be sent is told without one too */
+		r = gemini_check_key(&e);
+	return r == -ENOMEM ? err_nomem(err) : r;
+}
+
+static const struct gemini_service gemini_api = { false, "GOOGLE_GEMINI_BASE_URL", "v1beta" };
+static const struct gemini_service vertex_api = { true, "GOOGLE_VERTEX_BASE_URL", "v1beta1" };
+
+static int gemini_encode(const struct model_request *rq, struct http_request *out, struct err *err)
+{
+	return encode(&model_gemini, rq, out, err);
+}
+
+static int vertex_encode(const struct model_request *rq, struct http_request *out, struct err *err)
+{
+	return encode(&model_vertex_ai, rq, out, err);
+}
+
+static const struct model_provider *gemini_instead(const struct model_request *rq)
+{
+	return gemini_wants_vertex(rq) ? &model_vertex_ai : &model_gemini;
+}
+
+static const char *const gemini_bare[] = { "gemini-", "gemma-", NULL };
+static const char *const vertex_bare[] = { "projects/", NULL };
+
+/* ADK's set_model_response: an output schema beside tools is not to be had everywhere. */
+#define SCHEMA_WITH_TOOLS false
+
+const struct model_provider model_gemini = {
+	.name = "gemini",
+	.bare = gemini_bare,
+	.dialect = &gemini_api,
+	.settings = gemini_settings,
+	.aliases = gemini_aliases,
+	.framing = MODEL_SSE,
+	.schema_with_tools = SCHEMA_WITH_TOOLS,
+	.instead = gemini_instead,
+	.encode = gemini_encode,
+	.decoder_new = gemini_decoder_new,
+	.decode = gemini_decode,
+	.end = gemini_end,
+	.decoder_free = gemini_decoder_free,
+	.error_message = gemini_error_message,
+	.wait_hint = gemini_wait_hint,
+};
+
+const struct model_provider model_vertex_ai = {
+	.name = "vertex_ai",
+	.bare = vertex_bare,
+	.dialect = &vertex_api,
+	.settings = vertex_settings,
+	.aliases = vertex_aliases,
+	.framing = MODEL_SSE,
+	.schema_with_tools = SCHEMA_WITH_TOOLS,
+	.encode = vertex_encode,
+	.decoder_new = gemini_decoder_new,
+	.decode = gemini_decode,
+	.end = gemini_end,
+	.decoder_free = gemini_decoder_free,
+	.error_message = gemini_error_message,
+	.wait_hint = gemini_wait_hint,
+};

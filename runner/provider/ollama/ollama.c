@@ -1,0 +1,85 @@
+/*
+ * The provider "ollama": the chat of Ollama's own protocol, on this machine or
+ * in its cloud. This file makes the request as a whole.
+ */
+#include "runner/provider/ollama/ollama.h"
+
+#include "base/net/http.h"
+#include "runner/model/settings.h"
+#include "runner/syntax/json_put.h"
+#include "runner/wire/endpoint.h"
+
+#include <errno.h>
+
+#define SETTING_KEY "OLLAMA_API_KEY"
+
+static const struct model_header key_header = { SETTING_KEY, "Authorization", "Bearer ", NULL };
+
+static int put_headers(const struct settings *settings, struct http_request *out, struct err *err)
+{
+	int r = http_request_header(out, "Content-Type: application/json");
+
+	if (r == 0)
+		r = http_request_header(out, "Accept: application/x-ndjson");
+	return r < 0 ? r : model_header_add(settings, &key_header, out, err);
+}
+
+static int put_body(const struct model_request *rq, struct buf *out, struct err *err)
+{
+	int r;
+
+	buf_char(out, '{');
+	jsonput_text(out, "model", span_of(rq->name));
+	buf_text(out, ",\"stream\":true");
+	r = ollama_messages(rq, out, err);
+	if (r == 0)
+		r = ollama_tools(rq, out, err);
+	if (r == 0)
+		r = ollama_config(rq, out, err);
+	buf_char(out, '}');
+	return r < 0 ? r : buf_check(out, NULL);
+}
+
+static int ollama_encode(const struct model_request *rq, struct http_request *out, struct err *err)
+{
+	bool cloud;
+	int r = ollama_address(settings_get(rq->settings, OLLAMA_HOST), &out->url, &cloud, err);
+
+	if (r < 0)
+		return r;
+	buf_text(&out->url, "/api/chat");
+	r = put_headers(rq->settings, out, err);
+	if (r == 0)
+		r = put_body(rq, &out->body, err);
+	/* Last: what cannot be sent is told without one too. A server of one's own needs no key. */
+	if (r == 0 && cloud && !model_key(&model_ollama, rq->settings))
+		r = model_key_missing(&model_ollama, err);
+	if (r == 0)
+		r = buf_check(&out->url, NULL);
+	return r == -ENOMEM ? err_nomem(err) : r;
+}
+
+static const char *const spellings[] = { "ollama_chat", NULL };
+
+static const struct model_setting settings[] = {
+	{ SETTING_KEY, MODEL_KEY },
+	{ OLLAMA_HOST, MODEL_PLAIN },
+	{ 0 },
+};
+
+static const struct model_alias aliases[] = { { "base_url", "OLLAMA_HOST" }, { 0 } };
+
+const struct model_provider model_ollama = {
+	.name = OLLAMA_NAME,
+	.spellings = spellings,
+	.settings = settings,
+	.aliases = aliases,
+	.framing = MODEL_NDJSON,
+	.encode = ollama_encode,
+	.decoder_new = ollama_decoder_new,
+	.decode = ollama_decode,
+	.end = ollama_end,
+	.decoder_free = ollama_decoder_free,
+	.error_message = ollama_error_message,
+	.review = ollama_review,
+};

@@ -1,0 +1,56 @@
+/*
+ * What the files of the ollama provider share. Nobody else includes this.
+ *
+ *	ollama.c	       the request as a whole
+ *	host.c    where it goes
+ *	message.c its messages
+ *	tools.c   the tools, and what of their schemas Ollama takes
+ *	config.c  what generate_content_config adds to it
+ *	reply.c   the answer
+ */
+#ifndef RUNNER_PROVIDER_OLLAMA_OLLAMA_H
+#define RUNNER_PROVIDER_OLLAMA_OLLAMA_H
+
+#include "runner/model/ask.h"
+#include "runner/wire/name.h"
+
+#define OLLAMA_NAME "ollama"
+#define OLLAMA_HOST "OLLAMA_HOST" /* the setting */
+
+extern const struct model_name_rule ollama_names;
+
+/*
+ * Append the address that a value of OLLAMA_HOST stands for, as Ollama's own
+ * client reads it: "", HOST, HOST:PORT, :PORT, an IPv6 address with or without
+ * brackets, all of them also behind http:// or https:// and before /PATH. NULL
+ * is the local server. *cloud: it is ollama.com. -EINVAL; -ENOMEM.
+ */
+MUST_CHECK int ollama_address(const char *host, struct buf *url, bool *cloud, struct err *err);
+
+/*
+ * Append the member "messages". -EINVAL names the part that cannot be sent;
+ * -ENOMEM without a text.
+ */
+MUST_CHECK int ollama_messages(const struct model_request *rq, struct buf *out, struct err *err);
+
+/* Append the member "tools", if there are any to be called. -EINVAL; -ENOMEM without a text. */
+MUST_CHECK int ollama_tools(const struct model_request *rq, struct buf *out, struct err *err);
+
+/* What of the tools' schemas is left out: the review of struct model_provider. */
+MUST_CHECK int ollama_review(const struct model_request *rq, model_review_fn *fn, void *arg);
+
+/* Append the members that generate_content_config stands for. -EINVAL; -ENOMEM. */
+MUST_CHECK int ollama_config(const struct model_request *rq, struct buf *out, struct err *err);
+
+/* Whether the model may call tools: *may. -EINVAL: the toolConfig cannot be sent. */
+MUST_CHECK int ollama_may_call(const struct model_request *rq, bool *may, struct err *err);
+
+/* The decoder, as struct model_provider wants it. */
+void *ollama_decoder_new(void);
+MUST_CHECK int ollama_decode(void *decoder, struct span event, struct model_reply *reply,
+			     struct err *err);
+MUST_CHECK int ollama_end(void *decoder, struct model_reply *reply, struct err *err);
+void ollama_decoder_free(void *decoder);
+bool ollama_error_message(struct span body, struct buf *message);
+
+#endif

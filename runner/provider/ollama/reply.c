@@ -1,0 +1,268 @@
+/*
+ * Answers of Ollama: a JSON object a line, or a single one when a server does
+ * not stream. Calls come whole, and reach the reply when the answer is complete.
+ */
+#include "runner/provider/ollama/ollama.h"
+
+#include "base/json_text.h"
+#include "runner/wire/calls.h"
+#include "runner/wire/decode.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define DONE_LENGTH "length"
+
+struct decoder {
+	struct model_decode base;
+	struct model_texts texts;
+	struct model_calls calls;
+	struct buf reason; /* the server's word */
+	struct buf begun;  /* lines of an object that goes on */
+	bool done;         /* the end mark came */
+};
+
+struct function {
+	struct span name;
+	struct span arguments;
+};
+
+static const struct jsonpick function_members[] = {
+	{ "name", offsetof(struct function, name) },
+	{ "arguments", offsetof(struct function, arguments) },
+	{ 0 },
+};
+
+struct call {
+	struct span id;
+	struct span function;
+};
+
+static const struct jsonpick call_members[] = {
+	{ "id", offsetof(struct call, id) },
+	{ "function", offsetof(struct call, function) },
+	{ 0 },
+};
+
+static int take_call(void *arg, struct span item)
+{
+	struct decoder *d = arg;
+	struct call spans = { 0 };
+	struct function function = { 0 };
+	struct model_call *call;
+	int r = jsonpick_object(item, call_members, &spans);
+
+	if (r == 0)
+		r = jsonpick_object(spans.function, function_members, &function);
+	if (r == 0)
+		r = model_calls_add(&d->calls, (long long)d->calls.count, &call, d->base.err);
+	if (r == 0)
+		r = model_call_set(&call->id, spans.id);
+	if (r == 0)
+		r = model_call_set(&call->name, function.name);
+	return r < 0 ? r : model_call_args(call, function.arguments, d->base.marked);
+}
+
+struct message {
+	struct span content;
+	struct span thinking;
+	struct span tool_calls;
+};
+
+static const struct jsonpick message_members[] = {
+	{ "content", offsetof(struct message, content) },
+	{ "thinking", offsetof(struct message, thinking) },
+	{ "tool_calls", offsetof(struct message, tool_calls) },
+	{ 0 },
+};
+
+static int take_message(struct decoder *d, struct span object)
+{
+	struct message m = { 0 };
+	int r = jsonpick_object(object, message_members, &m);
+
+	if (r == 0)
+		r = model_decode_text(&d->base, m.thinking, &d->texts.thought, MODEL_THOUGHT);
+	if (r == 0)
+		r = model_decode_text(&d->base, m.content, &d->texts.content, MODEL_SPOKEN);
+	return r < 0 ? r : jsonpick_list(m.tool_calls, take_call, d);
+}
+
+struct line {
+	struct span error;
+	struct span model;
+	struct span message;
+	struct span done;
+	struct span done_reason;
+	struct span prompt_eval_count;
+	struct span eval_count;
+};
+
+static const struct jsonpick line_members[] = {
+	{ "error", offsetof(struct line, error) },
+	{ "model", offsetof(struct line, model) },
+	{ "message", offsetof(struct line, message) },
+	{ "done", offsetof(struct line, done) },
+	{ "done_reason", offsetof(struct line, done_reason) },
+	{ "prompt_eval_count", offsetof(struct line, prompt_eval_count) },
+	{ "eval_count", offsetof(struct line, eval_count) },
+	{ 0 },
+};
+
+/* Counts of zero do not come, and thoughts are among what was evaluated. */
+static int take_usage(struct decoder *d, const struct line *line)
+{
+	long long prompt = jsonpick_count(line->prompt_eval_count);
+	long long eval = jsonpick_count(line->eval_count);
+	const long long counts[MODEL_COUNTS] = {
+		[MODEL_COUNT_CACHED] = -1,
+		[MODEL_COUNT_CANDIDATES] = eval,
+		[MODEL_COUNT_PROMPT] = prompt,
+		[MODEL_COUNT_THOUGHTS] = -1,
+		[MODEL_COUNT_TOTAL] = prompt < 0 ? eval : prompt + (eval < 0 ? 0 : eval),
+	};
+
+	return model_reply_usage(d->base.reply, counts);
+}
+
+static int take_done(struct decoder *d, const struct line *line)
+{
+	if (!span_is(line->done, "true"))
+		return 0;
+	d->done = true;
+	if (jsonpick_is(line->done_reason, '"') && json_unquote(line->done_reason, &d->reason) < 0)
+		return -ENOMEM;
+	return take_usage(d, line);
+}
+
+struct error {
+	struct span message;
+};
+
+static const struct jsonpick error_members[] = {
+	{ "message", offsetof(struct error, message) },
+	{ 0 },
+};
+
+/* A text; gateways in front of it send an object with a message. */
+static bool line_error(const struct line *line, struct buf *message)
+{
+	struct error e = { 0 };
+
+	return jsonpick_object(line->error, error_members, &e) == 0 &&
+	       (model_decode_string(line->error, message) ||
+		model_decode_string(e.message, message));
+}
+
+static int report_error(struct decoder *d, const struct line *line, struct span payload)
+{
+	CLEANUP(buf_release) struct buf message = { 0 };
+
+	return model_decode_error(&d->base, line_error(line, &message) ? &message : NULL, payload);
+}
+
+static int take_line(struct decoder *d, struct span payload)
+{
+	struct line line = { 0 };
+	int r = jsonpick_object(payload, line_members, &line);
+
+	if (r < 0)
+		return r;
+	if (jsonpick_present(line.error))
+		return report_error(d, &line, payload);
+	r = model_decode_version(&d->base, line.model);
+	if (r == 0)
+		r = take_message(d, line.message);
+	return r < 0 ? r : take_done(d, &line);
+}
+
+void *ollama_decoder_new(void)
+{
+	return calloc(1, sizeof(struct decoder));
+}
+
+void ollama_decoder_free(void *decoder)
+{
+	struct decoder *d = decoder;
+
+	if (!d)
+		return;
+	model_calls_release(&d->calls);
+	model_decode_release(&d->base);
+	buf_release(&d->reason);
+	buf_release(&d->begun);
+	free(d);
+}
+
+/* An object that is written on several lines ends where its bracket begins one: 1. */
+static int gather(struct decoder *d, struct span line, struct span *event)
+{
+	buf_span_add(&d->begun, line);
+	buf_char(&d->begun, '\n');
+	*event = buf_span(&d->begun);
+	return d->begun.failed ? -ENOMEM : line.data[0] == '}';
+}
+
+static int take_event(struct decoder *d, struct span event, struct model_reply *reply,
+		      struct err *err)
+{
+	struct span payload;
+	int r = model_decode_begin(&d->base, event, reply, err, &payload);
+
+	return r < 0 ? r : take_line(d, payload);
+}
+
+int ollama_decode(void *decoder, struct span event, struct model_reply *reply, struct err *err)
+{
+	struct decoder *d = decoder;
+	int r = 1;
+
+	if (d->done)
+		return 0;
+	if (d->begun.len)
+		r = gather(d, event, &event);
+	if (r <= 0)
+		return r < 0 ? err_nomem(err) : 0;
+	r = take_event(d, event, reply, err);
+	if (r == -ENODATA && !d->begun.len)
+		return gather(d, event, &event) < 0 ? err_nomem(err) : 0;
+	buf_clear(&d->begun);
+	return r < 0 ? model_decode_failed(&d->base, r, event) : 0;
+}
+
+static const struct model_finish finishes[] = {
+	{ "stop", "STOP", NULL },
+	{ "", "FINISH_REASON_UNSPECIFIED", NULL },
+	{ DONE_LENGTH, "MAX_TOKENS", "the limit of tokens was reached before any content" },
+	{ "load", "OTHER", "the server only loaded the model" },
+	{ "unload", "OTHER", "the server only unloaded the model" },
+	{ NULL, "OTHER", "the model ended without content" },
+};
+
+int ollama_end(void *decoder, struct model_reply *reply, struct err *err)
+{
+	struct decoder *d = decoder;
+	struct span word = buf_span(&d->reason);
+	int r;
+
+	d->base.reply = reply;
+	d->base.err = err;
+	r = model_decode_texts_end(&d->base, &d->texts);
+	if (r == 0 && !d->done)
+		return model_decode_broke(err);
+	if (r == 0)
+		r = model_calls_finish(&d->calls, span_is(word, DONE_LENGTH), reply, err);
+	if (r == 0)
+		r = model_decode_finish(&d->base, finishes, word);
+	return r == -ENOMEM ? err_nomem(err) : r;
+}
+
+bool ollama_error_message(struct span body, struct buf *message)
+{
+	CLEANUP(buf_release) struct buf mended = { 0 };
+	struct line line = { 0 };
+
+	return model_error_object(body, &mended) &&
+	       jsonpick_object(buf_span(&mended), line_members, &line) == 0 &&
+	       line_error(&line, message);
+}

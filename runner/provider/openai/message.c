@@ -1,0 +1,386 @@
+/*
+ * The messages of a request for OpenAI chat completions: contents and their
+ * parts, a row of a table for each type of inlineData and each kind of part.
+ *
+ * What the protocol has no place for is an error that names it, before
+ * anything is sent. Thoughts go back only to those who want them.
+ */
+#include "runner/provider/openai/openai.h"
+
+#include "runner/syntax/json_put.h"
+#include "runner/wire/media.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <strings.h>
+
+#define SHORT_ID 9
+#define LETTERS  "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+
+void openai_open_message(struct openai_messages *m, const char *role)
+{
+	jsonput_item(m->out);
+	buf_char(m->out, '{');
+	jsonput_text(m->out, "role", span_of(role));
+}
+
+static int inline_image(struct openai_messages *m, const struct part *p)
+{
+	buf_text(m->out, "{\"type\":\"image_url\",\"image_url\":{");
+	model_data_uri_put(m->out, "url", p);
+	buf_text(m->out, "}}");
+	return 0;
+}
+
+static int inline_file(struct openai_messages *m, const struct part *p)
+{
+	buf_text(m->out, "{\"type\":\"file\",\"file\":{");
+	jsonput_text(m->out, "filename", span_of(p->name && *p->name ? p->name : "document.pdf"));
+	model_data_uri_put(m->out, "file_data", p);
+	buf_text(m->out, "}}");
+	return 0;
+}
+
+static int put_audio(struct openai_messages *m, const struct part *p, const char *format)
+{
+	buf_text(m->out, "{\"type\":\"input_audio\",\"input_audio\":{\"data\":\"");
+	model_base64_put(m->out, buf_span(&p->text));
+	buf_printf(m->out, "\",\"format\":\"%s\"}}", format);
+	return 0;
+}
+
+static int inline_wav(struct openai_messages *m, const struct part *p)
+{
+	return put_audio(m, p, "wav");
+}
+
+static int inline_mp3(struct openai_messages *m, const struct part *p)
+{
+	return put_audio(m, p, "mp3");
+}
+
+void openai_put_text_item(struct openai_messages *m, struct span text)
+{
+	buf_text(m->out, "{\"type\":\"text\"");
+	jsonput_text(m->out, "text", text);
+	buf_char(m->out, '}');
+}
+
+static int said_text(struct openai_messages *m, const struct part *p)
+{
+	CLEANUP(buf_release) struct buf text = { 0 };
+	int r = model_said_text(&m->at, p, &text);
+
+	if (r == 0)
+		openai_put_text_item(m, buf_span(&text));
+	return r < 0 ? r : buf_check(&text, NULL);
+}
+
+/* Types of inlineData that is no text; a name that ends with '/' stands for all that begin so. */
+static const struct inline_type {
+	const char *mime;
+	int (*put)(struct openai_messages *m, const struct part *p);
+} inline_types[] = {
+	{ "image/", inline_image },   { "application/pdf", inline_file },
+	{ "audio/wav", inline_wav },  { "audio/x-wav", inline_wav },
+	{ "audio/wave", inline_wav }, { "audio/mpeg", inline_mp3 },
+	{ "audio/mp3", inline_mp3 },
+};
+
+static int put_inline(struct openai_messages *m, const struct part *p)
+{
+	size_t i;
+
+	for (i = 0; model_mime_is_plain(p->mime) && i < ARRAY_SIZE(inline_types); i++) {
+		if (model_mime_is(p->mime, inline_types[i].mime))
+			return inline_types[i].put(m, p);
+	}
+	return said_text(m, p);
+}
+
+/* Only images have a place for an address. */
+static int put_file(struct openai_messages *m, const struct part *p)
+{
+	if (!p->uri || strncasecmp(p->uri, "https://", 8) != 0)
+		return model_refuse(&m->at, "fileData that is no https address", p->uri);
+	if (p->mime && !model_mime_is(p->mime, "image/"))
+		return model_refuse(&m->at, "fileData", p->mime);
+	buf_text(m->out, "{\"type\":\"image_url\",\"image_url\":{");
+	jsonput_text(m->out, "url", span_of(p->uri));
+	buf_text(m->out, "}}");
+	return 0;
+}
+
+/* What each part of a user's message becomes; results were sent before it. */
+static int (*const user_items[])(struct openai_messages *m, const struct part *p) = {
+	[PART_TEXT] = said_text,    [PART_CALL] = said_text, [PART_RESPONSE] = said_text,
+	[PART_INLINE] = put_inline, [PART_FILE] = put_file,  [PART_OTHER] = said_text,
+};
+
+static size_t count_said(const struct content *c, const struct part **last)
+{
+	size_t n = 0;
+	size_t i;
+
+	for (i = 0; i < c->count; i++) {
+		if (!model_is_said(&c->parts[i]))
+			continue;
+		*last = &c->parts[i];
+		n++;
+	}
+	return n;
+}
+
+int openai_put_item(struct openai_messages *m, const struct part *p)
+{
+	jsonput_item(m->out);
+	return user_items[p->kind](m, p);
+}
+
+static int put_items(struct openai_messages *m, const struct content *c)
+{
+	size_t i;
+	int r = 0;
+
+	jsonput_key(m->out, "content");
+	buf_char(m->out, '[');
+	for (i = 0; r == 0 && i < c->count; i++) {
+		if (model_is_said(&c->parts[i]))
+			r = openai_put_item(m, &c->parts[i]);
+	}
+	buf_char(m->out, ']');
+	return r;
+}
+
+/* Old servers know nothing but a string: a single text is one. */
+static int put_user(struct openai_messages *m, const struct content *c)
+{
+	const struct part *last = NULL;
+	size_t n = count_said(c, &last);
+	int r = 0;
+
+	if (!n)
+		return 0;
+	openai_put_files(m);
+	openai_open_message(m, "user");
+	if (n == 1 && last->kind == PART_TEXT)
+		jsonput_text(m->out, "content", buf_span(&last->text));
+	else
+		r = put_items(m, c);
+	buf_char(m->out, '}');
+	return r;
+}
+
+/* A signature is a text that only those know who gave it: nothing else can be one. */
+static bool is_signature(struct span text)
+{
+	size_t i;
+
+	for (i = 0; i < text.len; i++) {
+		if (!isalnum((unsigned char)text.data[i]) && !memchr("+/-_=", text.data[i], 5))
+			return false;
+	}
+	return text.len > 0;
+}
+
+/* What reply.c took, as it came. */
+static int put_signature(struct openai_messages *m, const struct part *p)
+{
+	CLEANUP(buf_release) struct buf text = { 0 };
+	int r;
+
+	if (!p->signature || !(m->way->quirks & OPENAI_SIGNATURES))
+		return 0;
+	r = model_base64_decode(span_of(p->signature), &text);
+	if (r == -ENOMEM || !is_signature(buf_span(&text)))
+		return r == -ENOMEM ? r : 0;
+	jsonput_key(m->out, "extra_content");
+	buf_text(m->out, "{\"google\":{");
+	jsonput_text(m->out, "thought_signature", buf_span(&text));
+	buf_text(m->out, "}}");
+	return 0;
+}
+
+/* That of the message itself: the last one that is on no call. */
+static int put_own_signature(struct openai_messages *m, const struct content *c)
+{
+	size_t i;
+
+	for (i = c->count; i-- > 0;) {
+		if (c->parts[i].kind != PART_CALL && c->parts[i].signature)
+			return put_signature(m, &c->parts[i]);
+	}
+	return 0;
+}
+
+void openai_put_id(const struct openai_messages *m, const struct model_pair *pair)
+{
+	const char *id = pair->id;
+
+	if (!(m->way->quirks & OPENAI_SHORT_IDS))
+		model_pair_put_id(pair, m->out);
+	else if (id && strlen(id) == SHORT_ID && strspn(id, LETTERS) == SHORT_ID)
+		model_pair_put_id(pair, m->out);
+	else
+		buf_printf(m->out, "\"call%05zu\"", pair->number % 100000);
+}
+
+static int put_call(struct openai_messages *m, const struct part *p)
+{
+	CLEANUP(buf_release) struct buf name = { 0 };
+	const struct model_pair *pair;
+	int r = openai_past_name(m->rq->provider, p->name, &name, m->at.err);
+
+	if (r == 0)
+		r = model_pairs_call(&m->pairs, p, &pair);
+	if (r < 0)
+		return r;
+	jsonput_item(m->out);
+	buf_text(m->out, "{\"id\":");
+	openai_put_id(m, pair);
+	buf_text(m->out, ",\"type\":\"function\",\"function\":{");
+	jsonput_text(m->out, "name", buf_span(&name));
+	jsonput_text(m->out, "arguments", span_of(p->json));
+	buf_char(m->out, '}');
+	r = put_signature(m, p);
+	buf_char(m->out, '}');
+	return r;
+}
+
+static int put_calls(struct openai_messages *m, const struct content *c)
+{
+	size_t i;
+	int r = 0;
+
+	if (!content_has(c, PART_CALL))
+		return 0;
+	jsonput_key(m->out, "tool_calls");
+	buf_char(m->out, '[');
+	for (i = 0; r == 0 && i < c->count; i++) {
+		if (c->parts[i].kind == PART_CALL)
+			r = put_call(m, &c->parts[i]);
+	}
+	buf_char(m->out, ']');
+	return r;
+}
+
+/* The words of the model; media of its own have no place in this protocol. */
+static int model_text(struct openai_messages *m, const struct content *c, struct buf *text)
+{
+	size_t i;
+	int r = 0;
+
+	for (i = 0; r == 0 && i < c->count; i++) {
+		const struct part *p = &c->parts[i];
+
+		if (p->thought || p->kind == PART_CALL)
+			continue;
+		if (p->kind == PART_TEXT || p->kind == PART_OTHER)
+			r = model_said_text(&m->at, p, text);
+		else
+			r = model_refuse(&m->at, "a part of the model that is no text:", p->mime);
+	}
+	return r < 0 ? r : buf_check(text, NULL);
+}
+
+/* A turn goes from what the user said to what the user says next. */
+static bool begins_turn(const struct content *c)
+{
+	const struct part *last = NULL;
+
+	return !(c->role && strcmp(c->role, "model") == 0) && count_said(c, &last) > 0;
+}
+
+/* Know the turn of the message at hand. Each content is looked at once. */
+static void find_turn(struct openai_messages *m)
+{
+	size_t i;
+
+	if (m->at.message < m->turn_end)
+		return;
+	m->has_calls = false;
+	for (i = m->at.message; i < m->rq->count; i++) {
+		const struct content *c = m->rq->contents[i];
+
+		if (i > m->at.message && begins_turn(c))
+			break;
+		m->has_calls |= content_has(c, PART_CALL);
+	}
+	m->turn_end = i;
+}
+
+/* In turns with calls each message has its reasoning, or "". */
+static int put_reasoning(struct openai_messages *m, const struct content *c)
+{
+	CLEANUP(buf_release) struct buf text = { 0 };
+	size_t i;
+
+	if (!(m->way->quirks & OPENAI_REASONING_BACK) || !m->has_calls)
+		return 0;
+	for (i = 0; i < c->count; i++) {
+		if (c->parts[i].thought && c->parts[i].kind == PART_TEXT)
+			buf_span_add(&text, buf_span(&c->parts[i].text));
+	}
+	jsonput_text(m->out, "reasoning_content", buf_span(&text));
+	return buf_check(&text, NULL);
+}
+
+static int put_assistant(struct openai_messages *m, const struct content *c)
+{
+	CLEANUP(buf_release) struct buf text = { 0 };
+	int r = model_text(m, c, &text);
+
+	if (r < 0 || (!text.len && !content_has(c, PART_CALL)))
+		return r;
+	openai_put_files(m);
+	openai_open_message(m, "assistant");
+	if (text.len) {
+		jsonput_text(m->out, "content", buf_span(&text));
+	} else {
+		jsonput_key(m->out, "content");
+		buf_text(m->out, "null");
+	}
+	r = put_reasoning(m, c);
+	if (r == 0)
+		r = put_own_signature(m, c);
+	if (r == 0)
+		r = put_calls(m, c);
+	buf_char(m->out, '}');
+	return r;
+}
+
+static int put_content(struct openai_messages *m, const struct content *c)
+{
+	int r;
+
+	find_turn(m);
+	if (c->role && strcmp(c->role, "model") == 0)
+		return put_assistant(m, c);
+	r = openai_put_results(m, c);
+	return r < 0 ? r : put_user(m, c);
+}
+
+int openai_put_messages(const struct model_request *rq, const struct openai_way *way,
+			const char *system_role, struct buf *out, struct err *err)
+{
+	struct openai_messages m = {
+		.rq = rq, .way = way, .at = { rq->provider->name, 0, err }, .out = out
+	};
+	int r = 0;
+
+	jsonput_key(out, "messages");
+	buf_char(out, '[');
+	if (rq->system && *rq->system) {
+		openai_open_message(&m, system_role);
+		jsonput_text(out, "content", span_of(rq->system));
+		buf_char(out, '}');
+	}
+	for (; r == 0 && m.at.message < rq->count; m.at.message++)
+		r = put_content(&m, rq->contents[m.at.message]);
+	openai_put_files(&m);
+	buf_char(out, ']');
+	r = r == 0 ? buf_check(&m.files, NULL) : r;
+	buf_release(&m.files);
+	model_pairs_release(&m.pairs);
+	return r;
+}

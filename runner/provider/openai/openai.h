@@ -1,0 +1,144 @@
+/*
+ * What the files of the openai provider share, which also is azure, deepseek and
+ * others: dialects of one protocol. Nobody else includes this.
+ *
+ *	openai.c	       the request as a whole
+ *	dialect.c who speaks it, with which peculiarities, and where
+ *	message.c its messages
+ *	result.c  results of calls among them
+ *	config.c  what generate_content_config adds to it
+ *	reply.c   the answer
+ *	calls.c   the calls in it
+ */
+#ifndef RUNNER_PROVIDER_OPENAI_OPENAI_H
+#define RUNNER_PROVIDER_OPENAI_OPENAI_H
+
+#include "runner/model/ask.h"
+#include "runner/wire/name.h"
+#include "runner/wire/pairs.h"
+#include "runner/wire/refuse.h"
+
+struct http_request;
+
+/* What a dialect does otherwise. */
+enum openai_quirk {
+	OPENAI_COMPLETION_TOKENS = 1, /* the limit is called max_completion_tokens */
+	OPENAI_DEVELOPER = 2,         /* models named o1, o3, ... listen to a "developer" */
+	OPENAI_NO_STREAM_OPTIONS = 4, /* refuses stream_options, and gives the usage anyway */
+	OPENAI_SHORT_IDS = 8,         /* ids of calls are nine letters and digits */
+	OPENAI_RANDOM_SEED = 16,      /* the seed is called random_seed */
+	OPENAI_REASONING_BACK = 32,   /* wants the reasoning of tool turns back */
+	OPENAI_SIGNATURES = 64,       /* wants extra_content.google.thought_signature back */
+	OPENAI_DEPLOYMENTS =
+		128, /* Azure: the model is in the address, the key has its own header */
+};
+
+struct openai_dialect {
+	const char *base; /* its address; NULL: a setting has to say it */
+	const char
+		*host; /* of it: "openai/" there is this dialect; ".x": all below x; NULL: none */
+	const char *settings[3]; /* of the address, the first with a value counts; NULL ends */
+	const char *max_field;   /* the setting that names the limit of tokens */
+	unsigned quirks;
+};
+
+/* How a request is made. */
+struct openai_way {
+	const struct model_provider *provider;
+	struct span base; /* without a slash at the end; borrowed of the settings */
+	unsigned quirks;
+	const char *max_tokens; /* the member */
+};
+
+/*
+ * Find how to ask: the dialect of rq->provider, or for openai that of the host.
+ * -EINVAL: the address or the name of the limit is none, or missing.
+ */
+MUST_CHECK int openai_way_find(const struct model_request *rq, struct openai_way *way,
+			       struct err *err);
+
+/* A server of one's own may need no key. -EACCES: it is missing. */
+MUST_CHECK int openai_check_key(const struct model_request *rq, const struct openai_way *way,
+				struct err *err);
+
+/* Append the address of the request. -EINVAL: the version is none; -ENOMEM. */
+MUST_CHECK int openai_url(const struct model_request *rq, const struct openai_way *way,
+			  struct buf *url, struct err *err);
+
+/* Add all headers. -EINVAL names the setting that holds a control character; -ENOMEM. */
+MUST_CHECK int openai_headers(const struct model_request *rq, const struct openai_way *way,
+			      struct http_request *out, struct err *err);
+
+/* The name of a function on the wire. -EINVAL; -ENOMEM. */
+MUST_CHECK int openai_name(const struct model_provider *provider, const char *name, struct buf *out,
+			   struct err *err);
+
+/* The same of one that was called (wire/name.h). */
+MUST_CHECK int openai_past_name(const struct model_provider *provider, const char *name,
+				struct buf *out, struct err *err);
+
+/* The messages while they are written. */
+struct openai_messages {
+	const struct model_request *rq;
+	const struct openai_way *way;
+	struct model_place at; /* the content at hand */
+	struct buf *out;
+	struct model_pairs pairs;
+	size_t turn_end;  /* of the turn at hand, index of the content behind it */
+	bool has_calls;   /* that turn */
+	struct buf files; /* items that tools gave, for a message behind their results; '[' first */
+};
+
+/* Begin a message in the list that is open. */
+void openai_open_message(struct openai_messages *m, const char *role);
+
+/* Append an item of a user's message: text, or a part that can be one. -EINVAL; -ENOMEM. */
+void openai_put_text_item(struct openai_messages *m, struct span text);
+MUST_CHECK int openai_put_item(struct openai_messages *m, const struct part *p);
+
+/* Append the id of a call. */
+void openai_put_id(const struct openai_messages *m, const struct model_pair *pair);
+
+/* Append what answers calls in a content, a message each, and keep its files. -EINVAL; -ENOMEM. */
+MUST_CHECK int openai_put_results(struct openai_messages *m, const struct content *c);
+
+/* Append the message with the files that were kept, if there are any. */
+void openai_put_files(struct openai_messages *m);
+
+/*
+ * Append the member "messages". -EINVAL names the part that cannot be sent;
+ * -ENOMEM without a text.
+ */
+MUST_CHECK int openai_put_messages(const struct model_request *rq, const struct openai_way *way,
+				   const char *system_role, struct buf *out, struct err *err);
+
+/*
+ * Append the members that generate_content_config stands for. -EINVAL names
+ * what has no counterpart. The tools tell whether a choice between them can be sent.
+ */
+MUST_CHECK int openai_config(const struct model_request *rq, const struct openai_way *way,
+			     struct buf *out, struct err *err);
+
+/*
+ * Take an element of `tool_calls`, as checked JSON; marked: surrogate_mark had
+ * something to do in it. -E2BIG: too many; -ENOMEM without a text.
+ */
+struct model_calls;
+MUST_CHECK int openai_calls_take(struct model_calls *calls, struct span item, bool marked,
+				 struct err *err);
+
+/* The token extra_content.google.thought_signature of a message or a call; len 0: none. -ENOMEM. */
+MUST_CHECK int openai_signature_of(struct span extra_content, struct span *token);
+
+/* As struct model_provider wants it. */
+MUST_CHECK int openai_encode(const struct model_request *rq, struct http_request *out,
+			     struct err *err);
+MUST_CHECK int openai_review(const struct model_request *rq, model_review_fn *fn, void *arg);
+void *openai_decoder_new(void);
+MUST_CHECK int openai_decode(void *decoder, struct span event, struct model_reply *reply,
+			     struct err *err);
+MUST_CHECK int openai_end(void *decoder, struct model_reply *reply, struct err *err);
+void openai_decoder_free(void *decoder);
+bool openai_error_message(struct span body, struct buf *message);
+
+#endif

@@ -1,0 +1,348 @@
+/*
+ * Answers of OpenAI chat completions and of the many servers that imitate
+ * them, chunk by chunk or as one document.
+ *
+ * Texts go to the reply as they come, calls (calls.c) when the
+ * answer is complete. A row of a table for each member that matters.
+ */
+#include "runner/provider/openai/openai.h"
+
+#include "base/json_text.h"
+#include "runner/provider/openai/usage.h"
+#include "runner/wire/calls.h"
+#include "runner/wire/decode.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define OPENAI_END_MARK      "[DONE]"
+#define OPENAI_FINISH_LENGTH "length"
+#define OPENAI_FINISH_FILTER "content_filter"
+
+struct decoder {
+	struct model_decode base;
+	struct model_texts texts;
+	struct model_calls calls;
+	struct buf finish; /* the server's word */
+	bool finished;     /* it came and is not empty */
+	bool done;         /* the end mark came */
+	bool whole;        /* a message, not deltas */
+};
+
+struct item {
+	struct span text;
+	struct span thinking;
+};
+
+static const struct jsonpick item_members[] = {
+	{ "text", offsetof(struct item, text) },
+	{ "thinking", offsetof(struct item, thinking) },
+	{ 0 },
+};
+
+static int take_thinking_item(void *arg, struct span item)
+{
+	struct decoder *d = arg;
+	struct item i = { 0 };
+	int r = jsonpick_object(item, item_members, &i);
+
+	return r < 0 ? r : model_decode_text(&d->base, i.text, &d->texts.thought, MODEL_THOUGHT);
+}
+
+static int take_content_item(void *arg, struct span item)
+{
+	struct decoder *d = arg;
+	struct item i = { 0 };
+	int r = jsonpick_object(item, item_members, &i);
+
+	if (r == 0)
+		r = model_decode_text(&d->base, i.thinking, &d->texts.thought, MODEL_THOUGHT);
+	if (r == 0)
+		r = jsonpick_list(i.thinking, take_thinking_item, d);
+	return r < 0 ? r : model_decode_text(&d->base, i.text, &d->texts.content, MODEL_SPOKEN);
+}
+
+static int take_call_piece(void *arg, struct span item)
+{
+	struct decoder *d = arg;
+
+	return openai_calls_take(&d->calls, item, d->base.marked, d->base.err);
+}
+
+struct extra {
+	struct span google;
+	struct span signature;
+};
+
+static const struct jsonpick extra_members[] = {
+	{ "google", offsetof(struct extra, google) },
+	{ "thought_signature", offsetof(struct extra, signature) },
+	{ 0 },
+};
+
+int openai_signature_of(struct span extra_content, struct span *token)
+{
+	struct extra outer = { 0 };
+	struct extra inner = { 0 };
+	int r = jsonpick_object(extra_content, extra_members, &outer);
+
+	if (r == 0)
+		r = jsonpick_object(outer.google, extra_members, &inner);
+	if (r == 0 && jsonpick_is(inner.signature, '"'))
+		*token = inner.signature;
+	return r;
+}
+
+/* A text is its signature's bytes: it goes back as it came. */
+static int take_signature(struct decoder *d, struct span extra_content)
+{
+	CLEANUP(buf_release) struct buf text = { 0 };
+	struct span token = { 0 };
+	int r = openai_signature_of(extra_content, &token);
+
+	if (r == 0 && token.len)
+		r = json_unquote(token, &text);
+	return r < 0 || !text.len ? r : model_reply_sign_text(d->base.reply, buf_span(&text));
+}
+
+struct delta {
+	struct span content;
+	struct span refusal;
+	struct span reasoning;
+	struct span reasoning_content;
+	struct span tool_calls;
+	struct span extra;
+};
+
+static const struct jsonpick delta_members[] = {
+	{ "content", offsetof(struct delta, content) },
+	{ "refusal", offsetof(struct delta, refusal) },
+	{ "reasoning", offsetof(struct delta, reasoning) },
+	{ "reasoning_content", offsetof(struct delta, reasoning_content) },
+	{ "tool_calls", offsetof(struct delta, tool_calls) },
+	{ "extra_content", offsetof(struct delta, extra) },
+	{ 0 },
+};
+
+/* Reasoning comes under one of two names; servers that send both send the same twice. */
+static int take_delta(struct decoder *d, struct span object)
+{
+	struct delta delta = { 0 };
+	int r = jsonpick_object(object, delta_members, &delta);
+
+	if (r == 0)
+		r = model_decode_text(&d->base,
+				      jsonpick_present(delta.reasoning_content)
+					      ? delta.reasoning_content
+					      : delta.reasoning,
+				      &d->texts.thought, MODEL_THOUGHT);
+	if (r == 0)
+		r = model_decode_text(&d->base, delta.content, &d->texts.content, MODEL_SPOKEN);
+	if (r == 0)
+		r = jsonpick_list(delta.content, take_content_item, d);
+	if (r == 0)
+		r = model_decode_text(&d->base, delta.refusal, &d->texts.refusal, MODEL_SPOKEN);
+	if (r == 0)
+		r = take_signature(d, delta.extra);
+	return r < 0 ? r : jsonpick_list(delta.tool_calls, take_call_piece, d);
+}
+
+struct choice {
+	struct span index;
+	struct span delta;
+	struct span message;
+	struct span finish_reason;
+};
+
+static const struct jsonpick choice_members[] = {
+	{ "index", offsetof(struct choice, index) },
+	{ "delta", offsetof(struct choice, delta) },
+	{ "message", offsetof(struct choice, message) },
+	{ "finish_reason", offsetof(struct choice, finish_reason) },
+	{ 0 },
+};
+
+static int take_finish(struct decoder *d, struct span token)
+{
+	int r;
+
+	if (!jsonpick_is(token, '"') || span_is(token, "\"\""))
+		return 0;
+	buf_clear(&d->finish);
+	r = json_unquote(token, &d->finish);
+	d->finished = true;
+	return r;
+}
+
+/* Some servers send beside each delta the message as it is so far. */
+static int take_choice(void *arg, struct span item)
+{
+	struct decoder *d = arg;
+	struct choice c = { 0 };
+	int r = jsonpick_object(item, choice_members, &c);
+
+	if (r < 0 || jsonpick_count(c.index) > 0)
+		return r;
+	if (jsonpick_is(c.delta, '{')) {
+		r = take_delta(d, c.delta);
+	} else {
+		d->whole |= jsonpick_is(c.message, '{');
+		r = take_delta(d, c.message);
+	}
+	return r < 0 ? r : take_finish(d, c.finish_reason);
+}
+
+struct chunk {
+	struct span error;
+	struct span choices;
+	struct span usage;
+	struct span model;
+	struct span object;
+	struct span message;
+	struct span detail;
+};
+
+static const struct jsonpick chunk_members[] = {
+	{ "error", offsetof(struct chunk, error) },
+	{ "choices", offsetof(struct chunk, choices) },
+	{ "usage", offsetof(struct chunk, usage) },
+	{ "model", offsetof(struct chunk, model) },
+	{ "object", offsetof(struct chunk, object) },
+	{ "message", offsetof(struct chunk, message) },
+	{ "detail", offsetof(struct chunk, detail) },
+	{ 0 },
+};
+
+struct error {
+	struct span message;
+	struct span metadata;
+	struct span raw; /* in metadata: what the server behind a gateway said */
+};
+
+static const struct jsonpick error_members[] = {
+	{ "message", offsetof(struct error, message) },
+	{ "metadata", offsetof(struct error, metadata) },
+	{ "raw", offsetof(struct error, raw) },
+	{ 0 },
+};
+
+static bool chunk_error(const struct chunk *c, struct buf *message)
+{
+	struct error e = { 0 };
+
+	if (jsonpick_object(c->error, error_members, &e) < 0 ||
+	    jsonpick_object(e.metadata, error_members, &e) < 0)
+		return false;
+	return model_decode_string(e.raw, message) || model_decode_string(e.message, message) ||
+	       model_decode_string(c->error, message) || model_decode_string(c->message, message) ||
+	       model_decode_string(c->detail, message);
+}
+
+static int report_error(struct decoder *d, const struct chunk *c, struct span payload)
+{
+	CLEANUP(buf_release) struct buf message = { 0 };
+
+	return model_decode_error(&d->base, chunk_error(c, &message) ? &message : NULL, payload);
+}
+
+static int take_chunk(struct decoder *d, struct span payload)
+{
+	struct chunk c = { 0 };
+	int r = jsonpick_object(payload, chunk_members, &c);
+
+	if (r < 0)
+		return r;
+	if (jsonpick_present(c.error) || span_is(c.object, "\"error\""))
+		return report_error(d, &c, payload);
+	r = model_decode_version(&d->base, c.model);
+	if (r == 0)
+		r = jsonpick_list(c.choices, take_choice, d);
+	return r < 0 ? r : openai_usage_take(&d->base, openai_chat_usage, c.usage);
+}
+
+void *openai_decoder_new(void)
+{
+	return calloc(1, sizeof(struct decoder));
+}
+
+void openai_decoder_free(void *decoder)
+{
+	struct decoder *d = decoder;
+
+	if (!d)
+		return;
+	model_calls_release(&d->calls);
+	model_decode_release(&d->base);
+	buf_release(&d->finish);
+	free(d);
+}
+
+int openai_decode(void *decoder, struct span event, struct model_reply *reply, struct err *err)
+{
+	struct decoder *d = decoder;
+	struct span payload;
+	int r;
+
+	if (d->done)
+		return 0;
+	if (span_is(event, OPENAI_END_MARK)) {
+		d->done = true;
+		return 0;
+	}
+	r = model_decode_begin(&d->base, event, reply, err, &payload);
+	if (r == 0)
+		r = take_chunk(d, payload);
+	/* What a broken connection left of an event behind the finish reason is no loss. */
+	if (r == -ENODATA && d->finished)
+		return 0;
+	return r < 0 ? model_decode_failed(&d->base, r, event) : 0;
+}
+
+static const struct model_finish finishes[] = {
+	{ "stop", "STOP", NULL },
+	{ "tool_calls", "STOP", NULL },
+	{ "function_call", "STOP", NULL },
+	{ "", "FINISH_REASON_UNSPECIFIED", NULL },
+	{ OPENAI_FINISH_LENGTH, "MAX_TOKENS",
+	  "the limit of tokens was reached before any content" },
+	{ OPENAI_FINISH_FILTER, "SAFETY", "a filter of the provider stopped the answer" },
+	{ NULL, "OTHER", "the model ended without content" },
+};
+
+static int finish_calls(struct decoder *d)
+{
+	struct span word = buf_span(&d->finish);
+	bool cut = span_is(word, OPENAI_FINISH_LENGTH);
+	int r = 0;
+
+	if (cut || span_is(word, OPENAI_FINISH_FILTER))
+		r = model_calls_check_begun(&d->calls, d->base.err);
+	return r < 0 ? r : model_calls_finish(&d->calls, cut, d->base.reply, d->base.err);
+}
+
+int openai_end(void *decoder, struct model_reply *reply, struct err *err)
+{
+	struct decoder *d = decoder;
+	int r;
+
+	d->base.reply = reply;
+	d->base.err = err;
+	r = model_decode_texts_end(&d->base, &d->texts);
+	if (r == 0 && !d->finished && !d->done && !d->whole)
+		return model_decode_broke(err);
+	if (r == 0)
+		r = finish_calls(d);
+	if (r == 0)
+		r = model_decode_finish(&d->base, finishes, buf_span(&d->finish));
+	return r == -ENOMEM ? err_nomem(err) : r;
+}
+
+bool openai_error_message(struct span body, struct buf *message)
+{
+	CLEANUP(buf_release) struct buf mended = { 0 };
+	struct chunk c = { 0 };
+
+	return model_error_object(body, &mended) &&
+	       jsonpick_object(buf_span(&mended), chunk_members, &c) == 0 &&
+	       chunk_error(&c, message);
+}

@@ -1,0 +1,119 @@
+/*
+ * The provider "openai_responses": the Responses protocol of OpenAI, asked
+ * without letting the service store anything. This file makes the request as a
+ * whole; address, key and names of functions are as in openai.c.
+ */
+#include "runner/provider/openai/responses.h"
+
+#include "base/net/http.h"
+#include "runner/provider/openai/openai.h"
+#include "runner/syntax/json_put.h"
+#include "runner/wire/endpoint.h"
+#include "runner/wire/tool.h"
+
+#include <errno.h>
+
+#define OWN_BASE     "https://api.openai.com/v1"
+#define SETTING_BASE "OPENAI_BASE_URL"
+
+const struct model_name_rule responses_names = { RESPONSES_SAID, "", 64 };
+
+bool responses_may_think(const char *name)
+{
+	static const char *const others[] = { "gpt-3", "gpt-4", "gpt-5-chat", "chatgpt-" };
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(others); i++) {
+		if (strncmp(name, others[i], strlen(others[i])) == 0)
+			return false;
+	}
+	return true;
+}
+
+/* Not strict, which here has to be said: strict schemas are of a narrower form. */
+static const struct model_tool_form tool_form = { MODEL_TOOL_LIST, .item = "{\"type\":\"function\"",
+						  .item_end = ",\"strict\":false}",
+						  .put_parameters = model_tool_parameters };
+
+static int put_body(const struct model_request *rq, struct buf *out, struct err *err)
+{
+	int r;
+
+	buf_char(out, '{');
+	jsonput_text(out, "model", span_of(rq->name));
+	buf_text(out, ",\"stream\":true,\"store\":false");
+	if (responses_may_think(rq->name))
+		buf_text(out, ",\"include\":[\"reasoning.encrypted_content\"]");
+	if (rq->system && *rq->system)
+		jsonput_text(out, "instructions", span_of(rq->system));
+	r = responses_input(rq, out, err);
+	if (r == 0)
+		r = model_tools_put(&tool_form, &responses_names, rq, out, err);
+	if (r == 0)
+		r = responses_config(rq, out, err);
+	buf_char(out, '}');
+	return r < 0 ? r : buf_check(out, NULL);
+}
+
+static const struct model_header headers[] = {
+	{ "OPENAI_API_KEY", "Authorization", "Bearer ", NULL },
+	{ "OPENAI_ORG_ID", "OpenAI-Organization", "", NULL },
+	{ "OPENAI_PROJECT", "OpenAI-Project", "", NULL },
+};
+
+static int put_headers(const struct settings *settings, struct http_request *out, struct err *err)
+{
+	int r = http_request_header(out, "Content-Type: application/json");
+	size_t i;
+
+	if (r == 0)
+		r = http_request_header(out, "Accept: text/event-stream");
+	for (i = 0; r == 0 && i < ARRAY_SIZE(headers); i++)
+		r = model_header_add(settings, &headers[i], out, err);
+	return r;
+}
+
+static int responses_encode(const struct model_request *rq, struct http_request *out,
+			    struct err *err)
+{
+	struct model_endpoint at;
+	int r = model_endpoint_find(rq->settings, SETTING_BASE, OWN_BASE, &at, err);
+
+	if (r < 0)
+		return r;
+	buf_span_add(&out->url, at.base);
+	buf_text(&out->url, "/responses");
+	r = put_headers(rq->settings, out, err);
+	if (r == 0)
+		r = put_body(rq, &out->body, err);
+	if (r == 0) /* last: what cannot be sent is told without one too */
+		r = model_endpoint_key(rq->provider, &at, rq->settings, err);
+	if (r == 0)
+		r = buf_check(&out->url, NULL);
+	return r == -ENOMEM ? err_nomem(err) : r;
+}
+
+static const char *const spellings[] = { RESPONSES_SAID, NULL };
+
+static const struct model_setting settings[] = {
+	{ "OPENAI_API_KEY", MODEL_KEY },
+	{ SETTING_BASE, MODEL_PLAIN },
+	{ "OPENAI_ORG_ID", MODEL_PLAIN },
+	{ "OPENAI_PROJECT", MODEL_PLAIN },
+	{ 0 },
+};
+
+const struct model_provider model_responses = {
+	.name = "openai_responses",
+	.spellings = spellings,
+	.section = "openai",
+	.settings = settings,
+	.framing = MODEL_SSE,
+	.schema_with_tools = true,
+	.encode = responses_encode,
+	.decoder_new = responses_decoder_new,
+	.decode = responses_decode,
+	.end = responses_end,
+	.decoder_free = responses_decoder_free,
+	.error_message = openai_error_message,
+};

@@ -1,0 +1,98 @@
+/*
+ * Scripts: files of rules that answer in place of a model.
+ *
+ * A script is a YAML list. Each rule says when it applies and what it answers;
+ * the format is described in docs/models.md. This reads and checks a file;
+ * script.c plays it. A script is not changed once it is loaded, and
+ * texts of its rules live as long as it does.
+ */
+#ifndef RUNNER_PROVIDER_SCRIPT_RULES_H
+#define RUNNER_PROVIDER_SCRIPT_RULES_H
+
+#include "runner/model/ask.h"
+#include "runner/syntax/pattern.h"
+
+#include <stdatomic.h>
+#include <sys/stat.h>
+#include <yaml.h>
+
+#define SCRIPT_FILE_MAX   (1u << 20)
+#define SCRIPT_GROUPS_MAX 9      /* $1 to $9 */
+#define SCRIPT_DEPTH_MAX  32     /* below `args` */
+#define SCRIPT_NODES_MAX  10000  /* below `args`, those of aliases counted each time */
+#define SCRIPT_DELAY_MAX  600000 /* ms */
+#define SCRIPT_WORDS      (-1)   /* pieces: word by word */
+
+/* What a pattern is held against. Groups are numbered through in this order. */
+enum script_subject { SCRIPT_USER, SCRIPT_TOOL, SCRIPT_RESULT, SCRIPT_SUBJECTS };
+
+struct script_call {
+	struct span name;
+	struct span id;
+	int args; /* node of the document; 0: none */
+};
+
+/* Texts are borrowed from the document; data is NULL when absent. */
+struct script_rule {
+	int line;
+	struct pattern *when[SCRIPT_SUBJECTS]; /* NULL: absent */
+	struct span text;
+	struct span thought;
+	long long pieces; /* characters of a piece; 0: all at once; or SCRIPT_WORDS */
+	long long delay_ms;
+	struct script_call *calls;
+	size_t call_count;
+	struct span error_code;
+	struct span error_message;
+	long long usage[MODEL_COUNTS]; /* -1: absent */
+	struct span finish_reason;
+};
+
+/* Fields are for rules.c and parse.c only. */
+struct script {
+	atomic_uint refs; /* pairs with itself: the last to count down frees */
+	char *path;
+	char *name;
+	struct stat st; /* of the file that was read */
+	yaml_document_t document;
+	bool has_document;
+	struct script_rule *rules;
+	size_t count;
+};
+
+/*
+ * Open FOLDER/NAME, from the cache when the file has not changed. *out is one
+ * reference for the caller. -ENOENT; -EINVAL: outside the folder, or it does
+ * not load, err has "FILE:LINE: reason"; -EFBIG; -ENOMEM; -errno. Any thread.
+ */
+MUST_CHECK int script_open(const char *folder, const char *name, struct script **out,
+			   struct err *err);
+void script_unref(struct script *script); /* NULL is fine */
+DEFINE_CLEANUP(struct script, script_unref);
+
+/* Read and check the text of a script that has its name. As script_open. */
+MUST_CHECK int script_parse(struct script *script, struct span text, struct err *err);
+
+/* "FILE", for errors. */
+const char *script_name(const struct script *script);
+
+const struct script_rule *script_rules(const struct script *script, size_t *count);
+
+/* A node of the script's document, as syntax/yaml.h has it. */
+yaml_node_t *script_node(const struct script *script, int node);
+
+/* Texts with placeholders, as a sequence of these. */
+enum script_piece {
+	SCRIPT_LITERAL, /* the text itself */
+	SCRIPT_GROUP,   /* 1 to 9 or a name */
+	SCRIPT_MEMBER,  /* "result" or "result.a.b" */
+};
+
+/* Call fn for each piece in order; not 0 ends it and is returned. -EINVAL: "${" without "}". */
+typedef int script_piece_fn(void *arg, enum script_piece kind, struct span text);
+MUST_CHECK int script_pieces(struct span text, script_piece_fn *fn, void *arg);
+
+/* Which group of the rule, counted from 0 through all its patterns; -ENOENT. */
+int script_group(const struct script_rule *rule, struct span which);
+
+#endif

@@ -1,0 +1,107 @@
+/*
+ * Secrets: see secrets.h.
+ */
+#include "runner/settings/secrets.h"
+
+#define SECRET_MIN 8 /* bytes */
+#define BLANK      '*'
+
+void secrets_add_span(struct secrets *secrets, struct span value)
+{
+	if (value.len >= SECRET_MIN && secrets->count < SECRETS_MAX)
+		secrets->list[secrets->count++] = value;
+}
+
+void secrets_add(struct secrets *secrets, const char *value)
+{
+	secrets_add_span(secrets, span_of(value));
+}
+
+void secrets_add_url(struct secrets *secrets, const char *url)
+{
+	const char *from = url ? strstr(url, "://") : NULL;
+	size_t n = from ? strcspn(from + 3, "/?#") : 0;
+	const char *at = from ? memrchr(from + 3, '@', n) : NULL;
+	struct span user = { 0 };
+	const char *colon;
+
+	if (!at)
+		return;
+	user = (struct span){ from + 3, (size_t)(at - from - 3) };
+	colon = memchr(user.data, ':', user.len);
+	secrets_add_span(secrets, user);
+	if (colon)
+		secrets_add_span(secrets,
+				 span_sub(user, (size_t)(colon + 1 - user.data), user.len));
+}
+
+bool secrets_in(const struct secrets *secrets, struct span text)
+{
+	size_t i;
+
+	for (i = 0; i < secrets->count; i++) {
+		if (memmem(text.data, text.len, secrets->list[i].data, secrets->list[i].len))
+			return true;
+	}
+	return false;
+}
+
+static void mask(struct buf *text, struct span secret)
+{
+	CLEANUP(buf_release) struct buf clean = { 0 };
+	struct span rest = buf_span(text);
+	const char *hit;
+
+	if (!memmem(rest.data, rest.len, secret.data, secret.len))
+		return;
+	while ((hit = memmem(rest.data, rest.len, secret.data, secret.len))) {
+		buf_add(&clean, rest.data, (size_t)(hit - rest.data));
+		buf_text(&clean, SECRET_MASK);
+		rest = span_sub(rest, (size_t)(hit - rest.data) + secret.len, rest.len);
+	}
+	buf_span_add(&clean, rest);
+	buf_clear(text);
+	text->failed = clean.failed;
+	buf_span_add(text, buf_span(&clean));
+}
+
+void secrets_mask(const struct secrets *secrets, struct buf *text)
+{
+	size_t i;
+
+	for (i = 0; i < secrets->count; i++)
+		mask(text, secrets->list[i]);
+}
+
+void secrets_blank(const struct secrets *secrets, struct buf *text)
+{
+	size_t i;
+
+	for (i = 0; text->len && i < secrets->count; i++) {
+		struct span secret = secrets->list[i];
+		char *end = text->data + text->len;
+		char *at = text->data;
+
+		while ((at = memmem(at, (size_t)(end - at), secret.data, secret.len))) {
+			memset(at, BLANK, secret.len);
+			at += secret.len;
+		}
+	}
+}
+
+size_t secrets_cut(const struct secrets *secrets, const char *text)
+{
+	size_t len = strlen(text);
+	size_t best = len;
+	size_t i;
+
+	for (i = 0; i < secrets->count; i++) {
+		size_t n = MIN(secrets->list[i].len, len);
+
+		for (; n >= SECRET_MIN / 2; n--) {
+			if (memcmp(text + len - n, secrets->list[i].data, n) == 0)
+				best = MIN(best, len - n);
+		}
+	}
+	return best;
+}

@@ -1,0 +1,195 @@
+/*
+ * Agents as tools: an agent answers a call, in a session of its own in memory.
+ * See run.h.
+ */
+#include "runner/turn/run.h"
+
+#include "base/clock.h"
+#include "base/json_text.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define DEPTH_MAX 16 /* of agents that call agents */
+
+/* The message: `request`, or all arguments as JSON when the agent has a schema for them. */
+static int make_message(const struct call *call, struct buf *json, struct err *err)
+{
+	CLEANUP(content_free_p) struct content *content = content_new("user");
+	CLEANUP(buf_release) struct buf text = { 0 };
+	struct span value;
+	int r = 0;
+
+	if (call->tool->agent->input_schema)
+		buf_span_add(&text, buf_span(&call->args));
+	else if (json_member(buf_span(&call->args), "request", &value) == 0 && value.data[0] == '"')
+		r = json_unquote(value, &text);
+	if (r == 0)
+		r = content ? content_add_text(content, buf_span(&text), false) : -ENOMEM;
+	if (r < 0)
+		return err_nomem(err);
+	content_to_json(content, json);
+	return buf_check(json, err);
+}
+
+static int begin(struct ground *g, struct span message, struct err *err)
+{
+	CLEANUP(event_release) struct event e = { 0 };
+	char id[40];
+
+	clock_new_id(id, "");
+	event_set_text(&e, EVENT_INVOCATION, span_of(g->in->live->invocation));
+	event_set_text(&e, EVENT_AUTHOR, SPAN("user"));
+	event_set_json(&e, EVENT_CONTENT, message);
+	event_set_text(&e, EVENT_ID, span_of(id));
+	event_set_time(&e, clock_now());
+	mutex_lock(&g->lock);
+	event_to_json(&e, &g->lines);
+	buf_char(&g->lines, '\n');
+	mutex_unlock(&g->lock);
+	return event_check(&e, err);
+}
+
+/* What a line of an agent says; NULL: nothing. */
+static struct content *said_in(struct span line)
+{
+	CLEANUP(event_release) struct event e = { 0 };
+	struct content *content = NULL;
+	struct span json;
+
+	if (event_from_json(line, &e, NULL) < 0 ||
+	    span_is(event_json(&e, EVENT_AUTHOR), "\"user\""))
+		return NULL;
+	json = event_json(&e, EVENT_CONTENT);
+	return json.len && content_from_stored(json, &content) == 0 ? content : NULL;
+}
+
+/* Of the last event with a content, without thoughts; texts of parts are joined by newlines. */
+static int last_text(struct span lines, struct buf *text)
+{
+	CLEANUP(content_free_p) struct content *content = NULL;
+	size_t i;
+
+	while (lines.len && !content) {
+		size_t end = lines.len - 1; /* its newline */
+		size_t from = end;
+
+		while (from && lines.data[from - 1] != '\n')
+			from--;
+		content = said_in(span_sub(lines, from, end));
+		lines.len = from;
+	}
+	for (i = 0; content && i < content->count; i++) {
+		const struct part *p = &content->parts[i];
+
+		if (p->kind != PART_TEXT || p->thought)
+			continue;
+		if (text->len)
+			buf_char(text, '\n');
+		buf_span_add(text, buf_span(&p->text));
+	}
+	return buf_check(text, NULL);
+}
+
+/* A callback may have answered in words that are no value of the schema. */
+static int answer(struct call *call, struct span lines)
+{
+	const struct agent *agent = call->tool->agent;
+	CLEANUP(buf_release) struct buf text = { 0 };
+	CLEANUP(buf_release) struct buf value = { 0 };
+	int r = last_text(lines, &text);
+
+	if (r < 0)
+		return r;
+	if (!agent->output_schema || !text.len ||
+	    output_check(agent, buf_span(&text), &value, NULL) < 0) {
+		buf_clear(&value);
+		json_quote(&value, buf_span(&text));
+	} else if (value.data[0] == '{') {
+		buf_span_add(&call->response, buf_span(&value));
+		return buf_check(&call->response, NULL);
+	}
+	buf_text(&call->response, "{\"result\":");
+	buf_span_add(&call->response, buf_span(&value));
+	buf_char(&call->response, '}');
+	return buf_check(&call->response, NULL);
+}
+
+/* What it changed becomes the call's, but for `temp:` keys, which were its own. */
+static int take_changes(struct call *call, struct ground *g, struct err *err)
+{
+	struct changes *c = &call->changes;
+	int r = stateview_drop_temp(g->state, err);
+
+	if (r == 0)
+		r = stateview_lay(c->state, g->state, err);
+	mutex_lock(&g->lock);
+	buf_span_add(&c->saves, buf_span(&g->saves));
+	buf_span_add(&c->held, buf_span(&g->held));
+	g->saves.len = g->held.len = 0;
+	mutex_unlock(&g->lock);
+	if (r == 0)
+		r = c->saves.failed || c->held.failed ? err_nomem(err) : 0;
+	return r;
+}
+
+static int finish(struct call *call, struct ground *g, struct run *run, int result, struct err *err)
+{
+	CLEANUP(buf_release) struct buf lines = { 0 };
+	const struct failure *f = run->failure;
+
+	if (result == -ECANCELED || result == -ENOMEM) {
+		*err = f->err;
+		return result;
+	}
+	if (result < 0)
+		return call_error(call, "agent %s failed: %s", run->agent->name, f->err.text);
+	mutex_lock(&g->lock);
+	buf_span_add(&lines, buf_span(&g->lines));
+	mutex_unlock(&g->lock);
+	if (lines.failed || answer(call, buf_span(&lines)) < 0)
+		return err_nomem(err);
+	result = take_changes(call, g, err);
+	if (result == 0 && call->tool->skip_summarization)
+		result = call_act(call, "skipSummarization", SPAN("true"));
+	return result;
+}
+
+static void ground_release(struct ground *g)
+{
+	struct changes left = { .in = g->in, .held = g->held, .saves = g->saves };
+
+	changes_release(&left); /* of an agent that failed */
+	stateview_free(g->state);
+	buf_release(&g->lines);
+	mutex_release(&g->lock);
+}
+
+int call_agent(struct call *call, struct err *err)
+{
+	struct ground g = { .in = call->run->ground->in, .nested = true };
+	CLEANUP(failure_release) struct failure failure = { 0 };
+	CLEANUP(buf_release) struct buf message = { 0 };
+	struct run run = { .ground = &g,
+			   .agent = call->tool->agent,
+			   .depth = call->run->depth + 1,
+			   .failure = &failure };
+	int r;
+
+	if (run.depth > DEPTH_MAX)
+		return call_error(call, "agents call each other more than %d deep", DEPTH_MAX);
+	g.state = stateview_new(call->changes.state, NULL);
+	if (!g.state)
+		return err_nomem(err);
+	mutex_init(&g.lock);
+	r = make_message(call, &message, err);
+	g.message = buf_span(&message);
+	if (r == 0)
+		r = begin(&g, g.message, err);
+	if (r == 0) {
+		r = run_agent(&run);
+		r = finish(call, &g, &run, r, err);
+	}
+	ground_release(&g);
+	return r;
+}

@@ -1,0 +1,209 @@
+/*
+ * Events of runs: committed with what comes with them, then shown. See run.h.
+ */
+#include "runner/turn/run.h"
+
+#include "base/clock.h"
+#include "base/json_merge.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+void invocation_tell(const struct live *live, const struct runner_options *o)
+{
+	if (o->progress)
+		o->progress(o->arg, live->ref, live->number);
+}
+
+void run_head(const struct run *run, struct event *e)
+{
+	event_set_text(e, EVENT_INVOCATION, span_of(run->ground->in->live->invocation));
+	event_set_text(e, EVENT_AUTHOR, span_of(run->agent->name));
+	if (run->branch)
+		event_set_text(e, EVENT_BRANCH, span_of(run->branch));
+}
+
+static void add_before(const struct run *run, struct buf *list)
+{
+	const struct agent *agent;
+	size_t at;
+
+	if (run->above)
+		add_before(run->above, list);
+	for (at = 0; at < run->before.len; at += sizeof agent) {
+		memcpy(&agent, run->before.data + at, sizeof agent);
+		buf_char(list, list->len ? ',' : '[');
+		json_quote(list, span_of(agent->name));
+	}
+}
+
+void run_tell_before(const struct run *run, struct event *e)
+{
+	CLEANUP(buf_release) struct buf list = { 0 };
+	CLEANUP(buf_release) struct buf json = { 0 };
+	CLEANUP(buf_release) struct buf whole = { 0 };
+	struct span old = event_json(e, EVENT_CUSTOM_METADATA);
+
+	add_before(run, &list);
+	if (!list.len)
+		return;
+	buf_text(&json, "{\"adkfs.transfers\":");
+	buf_span_add(&json, buf_span(&list));
+	buf_text(&json, "]}");
+	e->text.failed |= list.failed || json.failed ||
+			  json_merge(old.len ? old : SPAN("{}"), buf_span(&json), &whole) < 0;
+	event_set_json(e, EVENT_CUSTOM_METADATA, buf_span(&whole));
+}
+
+bool run_streams(const struct run *run)
+{
+	const struct agent *agent = run->agent;
+
+	return !run->ground->nested && !agent->callbacks[AFTER_MODEL].count &&
+	       !agent->output_schema;
+}
+
+void invocation_show(struct live *live, const struct runner_options *o, const struct event *e,
+		     uint64_t bytes, uint64_t streamed)
+{
+	CLEANUP(buf_release) struct buf line = { 0 };
+	CLEANUP(buf_release) struct buf text = { 0 };
+	struct span fresh = SPAN("");
+
+	event_to_json(e, &line);
+	buf_char(&line, '\n');
+	if (turn_event_output(e, &text) == 0 && text.len > streamed)
+		fresh = span_sub(buf_span(&text), streamed, text.len);
+	live_add_event(live, bytes, buf_span(&line), fresh);
+	invocation_tell(live, o);
+}
+
+/* A member of the actions that programs and built-in tools set. */
+static const struct action_name {
+	const char *name;
+	enum action_member which;
+} action_names[] = {
+	{ "transferToAgent", ACTION_TRANSFER },
+	{ "escalate", ACTION_ESCALATE },
+	{ "skipSummarization", ACTION_SKIP_SUMMARIZATION },
+	{ "requestedToolConfirmations", ACTION_CONFIRMATIONS },
+};
+
+static int write_action(void *arg, struct span key, struct span value)
+{
+	struct event *e = arg;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(action_names); i++) {
+		if (span_is(key, action_names[i].name) && !span_is(value, "false"))
+			event_set_action(e, action_names[i].which, value);
+	}
+	return 0;
+}
+
+int changes_write(struct changes *c, struct event *e, struct turn_commit *commit)
+{
+	int r = stateview_write(c->state, e);
+
+	if (r == 0 && c->actions.len)
+		r = json_each(buf_span(&c->actions), write_action, e);
+	commit->saves = (struct save *)(void *)c->saves.data;
+	commit->save_count = c->saves.len / sizeof(struct save);
+	return r;
+}
+
+/* Into the log in memory; what came with it waits for the event of the caller. */
+static int commit_nested(struct run *run, struct event *e, struct changes *changes, struct err *err)
+{
+	struct ground *g = run->ground;
+	char id[40];
+	int r;
+
+	clock_new_id(id, "");
+	event_set_text(e, EVENT_ID, span_of(id));
+	event_set_time(e, clock_now());
+	r = event_check(e, err);
+	if (r == 0)
+		r = stateview_take(g->state, e, err);
+	if (r < 0)
+		return r;
+	mutex_lock(&g->lock);
+	event_to_json(e, &g->lines);
+	buf_char(&g->lines, '\n');
+	if (changes) {
+		buf_span_add(&g->saves, buf_span(&changes->saves));
+		buf_span_add(&g->held, buf_span(&changes->held));
+		changes->saves.len = changes->held.len = 0;
+	}
+	r = g->lines.failed || g->saves.failed || g->held.failed ? -ENOMEM : 0;
+	mutex_unlock(&g->lock);
+	return r < 0 ? err_nomem(err) : 0;
+}
+
+static int commit_stored(struct run *run, struct turn_commit *commit, struct err *err)
+{
+	struct invocation *in = run->ground->in;
+	struct event *e = commit->events;
+	struct turn_info info;
+	int r = turn_commit(in->host->store, in->live->ref, in->live->n, commit, &info, err);
+
+	if (r < 0)
+		return r;
+	if (e->temp_delta.len)
+		r = in->host->set_temp(in->host->arg, in->live->ref, e->temp_delta, err);
+	invocation_show(in->live, in->host->options, e, info.bytes, run->streamed);
+	run->streamed = 0;
+	return r;
+}
+
+int run_report(struct run *run, const struct call_report *reports, size_t n)
+{
+	struct invocation *in = run->ground->in;
+	struct turn_commit commit = { .reports = reports, .report_count = n };
+	struct turn_info info;
+	struct err err = { 0 };
+	int r = turn_commit(in->host->store, in->live->ref, in->live->n, &commit, &info, &err);
+
+	return r < 0 ? run_fail(run, NULL, &err) : 0;
+}
+
+int run_try_commit(struct run *run, struct event *e, struct changes *changes,
+		   const struct call_report *reports, size_t n, size_t *bad_save, struct err *err)
+{
+	struct turn_commit commit = {
+		.events = e, .count = 1, .reports = reports, .report_count = n
+	};
+	int r = changes ? changes_write(changes, e, &commit) : 0;
+
+	run_head(run, e);
+	if (r == 0)
+		r = event_check(e, err);
+	if (r == 0 && run->ground->nested) {
+		r = n && reports->kind == CALL_MODEL ? run_report(run, reports, n) : 0;
+		if (r == 0)
+			r = commit_nested(run, e, changes, err);
+	} else if (r == 0) {
+		r = commit_stored(run, &commit, err);
+	}
+	*bad_save = commit.bad_save;
+	if (r < 0) {
+		err->code = err->code ? err->code : r;
+		return err->code;
+	}
+	if (changes)
+		changes_close(changes, true);
+	if (span_is(event_action(e, ACTION_ESCALATE), "true"))
+		run->escalated = true;
+	return 0;
+}
+
+int run_commit(struct run *run, struct event *e, struct changes *changes,
+	       const struct call_report *reports, size_t n)
+{
+	struct err err = { 0 };
+	size_t bad_save;
+	int r = run_try_commit(run, e, changes, reports, n, &bad_save, &err);
+
+	return r < 0 ? run_fail(run, NULL, &err) : 0;
+}

@@ -1,0 +1,338 @@
+/*
+ * Confirmations: calls that a person has to allow. See run.h.
+ */
+#include "runner/turn/run.h"
+
+#include "base/clock.h"
+#include "runner/history/speaker.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define REQUEST  "adk_request_confirmation"
+#define REQUIRED "{\"error\":\"confirmation required\"}"
+
+/* Asking */
+
+static void add_hint(const struct call *call, struct buf *out)
+{
+	CLEANUP(buf_release) struct buf hint = { 0 };
+
+	buf_printf(&hint, "May %s be called?", call->name);
+	buf_text(out, "{\"hint\":");
+	json_quote(out, buf_span(&hint));
+	buf_text(out, ",\"confirmed\":false}");
+}
+
+static int add_request(const struct call *call, struct content *content, struct buf *ids)
+{
+	CLEANUP(buf_release) struct buf args = { 0 };
+	char id[48];
+
+	clock_new_id(id, "adk-");
+	buf_text(&args, "{\"originalFunctionCall\":{\"id\":");
+	json_quote(&args, span_of(call->id));
+	buf_text(&args, ",\"args\":");
+	buf_span_add(&args, buf_span(&call->logged));
+	buf_text(&args, ",\"name\":");
+	json_quote(&args, span_of(call->name));
+	buf_text(&args, "},\"toolConfirmation\":");
+	add_hint(call, &args);
+	buf_char(&args, '}');
+	buf_char(ids, ids->len ? ',' : '[');
+	json_quote(ids, span_of(id));
+	if (args.failed || ids->failed)
+		return -ENOMEM;
+	return content_add_function(content, PART_CALL, id, REQUEST, buf_span(&args));
+}
+
+/* The members of the placeholder's event. */
+static void add_requested(const struct call *call, struct buf *actions)
+{
+	buf_text(actions, actions->len
+				  ? ","
+				  : "{\"skipSummarization\":true,\"requestedToolConfirmations\":{");
+	json_quote(actions, span_of(call->id));
+	buf_char(actions, ':');
+	add_hint(call, actions);
+}
+
+int confirm_ask(struct run *run, const struct call *calls, size_t n, struct buf *asked)
+{
+	CLEANUP(content_free_p) struct content *content = content_new("user");
+	CLEANUP(event_release) struct event e = { 0 };
+	CLEANUP(buf_release) struct buf ids = { 0 };
+	CLEANUP(buf_release) struct buf actions = { 0 };
+	size_t i;
+	int r = content ? 0 : -ENOMEM;
+
+	for (i = 0; r == 0 && i < n; i++) {
+		if (!calls[i].asks)
+			continue;
+		r = add_request(&calls[i], content, &ids);
+		add_requested(&calls[i], &actions);
+	}
+	if (r == 0 && !ids.len)
+		return 0;
+	buf_char(&ids, ']');
+	buf_text(&actions, "}}");
+	if (r < 0 || ids.failed || actions.failed)
+		return run_nomem(run);
+	event_set_content(&e, content);
+	event_set_json(&e, EVENT_LONG_RUNNING, buf_span(&ids));
+	run_tell_before(run, &e);
+	r = run_commit(run, &e, NULL, NULL, 0);
+	*asked = actions;
+	actions = (struct buf){ 0 };
+	return r;
+}
+
+/* Answers */
+
+static void release_one(struct confirmed *c)
+{
+	free(c->id);
+	free(c->name);
+	buf_release(&c->args);
+}
+
+void confirm_free(struct confirmed *list, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		release_one(&list[i]);
+	free(list);
+}
+
+bool confirm_is_placeholder(const struct part *response)
+{
+	return response->json && !strcmp(response->json, REQUIRED);
+}
+
+/* {"confirmed": true}, or {"response": that as text}: only a JSON true says yes. */
+static bool says_yes(struct span response)
+{
+	CLEANUP(buf_release) struct buf text = { 0 };
+	CLEANUP(buf_release) struct buf json = { 0 };
+	struct span value;
+
+	if (json_member(response, "confirmed", &value) == 0)
+		return span_is(value, "true");
+	if (json_member(response, "response", &value) < 0 || json_unquote(value, &text) < 0 ||
+	    json_canonical_text(buf_span(&text), JSON_DEPTH_FREE, &json, NULL) < 0)
+		return false;
+	return json.data[0] == '{' && json_member(buf_span(&json), "confirmed", &value) == 0 &&
+	       span_is(value, "true");
+}
+
+/* The call of that id in a line of the log; its content is the caller's to free. */
+static const struct part *call_in_line(struct span line, const char *id, struct content **content)
+{
+	CLEANUP(event_release) struct event e = { 0 };
+	struct span json;
+	size_t i;
+
+	if (event_from_json(line, &e, NULL) < 0)
+		return NULL;
+	json = event_json(&e, EVENT_CONTENT);
+	if (!json.len || content_from_stored(json, content) < 0)
+		return NULL;
+	for (i = 0; i < (*content)->count; i++) {
+		const struct part *p = &(*content)->parts[i];
+
+		if (p->kind == PART_CALL && p->id && !strcmp(p->id, id))
+			return p;
+	}
+	return NULL;
+}
+
+struct call_search {
+	const char *id;
+	struct call_info *out;
+};
+
+static int match_call(void *arg, const struct call_info *info)
+{
+	struct call_search *s = arg;
+
+	if (info->kind != CALL_TOOL || strcmp(info->id, s->id) != 0)
+		return 0;
+	*s->out = *info;
+	return 1;
+}
+
+/* Whether the call still waits in turn n: an answer to a request works once. */
+static bool still_waits(struct store *st, struct ref session, uint64_t n, const char *id)
+{
+	struct call_info *info = malloc(sizeof *info);
+	struct call_search search = { id, info };
+	struct part part = { 0 };
+	uint64_t end = n > CALL_LOOK_BACK ? n - CALL_LOOK_BACK : 0;
+	bool waits = false;
+	int r = 0;
+
+	while (info && r == 0 && n > end)
+		r = call_list(st, session, n--, 0, match_call, &search, NULL);
+	if (r == 1 && call_part(st, session, &info->answer, &part, NULL) == 0)
+		waits = confirm_is_placeholder(&part);
+	part_release(&part);
+	free(info);
+	return waits;
+}
+
+static int copy_call(const struct part *call, struct confirmed *out)
+{
+	out->id = strdup(call->id);
+	out->name = strdup(call->name);
+	buf_text(&out->args, call->json ? call->json : "{}");
+	return out->id && out->name && !out->args.failed ? 0 : -ENOMEM;
+}
+
+static bool same_call(const struct part *call, struct span original)
+{
+	CLEANUP(buf_release) struct buf name = { 0 };
+	struct span value;
+	struct span args;
+
+	if (json_member(original, "name", &value) < 0 || json_unquote(value, &name) < 0 ||
+	    json_member(original, "args", &args) < 0)
+		return false;
+	return span_is(buf_span(&name), call->name) &&
+	       span_is(args, call->json ? call->json : "{}");
+}
+
+void decision_release(struct decision *d)
+{
+	content_free(d->request);
+	content_free(d->content);
+	buf_release(&d->author);
+	buf_release(&d->branch);
+	buf_release(&d->line);
+}
+
+/* Where the log calls that; the call is in *content. 1: nowhere. */
+static int find_call(struct store *st, struct ref session, const char *id, struct decision *d,
+		     struct content **content, const struct part **call, struct err *err)
+{
+	int r;
+
+	buf_clear(&d->author);
+	buf_clear(&d->branch);
+	buf_clear(&d->line);
+	r = select_caller(st, session, id, &d->author, &d->branch, &d->line, err);
+	if (r < 0)
+		return r == -ENOENT ? 1 : r;
+	*call = call_in_line(buf_span(&d->line), id, content);
+	return !*call;
+}
+
+int decision_find(struct store *st, struct ref session, uint64_t n, const struct part *answer,
+		  struct decision *d, struct err *err)
+{
+	CLEANUP(buf_release) struct buf id = { 0 };
+	struct err reason = { 0 };
+	const struct part *request;
+	struct span value;
+	int r;
+
+	if (answer->kind != PART_RESPONSE || !answer->id || !answer->json ||
+	    strcmp(answer->name, REQUEST) != 0)
+		return 1;
+	r = find_call(st, session, answer->id, d, &d->request, &request, &reason);
+	if (r == 0 && (!request->json || strcmp(request->name, REQUEST) != 0 ||
+		       json_member(span_of(request->json), "originalFunctionCall", &d->asked) < 0 ||
+		       json_member(d->asked, "id", &value) < 0 || json_unquote(value, &id) < 0 ||
+		       !buf_cstr(&id)))
+		r = 1;
+	if (r == 0)
+		r = find_call(st, session, id.data, d, &d->content, &d->call, &reason);
+	if (r == 0)
+		d->is_same = same_call(d->call, d->asked);
+	d->approved = d->is_same && says_yes(span_of(answer->json));
+	if (r < 0 && err)
+		*err = reason;
+	return r == 0 && !still_waits(st, session, n, id.data) ? 1 : r;
+}
+
+/* 1: there is nothing to decide, or not by this agent. */
+static int find_one(struct run *run, const struct part *answer, struct confirmed *out,
+		    struct err *err)
+{
+	struct invocation *in = run->ground->in;
+	CLEANUP(decision_release) struct decision d = { 0 };
+	int r = decision_find(in->host->store, in->live->ref, in->live->n, answer, &d, err);
+
+	if (r)
+		return r;
+	if (!span_is(buf_span(&d.author), run->agent->name))
+		return 1;
+	*out = (struct confirmed){ .approved = d.approved, .reason = "rejected by the user" };
+	if (!d.is_same)
+		out->reason = "what was confirmed is not the call that was made";
+	return copy_call(d.call, out);
+}
+
+/* A request that was answered twice in one message: the first counts. The last one goes then. */
+static bool is_listed(struct confirmed *list, size_t last)
+{
+	size_t i;
+
+	for (i = 0; i < last; i++) {
+		if (!strcmp(list[i].id, list[last].id)) {
+			release_one(&list[last]);
+			return true;
+		}
+	}
+	return false;
+}
+
+int confirm_find(struct run *run, struct confirmed **list, size_t *n)
+{
+	CLEANUP(content_free_p) struct content *message = NULL;
+	struct err err = { 0 };
+	size_t i;
+	int r = 0;
+
+	*n = 0;
+	*list = NULL;
+	if (!run->ground->message.len || content_from_stored(run->ground->message, &message) < 0 ||
+	    !content_has(message, PART_RESPONSE))
+		return 0;
+	*list = calloc(message->count, sizeof **list);
+	if (!*list)
+		return run_nomem(run);
+	for (i = 0; r >= 0 && i < message->count; i++) {
+		r = find_one(run, &message->parts[i], &(*list)[*n], &err);
+		if (r == 0 && !is_listed(*list, *n))
+			++*n;
+	}
+	if (r >= 0)
+		return 0;
+	confirm_free(*list, *n);
+	*list = NULL;
+	*n = 0;
+	return run_fail(run, NULL, &err);
+}
+
+int confirm_is_spent(struct run *run)
+{
+	CLEANUP(content_free_p) struct content *message = NULL;
+	struct confirmed *list;
+	size_t n;
+	size_t i;
+	int r;
+
+	if (content_from_stored(run->ground->message, &message) < 0)
+		return run_nomem(run);
+	for (i = 0; i < message->count; i++) {
+		if (message->parts[i].kind != PART_RESPONSE ||
+		    strcmp(message->parts[i].name, REQUEST) != 0)
+			return 0;
+	}
+	r = confirm_find(run, &list, &n);
+	if (r < 0)
+		return r;
+	confirm_free(list, n);
+	return n == 0;
+}

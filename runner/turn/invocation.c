@@ -1,0 +1,235 @@
+/*
+ * An invocation: see invocation.h, and run.h for what it is made of.
+ */
+#include "runner/turn/run.h"
+
+#include "runner/history/speaker.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static struct ground ground_of_session(struct invocation *in)
+{
+	return (struct ground){ .in = in, .message = buf_span(&in->user_content) };
+}
+
+/* The message */
+
+static int take_message(void *arg, struct span line)
+{
+	struct invocation *in = arg;
+	CLEANUP(event_release) struct event e = { 0 };
+	int r = event_from_json(line, &e, NULL);
+
+	if (r < 0)
+		return r;
+	buf_span_add(&in->user_content, event_json(&e, EVENT_CONTENT));
+	r = buf_check(&in->user_content, NULL);
+	return r < 0 ? r : 1; /* the first line of the turn is all */
+}
+
+static int load_message(struct invocation *in, const struct turn_info *info, struct err *err)
+{
+	int r = session_lines(in->host->store, in->live->ref, info->first, info->last, take_message,
+			      in, err);
+
+	return r < 0 ? r : 0;
+}
+
+/* Who answers */
+
+/* Every agent from it up to the root lets the conversation stay below it. */
+static bool keeps_conversation(const struct agent *agent)
+{
+	for (; agent->parent; agent = agent->parent) {
+		if (agent->kind != AGENT_LLM || agent->no_parent)
+			return false;
+	}
+	return agent->kind == AGENT_LLM;
+}
+
+static int accept_author(void *arg, const char *author)
+{
+	struct agent *root = arg;
+	const struct agent *agent = agent_find(root, author);
+
+	return agent && (agent == root || keeps_conversation(agent));
+}
+
+/* Whose turn it is when nobody is resumed. */
+static int choose(struct invocation *in, const struct turn_info *info, struct agent **out,
+		  struct err *err)
+{
+	CLEANUP(buf_release) struct buf author = { 0 };
+	struct agent *root = in->tree->root;
+	int r;
+
+	*out = root;
+	if (root->kind != AGENT_LLM || !root->sub_count)
+		return 0;
+	r = select_last_author(in->host->store, in->live->ref, info, accept_author, root, &author,
+			       err);
+	if (r == 0 && author.len && buf_cstr(&author))
+		*out = agent_find(root, author.data);
+	return r;
+}
+
+static int run_chosen(struct ground *g, struct agent *agent, struct failure *failure)
+{
+	struct run run = { .ground = g, .agent = agent, .failure = failure };
+
+	return run_agent(&run);
+}
+
+static int run_turn(struct invocation *in, struct ground *g, struct failure *failure)
+{
+	struct store *st = in->host->store;
+	struct live *live = in->live;
+	struct resumed *resumed = NULL;
+	size_t n = 0;
+	struct run nobody = { .ground = g, .agent = in->tree->root, .failure = failure };
+	struct agent *agent = NULL;
+	struct turn_info info;
+	struct err err = { 0 };
+	int r = turn_stat(st, live->ref, live->n, &info, &err);
+
+	if (r == 0)
+		r = load_message(in, &info, &err);
+	g->message = buf_span(&in->user_content);
+	if (r == 0)
+		r = resumed_find(in, &resumed, &n, &err);
+	if (r == 0 && n)
+		agent = resumed->agent;
+	else if (r == 0)
+		r = choose(in, &info, &agent, &err);
+	if (r == 0)
+		r = turn_start(st, live->ref, live->n, agent->name, &info, &err);
+	if (r < 0)
+		r = run_fail(&nobody, NULL, &err);
+	else
+		r = n ? resumed_run(g, resumed, n, failure) : run_chosen(g, agent, failure);
+	resumed_free(resumed, n);
+	return r;
+}
+
+/* The end */
+
+/* The last event of a turn that failed: what the model had said, and why it ended. */
+static void failure_event(const struct live *live, const struct failure *f, const char *text,
+			  struct event *e)
+{
+	const char *name = f->name[0] ? f->name : "MODEL_ERROR";
+
+	if (f->err.code == -ECANCELED)
+		name = atomic_load(&live->stopping) ? "ABORTED" : "CANCELLED";
+	event_set_text(e, EVENT_INVOCATION, span_of(live->invocation));
+	event_set_text(e, EVENT_AUTHOR, span_of(f->agent ? f->agent : "agent"));
+	if (f->branch)
+		event_set_text(e, EVENT_BRANCH, span_of(f->branch));
+	if (f->said)
+		event_set_content(e, f->said);
+	if (f->finish_reason)
+		event_set_text(e, EVENT_FINISH_REASON, span_of(f->finish_reason));
+	if (f->usage.len)
+		event_set_json(e, EVENT_USAGE, buf_span(&f->usage));
+	event_set_text(e, EVENT_ERROR_CODE, span_of(name));
+	event_set_text(e, EVENT_ERROR_MESSAGE, span_of(text));
+	if (f->err.code == -ECANCELED)
+		event_set_json(e, EVENT_INTERRUPTED, SPAN("true"));
+}
+
+/* The last event and the end of the turn, as one. */
+static int commit_failure(const struct invocation_host *host, struct live *live, struct failure *f,
+			  const char *text)
+{
+	CLEANUP(event_release) struct event e = { 0 };
+	struct turn_commit last = { .events = &e, .count = 1 };
+	struct turn_info info;
+	struct err err = { 0 };
+	int r = 0;
+
+	failure_event(live, f, text, &e);
+	if (f->changes.in)
+		r = changes_write(&f->changes, &e, &last);
+	if (r == 0)
+		r = turn_end_with(host->store, live->ref, live->n, TURN_FAILED, text, &last, &info,
+				  &err);
+	if (r < 0)
+		return r;
+	if (f->changes.in)
+		changes_close(&f->changes, true);
+	invocation_show(live, host->options, &e, info.bytes, f->streamed);
+	return 0;
+}
+
+static void finish_failed(const struct invocation_host *host, struct live *live, struct failure *f)
+{
+	const char *text = f->err.text;
+	int r;
+
+	if (f->err.code == -ECANCELED)
+		text = atomic_load(&live->stopping) ? "the daemon was stopped"
+						    : "the turn was cancelled";
+	r = commit_failure(host, live, f, text);
+	if (r < 0 && r != -ESTALE && f->changes.in) { /* what was changed cannot be kept */
+		changes_release(&f->changes);
+		r = commit_failure(host, live, f, text);
+	}
+	changes_release(&f->changes);
+	if (r < 0 && r != -ESTALE) /* without the event, then: the turn must not stay open */
+		(void)!turn_end(host->store, live->ref, live->n, TURN_FAILED, text, NULL, NULL,
+				NULL);
+}
+
+/* No agent: it does not load. */
+static int fail_unloaded(const struct invocation_host *host, struct live *live,
+			 const struct err *why)
+{
+	CLEANUP(failure_release) struct failure f = { .name = "AGENT_ERROR", .err = *why };
+	struct turn_info info;
+	int r = turn_start(host->store, live->ref, live->n, "", &info, NULL);
+
+	if (r < 0)
+		f.err.code = r;
+	finish_failed(host, live, &f);
+	return f.err.code ? f.err.code : -EIO;
+}
+
+static int run_and_end(struct invocation *in, struct ground *g, struct failure *failure)
+{
+	const struct invocation_host *host = in->host;
+	struct live *live = in->live;
+	int r = run_turn(in, g, failure);
+
+	if (r == 0)
+		r = turn_end(host->store, live->ref, live->n, TURN_DONE, NULL, NULL, NULL,
+			     &failure->err);
+	if (r < 0) {
+		failure->err.code = r;
+		finish_failed(host, live, failure);
+	}
+	return r;
+}
+
+int invocation_run(const struct invocation_host *host, struct live *live, struct agent_tree *tree,
+		   const struct err *why)
+{
+	struct invocation in = { .host = host, .live = live, .tree = tree };
+	struct ground g = ground_of_session(&in);
+	CLEANUP(failure_release) struct failure failure = { 0 };
+	int r;
+
+	if (!tree)
+		return fail_unloaded(host, live, why);
+	in.source = (struct stateview_source){ host->store, live->ref, host->temp, host->arg };
+	g.state = stateview_new(NULL, &in.source);
+	if (!g.state)
+		return fail_unloaded(host, live, &(struct err){ -ENOMEM, "out of memory" });
+	mutex_init(&g.lock);
+	r = run_and_end(&in, &g, &failure);
+	stateview_free(g.state);
+	mutex_release(&g.lock);
+	buf_release(&in.user_content);
+	return r;
+}

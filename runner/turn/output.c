@@ -1,0 +1,54 @@
+/*
+ * Structured answers. See run.h.
+ */
+#include "runner/turn/run.h"
+
+#include "base/json_text.h"
+#include "runner/syntax/schema.h"
+
+#include <errno.h>
+
+bool output_is_native(const struct agent *agent)
+{
+	struct model_request rq = { .folder = agent->tree->folder,
+				    .settings = agent->tree->settings };
+
+	return model_find(agent->model, &rq.provider, &rq.name, NULL) == 0 &&
+	       model_takes_schema(&rq);
+}
+
+/* Models like to put JSON into a fence. */
+static struct span without_fence(struct span text)
+{
+	const char *end;
+
+	while (text.len && strchr(" \t\r\n", text.data[0]))
+		text = span_sub(text, 1, text.len);
+	while (text.len && strchr(" \t\r\n", text.data[text.len - 1]))
+		text.len--;
+	if (text.len < 6 || memcmp(text.data, "```", 3) != 0 ||
+	    memcmp(text.data + text.len - 3, "```", 3) != 0)
+		return text;
+	end = memchr(text.data, '\n', text.len);
+	if (!end || end + 1 > text.data + text.len - 3)
+		return text;
+	return (struct span){ end + 1, (size_t)(text.data + text.len - 3 - (end + 1)) };
+}
+
+int output_check(const struct agent *agent, struct span text, struct buf *value, struct err *err)
+{
+	json_auto_t *tree = NULL;
+	int r = json_canonical_text(without_fence(text), JSON_DEPTH_FREE, value, err);
+
+	if (r == -ENODATA)
+		return err_set(err, -EINVAL, "the JSON is cut off");
+	if (r < 0)
+		return r;
+	tree = json_loadb(value->data, value->len, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
+	if (!tree)
+		tree = json_loadb(value->data, value->len,
+				  JSON_DECODE_ANY | JSON_ALLOW_NUL | JSON_DECODE_INT_AS_REAL, NULL);
+	if (!tree)
+		return err_set(err, -EINVAL, "it cannot be checked");
+	return schema_check(agent->output_schema, tree, err);
+}

@@ -1,0 +1,85 @@
+/*
+ * Partial events: what is shown while an answer comes, and not stored. See run.h.
+ *
+ * A model's pieces of text are many and alike: all of their events but the text,
+ * the id and the time is written once.
+ */
+#include "runner/turn/run.h"
+
+#include "base/clock.h"
+
+static void tell_progress(const struct run *run)
+{
+	invocation_tell(run->ground->in->live, run->ground->in->host->options);
+}
+
+static void make_partial(const struct run *run, struct event *e, const char *id)
+{
+	run_head(run, e);
+	event_set_json(e, EVENT_PARTIAL, SPAN("true"));
+	event_set_text(e, EVENT_ID, span_of(id));
+	event_set_time(e, clock_now());
+}
+
+void run_show_partial(struct run *run, struct event *e)
+{
+	CLEANUP(buf_release) struct buf line = { 0 };
+	char id[40];
+
+	clock_new_id(id, "");
+	make_partial(run, e, id);
+	event_to_json(e, &line);
+	buf_char(&line, '\n');
+	live_add(run->ground->in->live, LIVE_EVENTS, buf_span(&line));
+	tell_progress(run);
+}
+
+/* Of an event without content, what is between the opening bracket and the id. */
+static void write_middle(struct run *run)
+{
+	static const char mark[] = "\"-\"";
+	CLEANUP(event_release) struct event e = { 0 };
+	CLEANUP(buf_release) struct buf text = { 0 };
+	const char *id = NULL;
+	const char *at;
+
+	make_partial(run, &e, "-");
+	event_to_json(&e, &text);
+	for (at = buf_cstr(&text); at && (at = strstr(at, mark)); at++)
+		id = at;
+	if (id)
+		buf_add(&run->partial.middle, text.data + 1, (size_t)(id - text.data));
+}
+
+void run_show_text(struct run *run, struct span text, bool thought)
+{
+	struct live *live = run->ground->in->live;
+	struct buf *line = &run->partial.line;
+	char id[40];
+
+	if (!run->partial.middle.len)
+		write_middle(run);
+	clock_new_id(id, "");
+	buf_clear(line);
+	buf_text(line, "{\"content\":{\"parts\":[{\"text\":");
+	json_quote(line, text);
+	buf_text(line,
+		 thought ? ",\"thought\":true}],\"role\":\"model\"}," : "}],\"role\":\"model\"},");
+	buf_span_add(line, buf_span(&run->partial.middle));
+	buf_text(line, id);
+	buf_text(line, "\",\"timestamp\":");
+	model_time_print(line, clock_now());
+	buf_text(line, "}\n");
+	if (!thought && !run->branch) { /* branches would mix */
+		live_add(live, LIVE_OUTPUT, text);
+		run->streamed += text.len;
+	}
+	live_add(live, LIVE_EVENTS, buf_span(line));
+	tell_progress(run);
+}
+
+void run_end_partial(struct run *run)
+{
+	buf_release(&run->partial.middle);
+	buf_release(&run->partial.line);
+}

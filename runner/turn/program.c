@@ -1,0 +1,206 @@
+/*
+ * Programs of a run: what they are told, and how they ended. See run.h.
+ */
+#include "runner/turn/run.h"
+
+#include "runner/process/env.h"
+#include "runner/process/sandbox.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define LINE_MAX_BYTES  1000 /* of the line of standard error that a failure quotes */
+#define INTERPRETER_MAX 255  /* bytes of a first line that the kernel looks at */
+
+/* A variable that may have no value. */
+static int add(struct childenv *env, const char *name, const char *value)
+{
+	return value ? childenv_add(env, name, value) : 0;
+}
+
+/* The path that one of the hooks appended. */
+static int add_path(struct childenv *env, const char *name, struct buf *path)
+{
+	if (!path->len)
+		return 0;
+	return buf_cstr(path) ? childenv_add(env, name, path->data) : -ENOMEM;
+}
+
+/* Where it is, and what it was called for. */
+static int add_context(struct run *run, struct context *ctx, struct childenv *env)
+{
+	const struct runner_options *o = run->ground->in->host->options;
+	CLEANUP(buf_release) struct buf path = { 0 };
+	int r = add(env, "ADK_SESSION_ID", ctx->session_id);
+
+	if (r == 0)
+		r = add(env, "ADK_USER_ID", ctx->user_id);
+	if (r == 0)
+		r = add(env, "ADK_APP_NAME", ctx->app_id);
+	if (r == 0)
+		r = add(env, "ADK_FUNCTION_CALL_ID", ctx->call_id);
+	if (r == 0 && o->context_path)
+		r = o->context_path(o->arg, ctx, &path);
+	return r < 0 ? r : add_path(env, "ADK_CONTEXT", &path);
+}
+
+static int build_environment(struct run *run, const struct program *program, struct context *ctx,
+			     struct childenv *env)
+{
+	struct invocation *in = run->ground->in;
+	const struct runner_options *o = in->host->options;
+	CLEANUP(buf_release) struct buf path = { 0 };
+	int r = add_context(run, ctx, env);
+
+	if (r == 0)
+		r = add(env, "ADK_INVOCATION_ID", in->live->invocation);
+	if (r == 0)
+		r = add(env, "ADK_AGENT_NAME", run->agent->name);
+	if (r == 0)
+		r = add(env, "ADK_ARGS", program->args);
+	if (r == 0 && o->session_path)
+		r = o->session_path(o->arg, in->live->ref, &path);
+	if (r == 0)
+		r = add_path(env, "ADKFS_SESSION", &path);
+	return r < 0 ? r : childenv_add_base(env);
+}
+
+static bool has(const struct buf *text, const char *words)
+{
+	return words && memmem(text->data, text->len, words, strlen(words));
+}
+
+/* Whether what it says may come of not getting into the session's directory. */
+static bool complains(const struct process *p, const char *session)
+{
+	return has(&p->stderr_text, strerrordesc_np(EACCES)) || has(&p->stderr_text, session);
+}
+
+int run_program(struct run *run, const struct program *program, struct context *ctx,
+		struct process *p, struct err *err)
+{
+	struct invocation *in = run->ground->in;
+	const struct runner_options *o = in->host->options;
+	CLEANUP(childenv_release) struct childenv env = { 0 };
+	int r;
+
+	if (build_environment(run, program, ctx, &env) < 0)
+		return err_nomem(err);
+	p->is_shut_out = o->context_is_shut && o->context_is_shut(o->arg, ctx);
+	p->program = program->path;
+	p->folder = in->tree->folder;
+	p->env = env.list;
+	p->sandbox = o->sandbox;
+	p->network = program->network;
+	p->context = childenv_get(&env, "ADK_CONTEXT");
+	p->timeout_ms = in->tree->tool_timeout_ms ? in->tree->tool_timeout_ms : PROCESS_TIMEOUT_MS;
+	r = process_run_all(p, 1, &in->live->cancel, err);
+	p->is_shut_out = p->is_shut_out && complains(p, childenv_get(&env, "ADKFS_SESSION"));
+	return r;
+}
+
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
+/* The last line that is not blank, without blanks at its end. */
+static struct span last_line(struct span text)
+{
+	size_t from;
+
+	while (text.len && is_blank(text.data[text.len - 1]))
+		text.len--;
+	for (from = text.len; from && text.data[from - 1] != '\n'; from--)
+		;
+	text = span_sub(text, from, text.len);
+	text.len = MIN(text.len, LINE_MAX_BYTES);
+	return text;
+}
+
+/* The program's own word for why. */
+static void add_last_line(const struct process *p, struct buf *reason)
+{
+	struct span line = last_line(buf_span(&p->stderr_text));
+
+	if (line.len)
+		buf_printf(reason, ": %.*s", (int)line.len, line.data);
+}
+
+/* What the program cannot know of its being refused. */
+static void add_hint(const struct process *p, struct buf *reason)
+{
+	if (p->is_shut_out)
+		buf_text(reason, " (what this user has belongs to another login, whose directories "
+				 "programs can enter only when the daemon is root)");
+}
+
+/* What a script's first line names; empty: it is no script. line: INTERPRETER_MAX. */
+static struct span interpreter(const char *program, char *line)
+{
+	int fd = open(program, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	ssize_t n = fd < 0 ? 0 : read(fd, line, INTERPRETER_MAX);
+	size_t from = 2, to;
+
+	if (fd >= 0)
+		(void)close(fd);
+	if (n < 2 || memcmp(line, "#!", 2) != 0)
+		return SPAN("");
+	while (from < (size_t)n && (line[from] == ' ' || line[from] == '\t'))
+		from++;
+	for (to = from; to < (size_t)n && !strchr(" \t\n", line[to]); to++)
+		;
+	return (struct span){ line + from, to - from };
+}
+
+/* The kernel's word is about the interpreter, where a script has one. */
+static void why_not_started(const struct process *p, struct buf *reason)
+{
+	char line[INTERPRETER_MAX], text[64];
+	struct span name = interpreter(p->program, line);
+
+	buf_text(reason, "the program cannot be started: ");
+	if (p->failure == -ENOENT && name.len && name.data[name.len - 1] == '\r')
+		buf_text(reason, "its lines end with CR LF, as on Windows");
+	else if (p->failure == -ENOENT && name.len)
+		buf_printf(reason, "its interpreter %.*s is not there%s", (int)name.len, name.data,
+			   sandbox_is_on(p->sandbox) ? " in the sandbox" : "");
+	else
+		buf_text(reason, strerror_r(-p->failure, text, sizeof text));
+	if (p->failure == -ENOEXEC && !name.len)
+		buf_text(reason, "; a script begins with a line #!INTERPRETER");
+}
+
+bool process_reason(const struct process *p, struct buf *reason)
+{
+	switch (p->failure) {
+	case 0:
+		break;
+	case -ETIMEDOUT:
+		buf_printf(reason, "timed out after %g seconds",
+			   (p->timeout_ms ? p->timeout_ms : PROCESS_TIMEOUT_MS) / 1000.0);
+		return true;
+	case -EFBIG:
+		buf_printf(reason, "the output is larger than %u bytes", PROCESS_OUTPUT_MAX);
+		return true;
+	default:
+		why_not_started(p, reason);
+		return true;
+	}
+	if (WIFSIGNALED(p->status)) {
+		const char *name = sigabbrev_np(WTERMSIG(p->status));
+
+		buf_printf(reason, "killed by SIG%s", name ? name : "?");
+	} else if (WEXITSTATUS(p->status)) {
+		buf_printf(reason, "exit status %d", WEXITSTATUS(p->status));
+	} else {
+		return false;
+	}
+	add_last_line(p, reason);
+	add_hint(p, reason);
+	return true;
+}

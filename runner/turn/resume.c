@@ -1,0 +1,320 @@
+/*
+ * Going on after a pause: see run.h.
+ *
+ * The answer to a call that a turn left open goes to the agent that called. When
+ * that is done, the workflow agents around it go on from the places that they
+ * have recorded, as soon as nothing below them waits any more.
+ */
+#include "runner/turn/pause.h"
+
+#include "runner/history/speaker.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* Who is resumed */
+
+void resumed_free(struct resumed *list, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		free(list[i].branch);
+		free(list[i].invocation);
+		buf_release(&list[i].before);
+	}
+	free(list);
+}
+
+static bool is_listed(const struct resumed *list, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		if (list[i].agent == list[n].agent && !strcmp(list[i].branch, list[n].branch))
+			return true;
+	}
+	return false;
+}
+
+/* Who handed over to the caller, says the line of the call; those that are still there. */
+static int read_before(struct invocation *in, struct span line, struct buf *before)
+{
+	CLEANUP(buf_release) struct buf name = { 0 };
+	struct span metadata;
+	struct span list;
+	struct json_scan s;
+	bool first = true;
+	int r;
+
+	if (json_member(line, "customMetadata", &metadata) < 0 ||
+	    json_member(metadata, "adkfs.transfers", &list) < 0)
+		return 0;
+	s = json_scan_of(list, JSON_DEPTH_FREE, NULL);
+	r = json_open(&s, '[');
+	while (r == 0 && (r = json_item(&s, &first)) == 1) {
+		struct agent *agent;
+
+		buf_clear(&name);
+		r = json_take_string(&s, &name);
+		agent = r == 0 && buf_cstr(&name) ? agent_find(in->tree->root, name.data) : NULL;
+		if (agent)
+			buf_add(before, &agent, sizeof agent);
+	}
+	return name.failed || before->failed ? -ENOMEM : 0; /* a line of others may say anything */
+}
+
+/* Who called. 1: nobody who is still there. */
+static int find_caller(struct invocation *in, const char *id, struct resumed *out, struct err *err)
+{
+	CLEANUP(buf_release) struct buf author = { 0 };
+	CLEANUP(buf_release) struct buf branch = { 0 };
+	CLEANUP(buf_release) struct buf line = { 0 };
+	struct err reason = { 0 };
+	struct span value = SPAN("");
+	int r = select_caller(in->host->store, in->live->ref, id, &author, &branch, &line, &reason);
+
+	if (r == -ENOENT)
+		return 1;
+	if (r < 0) {
+		*err = reason;
+		return r;
+	}
+	if (!buf_cstr(&author) || !buf_cstr(&branch))
+		return err_nomem(err);
+	out->agent = agent_find(in->tree->root, author.data);
+	if (!out->agent)
+		return 1;
+	(void)!json_member(buf_span(&line), "invocationId", &value);
+	out->branch = strdup(branch.data);
+	out->invocation = pause_text(value);
+	if (read_before(in, buf_span(&line), &out->before) < 0 || !out->branch || !out->invocation)
+		return err_nomem(err);
+	return 0;
+}
+
+int resumed_find(struct invocation *in, struct resumed **out, size_t *n, struct err *err)
+{
+	CLEANUP(content_free_p) struct content *message = NULL;
+	struct resumed *list;
+	size_t count = 0;
+	size_t i;
+	int r = 0;
+
+	if (!in->user_content.len || content_from_stored(buf_span(&in->user_content), &message) < 0)
+		return 0;
+	list = calloc(message->count + 1, sizeof *list);
+	if (!list)
+		return err_nomem(err);
+	for (i = 0; r >= 0 && i < message->count; i++) {
+		if (message->parts[i].kind != PART_RESPONSE || !message->parts[i].id)
+			continue;
+		r = find_caller(in, message->parts[i].id, &list[count], err);
+		if (r == 0 && !is_listed(list, count)) {
+			count++;
+			continue;
+		}
+		free(list[count].branch);
+		free(list[count].invocation);
+		buf_release(&list[count].before);
+		list[count] = (struct resumed){ 0 };
+	}
+	if (r < 0) {
+		resumed_free(list, count);
+		return r;
+	}
+	*out = list;
+	*n = count;
+	return 0;
+}
+
+/* Going on */
+
+/* Leave the branch of a sub-agent of a parallel agent. false: it is not on that. */
+static bool leave_branch(char *branch, const struct agent *parallel, const struct agent *sub)
+{
+	CLEANUP(buf_release) struct buf own = { 0 };
+	size_t len = strlen(branch);
+	size_t at;
+
+	buf_printf(&own, "%s.%s", parallel->name, sub->name);
+	if (own.failed || len < own.len)
+		return false;
+	at = len - own.len;
+	if (memcmp(branch + at, own.data, own.len) != 0 || (at && branch[at - 1] != '.'))
+		return false;
+	branch[at ? at - 1 : 0] = '\0';
+	return true;
+}
+
+/* "a.b" is on it and so is "a.b.c", of "a.b". */
+static bool is_on(const char *branch, const char *above, const char *agent)
+{
+	size_t len = strlen(above);
+
+	if (len) {
+		if (strncmp(branch, above, len) != 0 || branch[len] != '.')
+			return false;
+		branch += len + 1;
+	}
+	len = strlen(agent);
+	return !strncmp(branch, agent, len) && branch[len] == '.';
+}
+
+/* Another branch of a parallel agent waits, or has yet to get the answer that came for it. */
+static bool others_wait(const struct pause *p, const struct agent *parallel, const char *branch,
+			const struct resumed *rest, size_t n)
+{
+	size_t count;
+	size_t i;
+	const struct open_call *open = pause_open_calls(p, &count);
+
+	for (i = 0; i < count; i++) {
+		if (is_on(open[i].branch, branch, parallel->name))
+			return true;
+	}
+	for (i = 0; i < n; i++) {
+		if (is_on(rest[i].branch, branch, parallel->name))
+			return true;
+	}
+	return false;
+}
+
+static bool waits_itself(const struct pause *p)
+{
+	size_t n;
+	size_t i;
+	const struct open_call *open = pause_open_calls(p, &n);
+
+	for (i = 0; i < n; i++) {
+		if (pause_is_callers(p, &open[i]))
+			return true;
+	}
+	return false;
+}
+
+/* A workflow agent behind a sub-agent that is done. 1: it does not go on. */
+static int go_on(struct run *run, const struct pause *p, const struct agent *done, char *branch,
+		 const struct resumed *rest, size_t n)
+{
+	const struct agent *agent = run->agent;
+	const struct pause_place *place = pause_find_place(p, agent->name);
+	bool is_there = place && place->sub && !strcmp(place->sub, done->name);
+
+	if (agent->kind == AGENT_PARALLEL) {
+		if (place || !leave_branch(branch, agent, done) ||
+		    others_wait(p, agent, branch, rest, n))
+			return 1;
+		run->branch = *branch ? branch : NULL;
+	} else if (!is_there) {
+		return 1; /* it did not pause here, or the tree is another one now */
+	}
+	run->escalated |= agent->kind == AGENT_LOOP && place->escalated;
+	return run_agent_after(run, done, place ? place->times_looped : 0);
+}
+
+/* The agents around the one that was resumed, until one waits. */
+static int climb(struct run *run, const struct pause *p, char *branch, const struct resumed *rest,
+		 size_t n)
+{
+	const struct agent *done = run->agent;
+	int r = 0;
+
+	while (r == 0 && !run->paused && done->parent) {
+		run->agent = done->parent;
+		if (run->agent->kind != AGENT_LLM)
+			r = go_on(run, p, done, branch, rest, n);
+		done = run->agent;
+	}
+	return r < 0 ? r : 0;
+}
+
+/* An escalate before something waits again: the loop around it has to know when it goes on. */
+static int keep_escalate(struct run *run, const struct pause *p, char *branch)
+{
+	const struct pause_place *place;
+	const struct agent *sub = run->agent;
+	struct agent *around = sub->parent;
+
+	for (; around && around->kind != AGENT_LOOP; around = around->parent) {
+		if (around->kind == AGENT_PARALLEL)
+			(void)leave_branch(branch, around, sub);
+		sub = around;
+	}
+	place = around ? pause_find_place(p, around->name) : NULL;
+	if (!place || !place->sub || place->escalated || strcmp(place->sub, sub->name) != 0)
+		return 0;
+	run->agent = around;
+	run->branch = *branch ? branch : NULL;
+	return workflow_place(run, place->sub, place->times_looped);
+}
+
+/* Those who handed over end with it, unless it never waited: they have ended then. */
+static int take_before(struct run *run, const struct pause *p, struct resumed *one)
+{
+	CLEANUP(pause_release)
+	struct pause was = { .agent = p->agent, .branch = p->branch };
+	struct err err = { 0 };
+
+	if (!one->before.len)
+		return 0;
+	if (pause_load(&was, run->ground->in, one->invocation, &err) < 0)
+		return run_fail(run, NULL, &err);
+	if (was.has_waited) {
+		run->before = one->before;
+		one->before = (struct buf){ 0 };
+	}
+	return 0;
+}
+
+/* The agent itself. p: becomes the pause as it is when its work is done. */
+static int resume_agent(struct run *run, struct pause *p, struct resumed *one)
+{
+	struct agent *own = run->agent;
+	struct err err = { 0 };
+	int worked;
+	int r = take_before(run, p, one);
+
+	if (r < 0)
+		return r;
+	worked = run_agent_work(run, NULL, 0);
+	if (worked < 0)
+		return worked;
+	if (pause_load(p, run->ground->in, one->invocation, &err) < 0)
+		return run_fail(run, NULL, &err);
+	run->paused |= waits_itself(p);
+	return run_agent_end(run, own, worked);
+}
+
+static int resume_one(struct run *run, struct resumed *one, const struct resumed *rest, size_t n)
+{
+	CLEANUP(pause_release)
+	struct pause pause = { .agent = run->agent, .branch = one->branch };
+	int r = run->agent->kind == AGENT_PROGRAM ? 0 : confirm_is_spent(run);
+
+	if (r)
+		return r < 0 ? r : 0;
+	r = resume_agent(run, &pause, one);
+	if (r == 0 && pause.is_one)
+		r = climb(run, &pause, one->branch, rest, n);
+	if (r == 0 && run->escalated)
+		r = keep_escalate(run, &pause, one->branch);
+	return r;
+}
+
+int resumed_run(struct ground *g, struct resumed *list, size_t n, struct failure *failure)
+{
+	size_t i;
+	int r = 0;
+
+	for (i = 0; r == 0 && i < n; i++) {
+		struct run run = { .ground = g,
+				   .agent = list[i].agent,
+				   .branch = *list[i].branch ? list[i].branch : NULL,
+				   .failure = failure };
+
+		r = resume_one(&run, &list[i], list + i + 1, n - i - 1);
+		buf_release(&run.before);
+	}
+	return r;
+}

@@ -1,0 +1,547 @@
+/*
+ * LlmAgents: steps of asking the model and running what it called. See run.h.
+ */
+#include "runner/turn/run.h"
+
+#include "base/clock.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define SCHEMA_TRIES 3 /* answers that are asked for until one fits the schema */
+
+/* An agent's steps. */
+struct llm {
+	struct run *run;
+	struct offer offer;
+	struct content **extra; /* of answers that did not fit, for the next request only */
+	size_t extra_count;
+	unsigned tries;
+	bool is_resumed; /* confirmations were looked at */
+};
+
+/* A step. */
+struct step {
+	struct llm *llm;
+	struct request request;
+	struct model_reply reply;
+	bool is_passed; /* the callbacks behind the model have seen what it said */
+	bool is_told;   /* an event has what the model said */
+};
+
+static void llm_release(struct llm *l)
+{
+	size_t i;
+
+	for (i = 0; i < l->extra_count; i++)
+		content_free(l->extra[i]);
+	free(l->extra);
+	offer_release(&l->offer);
+	run_end_partial(l->run);
+	json_decref(STEAL(&l->run->load)); /* no request came any more */
+	changes_release(&l->run->waiting);
+}
+
+static void step_release(struct step *s)
+{
+	request_release(&s->request);
+	model_reply_release(&s->reply);
+}
+
+/* A piece of text as it comes: live only. */
+static void on_text(void *arg, struct span text, bool thought)
+{
+	struct step *s = arg;
+	struct run *run = s->llm->run;
+
+	if (!text.len)
+		return;
+	if (!run->asked.first_nsec)
+		run->asked.first_nsec = clock_monotonic() - run->asked_at;
+	if (run_streams(run))
+		run_show_text(run, text, thought);
+}
+
+static void on_lull(void *arg)
+{
+	struct step *s = arg;
+	const struct run *run = s->llm->run;
+
+	if (run_streams(run))
+		live_rest(run->ground->in->live);
+}
+
+/* Callbacks of the model */
+
+static int before_input(void *arg, struct buf *out)
+{
+	struct step *s = arg;
+
+	return request_to_json(&s->request, out);
+}
+
+static int before_take(void *arg, struct span output, struct err *err)
+{
+	struct step *s = arg;
+	struct span request;
+	int r;
+
+	if (json_member(output, "llmRequest", &request) == 0)
+		return request_from_json(&s->request, request, err);
+	r = reply_from_json(&s->reply, output, err);
+	return r < 0 ? r : 1;
+}
+
+static int after_input(void *arg, struct buf *out)
+{
+	struct step *s = arg;
+
+	return reply_to_json(&s->reply, out);
+}
+
+static int after_take(void *arg, struct span output, struct err *err)
+{
+	struct step *s = arg;
+	int r = reply_from_json(&s->reply, output, err);
+
+	return r < 0 ? r : 1;
+}
+
+static int model_callbacks(struct step *s, enum callback_kind kind)
+{
+	struct callback_run cb = { .kind = kind,
+				   .changes = &s->llm->run->waiting,
+				   .input = kind == BEFORE_MODEL ? before_input : after_input,
+				   .take = kind == BEFORE_MODEL ? before_take : after_take,
+				   .arg = s };
+
+	return callbacks_run(s->llm->run, &cb);
+}
+
+/* Asking */
+
+/*
+ * What had been said when it broke off: texts; calls are left out, none of them
+ * ran. A callback that could not look at it may not be passed by in this way.
+ */
+static void keep_said(struct step *s)
+{
+	struct run *run = s->llm->run;
+	struct model_reply *reply = &s->reply;
+	struct content *kept = content_new("model");
+	struct failure *f = run->failure;
+	size_t i;
+
+	if (!s->is_passed && run->agent->callbacks[AFTER_MODEL].count)
+		content_free(STEAL(&reply->content));
+	for (i = 0; kept && reply->content && i < reply->content->count; i++) {
+		const struct part *p = &reply->content->parts[i];
+
+		if (p->kind == PART_TEXT)
+			(void)!content_add_text(kept, buf_span(&p->text), p->thought);
+	}
+	if (f->said || !kept || !kept->count) {
+		content_free(kept);
+		kept = NULL;
+	}
+	if (kept)
+		f->said = kept;
+	if (reply->error_code && !f->finish_reason) {
+		f->finish_reason = reply->finish_reason ? strdup(reply->finish_reason) : NULL;
+		buf_span_add(&f->usage, buf_span(&reply->usage));
+	}
+}
+
+static int count_call(struct run *run)
+{
+	struct invocation *in = run->ground->in;
+	unsigned limit = in->host->options->calls_max;
+
+	if (atomic_fetch_add(&in->model_calls, 1) >= (limit ? limit : RUNNER_CALLS_MAX))
+		return run_fail_text(run, "MAX_LLM_CALLS", -EIO,
+				     "the turn made too many model calls");
+	atomic_fetch_add(in->host->model_calls, 1);
+	return 0;
+}
+
+/* Ask, and note how long it took. */
+static int ask(struct step *s)
+{
+	struct run *run = s->llm->run;
+	struct invocation *in = run->ground->in;
+	struct model_request rq = { .folder = in->tree->folder,
+				    .settings = in->tree->settings,
+				    .system = buf_cstr(&s->request.system),
+				    .contents = s->request.contents,
+				    .count = s->request.count,
+				    .tools = s->request.tools,
+				    .tool_count = s->request.tool_count,
+				    .config = s->request.config };
+	struct err err = { 0 };
+	int r = count_call(run);
+
+	if (r < 0)
+		return r;
+	if (!rq.system)
+		return run_nomem(run);
+	run->asked = (struct call_report){ .kind = CALL_MODEL,
+					   .model = run->agent->model,
+					   .agent = run->agent->name,
+					   .started = clock_now() };
+	run->asked_at = clock_monotonic();
+	run->streamed = 0;
+	r = model_ask(s->request.model, &rq, &in->live->cancel, &s->reply, &err);
+	run->asked.nsec = clock_monotonic() - run->asked_at;
+	run->asked.usage = buf_span(&s->reply.usage);
+	return r < 0 ? run_fail(run, NULL, &err) : 0;
+}
+
+/* A model call of which no event tells. */
+static int tell_asked(struct run *run)
+{
+	int r = run->asked.started ? run_report(run, &run->asked, 1) : 0;
+
+	run->asked.started = 0;
+	return r;
+}
+
+/* Calls without an id, or with one that they cannot keep, get one of ours. */
+static int name_calls(struct run *run, struct content *content)
+{
+	char id[48];
+	size_t i;
+
+	for (i = 0; content && i < content->count; i++) {
+		struct part *p = &content->parts[i];
+
+		if (p->kind != PART_CALL || model_call_keeps_id(content, i, p->id))
+			continue;
+		clock_new_id(id, "adk-");
+		free(p->id);
+		p->id = strdup(id);
+		if (!p->id)
+			return run_nomem(run);
+	}
+	return 0;
+}
+
+/* Events */
+
+/* Which of the calls may answer later. */
+static void list_long_running(const struct run *run, const struct offer *offer,
+			      const struct content *content, struct event *e)
+{
+	CLEANUP(buf_release) struct buf list = { 0 };
+	size_t i;
+
+	for (i = 0; i < content->count; i++) {
+		const struct part *p = &content->parts[i];
+		const struct tool *tool = p->kind == PART_CALL ? offer_find(offer, p->name) : NULL;
+
+		if (!tool || !tool->long_running)
+			continue;
+		buf_char(&list, list.len ? ',' : '[');
+		json_quote(&list, span_of(p->id));
+	}
+	if (!list.len)
+		return;
+	buf_char(&list, ']');
+	e->text.failed |= list.failed;
+	event_set_json(e, EVENT_LONG_RUNNING, buf_span(&list));
+	run_tell_before(run, e);
+}
+
+/* The final answer under its key: the text, or the value that was checked. */
+static int save_output(struct run *run, const struct content *content, struct span value,
+		       struct changes *changes)
+{
+	const struct agent *agent = run->agent;
+	CLEANUP(buf_release) struct buf text = { 0 };
+	CLEANUP(buf_release) struct buf json = { 0 };
+	struct err err = { 0 };
+
+	if (!agent->output_key || content_has(content, PART_CALL))
+		return 0;
+	content_text(content, &text);
+	if (!text.len)
+		return 0;
+	if (value.len)
+		buf_span_add(&json, value);
+	else
+		json_quote(&json, buf_span(&text));
+	if (buf_check(&json, &err) < 0 ||
+	    stateview_set(changes->state, span_of(agent->output_key), buf_span(&json), &err) < 0)
+		return run_fail(run, NULL, &err);
+	return 0;
+}
+
+/*
+ * What the model said as an event, committed, with what callbacks changed since the last one.
+ * value: of a structured answer.
+ */
+static int commit_reply(struct step *s, struct span value)
+{
+	struct run *run = s->llm->run;
+	struct model_reply *reply = &s->reply;
+	CLEANUP(event_release) struct event e = { 0 };
+	size_t reports = run->asked.started ? 1 : 0;
+	int r = 0;
+
+	reply_to_event(reply, &e);
+	if (reply->content)
+		list_long_running(run, &s->llm->offer, reply->content, &e);
+	if (reply->content && !reply->error_code)
+		r = save_output(run, reply->content, value, &run->waiting);
+	if (r == 0)
+		r = run_commit(run, &e, &run->waiting, &run->asked, reports);
+	if (r == 0)
+		run->asked.started = 0;
+	changes_release(&run->waiting);
+	s->is_told = r == 0;
+	return r;
+}
+
+/* Nothing was said: no event tells of it, unless callbacks changed something. */
+static int take_silence(struct step *s)
+{
+	struct run *run = s->llm->run;
+
+	if (!changes_any(&run->waiting))
+		return tell_asked(run);
+	content_free(STEAL(&s->reply.content));
+	return commit_reply(s, SPAN(""));
+}
+
+/* Structured answers */
+
+static int add_extra(struct llm *l, struct content *content)
+{
+	struct content **list = realloc(l->extra, (l->extra_count + 1) * sizeof(struct content *));
+
+	if (!list || !content) {
+		content_free(content);
+		return run_nomem(l->run);
+	}
+	l->extra = list;
+	list[l->extra_count++] = content;
+	return 0;
+}
+
+/* An answer that does not fit is told what is wrong with it, and asked again. */
+static int ask_again(struct step *s, const char *why)
+{
+	struct llm *l = s->llm;
+	struct content *note = content_new("user");
+	CLEANUP(buf_release) struct buf text = { 0 };
+	int r;
+
+	buf_printf(&text, "This does not fit the schema: %s. Answer with the corrected JSON only.",
+		   why);
+	if (note && content_add_text(note, buf_span(&text), false) < 0) {
+		content_free(note);
+		note = NULL;
+	}
+	r = add_extra(l, STEAL(&s->reply.content));
+	if (r < 0) {
+		content_free(note);
+		return r;
+	}
+	r = add_extra(l, note);
+	return r < 0 ? r : tell_asked(l->run);
+}
+
+/* 0: the answer fits, *value is it; 1: it does not, and the model is asked again. */
+static int check_output(struct step *s, struct buf *value)
+{
+	struct run *run = s->llm->run;
+	CLEANUP(buf_release) struct buf text = { 0 };
+	struct err err = { 0 };
+	int r;
+
+	if (!run->agent->output_schema || s->reply.error_code ||
+	    content_has(s->reply.content, PART_CALL))
+		return 0;
+	content_text(s->reply.content, &text);
+	if (!text.len)
+		return 0;
+	r = output_check(run->agent, buf_span(&text), value, &err);
+	if (r == 0)
+		return 0;
+	if (r != -EINVAL)
+		return run_fail(run, NULL, &err);
+	if (++s->llm->tries < SCHEMA_TRIES) {
+		r = ask_again(s, err.text);
+		return r < 0 ? r : 1;
+	}
+	keep_said(s);
+	return run_fail_text(run, "OUTPUT_SCHEMA", -EIO, "the answer does not fit the schema: %s",
+			     err.text);
+}
+
+/* The arguments of set_model_response are the answer, told as text. */
+static int commit_response(struct run *run, struct span response)
+{
+	CLEANUP(content_free_p) struct content *content = content_new("model");
+	CLEANUP(changes_release) struct changes changes = { 0 };
+	CLEANUP(event_release) struct event e = { 0 };
+	int r;
+
+	if (!content || content_add_text(content, response, false) < 0 ||
+	    changes_init(&changes, run) < 0)
+		return run_nomem(run);
+	event_set_content(&e, content);
+	r = save_output(run, content, response, &changes);
+	return r < 0 ? r : run_commit(run, &e, &changes, NULL, 0);
+}
+
+/* Steps */
+
+/* What follows the calls of an answer. 1: the agent is done, or pauses. */
+static int after_calls(struct llm *l, struct calls_result *result)
+{
+	struct run *run = l->run;
+	int r;
+
+	if (result->paused) {
+		run->paused = true;
+		return 1;
+	}
+	if (result->response.len) {
+		r = commit_response(run, buf_span(&result->response));
+		return r < 0 ? r : 1;
+	}
+	if (result->misfit && ++l->tries >= SCHEMA_TRIES)
+		return run_fail_text(run, "OUTPUT_SCHEMA", -EIO,
+				     "the answer does not fit the schema");
+	if (result->transfer) {
+		run->transfer = result->transfer;
+		return 1;
+	}
+	return result->skipped;
+}
+
+static int run_calls(struct step *s)
+{
+	CLEANUP(calls_result_release) struct calls_result result = { 0 };
+	struct llm *l = s->llm;
+	int r = calls_run(l->run, &l->offer, s->reply.content, &result);
+
+	return r < 0 ? r : after_calls(l, &result);
+}
+
+/* What the model said: kept, checked, done. */
+static int take_reply(struct step *s)
+{
+	struct run *run = s->llm->run;
+	struct model_reply *reply = &s->reply;
+	CLEANUP(buf_release) struct buf value = { 0 };
+	bool said;
+	int r = name_calls(run, reply->content);
+
+	said = reply->content && reply->content->count;
+	if (r == 0 && !said && reply->error_code && reply->error_message)
+		r = run_fail_text(run, reply->error_code, -EIO, "%s", reply->error_message);
+	else if (r == 0 && !said && reply->error_code)
+		r = run_fail_text(run, reply->error_code, -EIO, "the model said nothing: %s",
+				  reply->error_code);
+	if (r == 0 && !said) {
+		r = take_silence(s);
+		return r < 0 ? r : 1;
+	}
+	if (r == 0)
+		r = check_output(s, &value);
+	if (r)
+		return r == 1 ? 0 : r;
+	r = commit_reply(s, buf_span(&value));
+	if (r < 0 || !content_has(reply->content, PART_CALL))
+		return r < 0 ? r : 1;
+	return run_calls(s);
+}
+
+static int add_extras(struct llm *l, struct request *rq)
+{
+	size_t i;
+
+	for (i = 0; i < l->extra_count; i++) {
+		if (request_add(rq, content_copy(l->extra[i])) < 0)
+			return run_nomem(l->run);
+	}
+	return 0;
+}
+
+/* One step. 1: the agent is done. */
+static int step_once(struct llm *l)
+{
+	CLEANUP(step_release) struct step s = { .llm = l };
+	struct run *run = l->run;
+	int r = request_build(run, &l->offer, &s.request);
+
+	if (r == 0)
+		r = add_extras(l, &s.request);
+	s.reply.on_text = on_text;
+	s.reply.on_lull = on_lull;
+	s.reply.arg = &s;
+	if (r == 0 && !run->waiting.in && changes_init(&run->waiting, run) < 0)
+		r = run_nomem(run);
+	if (r == 0)
+		r = model_callbacks(&s, BEFORE_MODEL);
+	if (r == 0)
+		r = ask(&s);
+	if (r >= 0)
+		r = model_callbacks(&s, AFTER_MODEL);
+	s.is_passed = r >= 0;
+	if (r >= 0)
+		r = take_reply(&s);
+	if (r < 0 && !s.is_told) {
+		keep_said(&s);
+		run->asked.usage = buf_span(&run->failure->usage);
+		if (run->asked.started)
+			(void)!run_report(run, &run->asked, 1); /* it fails in any case */
+		run->asked.started = 0;
+	}
+	return r;
+}
+
+/* Calls that the newest message confirms come first. 1: the agent is done. */
+static int confirmed(struct llm *l)
+{
+	CLEANUP(calls_result_release) struct calls_result result = { 0 };
+	int r;
+
+	if (l->is_resumed || l->run->ground->nested)
+		return 0;
+	l->is_resumed = true;
+	r = calls_confirmed(l->run, &l->offer, &result);
+	return r == 1 ? after_calls(l, &result) : r;
+}
+
+/* What callbacks changed before the turn failed becomes part of the event that says why it did. */
+static void leave_changes(struct run *run)
+{
+	if (!run->waiting.in || run->ground->nested || !changes_any(&run->waiting))
+		return;
+	changes_release(&run->failure->changes);
+	run->failure->changes = run->waiting;
+	run->waiting = (struct changes){ 0 };
+}
+
+int llm_run(struct run *run)
+{
+	CLEANUP(llm_release) struct llm l = { .run = run };
+	int r = 0;
+
+	while (r == 0) {
+		r = run_check_cancelled(run);
+		offer_release(&l.offer);
+		if (r == 0)
+			r = offer_make(run, &l.offer);
+		if (r == 0)
+			r = confirmed(&l);
+		if (r == 0)
+			r = step_once(&l);
+	}
+	if (r < 0)
+		leave_changes(run);
+	return r < 0 ? r : 0;
+}

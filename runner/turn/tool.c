@@ -1,0 +1,137 @@
+/*
+ * Tools: see tool.h.
+ */
+#include "runner/turn/tool.h"
+
+#include "base/json_text.h"
+#include "base/name.h"
+#include "runner/syntax/schema.h"
+#include "runner/turn/run.h"
+
+#include <errno.h>
+
+/* Arguments */
+
+/*
+ * A tree to check. Integers that do not fit 64 bits are checked as the nearest
+ * double; the program gets them as they were written in any case.
+ */
+static json_t *args_tree(struct span args)
+{
+	json_error_t at;
+	json_t *tree = json_loadb(args.data, args.len, JSON_ALLOW_NUL, &at);
+
+	if (tree || json_error_code(&at) != json_error_numeric_overflow)
+		return tree;
+	return json_loadb(args.data, args.len, JSON_ALLOW_NUL | JSON_DECODE_INT_AS_REAL, NULL);
+}
+
+int tool_check_args(const struct tool *tool, struct span args, struct err *reason)
+{
+	json_auto_t *tree = NULL;
+
+	if (!args.len || args.data[0] != '{')
+		return err_set(reason, -EINVAL, "the arguments have to be an object");
+	if (!tool->parameters)
+		return 0;
+	tree = args_tree(args);
+	if (!tree)
+		return err_set(reason, -EINVAL, "the arguments cannot be checked");
+	return schema_check(tool->parameters, tree, reason);
+}
+
+/* Responses */
+
+static int wrap(struct span json, struct buf *response)
+{
+	bool is_object = json.data[0] == '{';
+
+	if (!is_object)
+		buf_text(response, "{\"result\":");
+	buf_span_add(response, json);
+	if (!is_object)
+		buf_char(response, '}');
+	return buf_check(response, NULL);
+}
+
+static int wrap_text(struct span text, struct buf *response)
+{
+	if (text.len && text.data[text.len - 1] == '\n')
+		text.len--;
+	buf_text(response, "{\"result\":");
+	json_quote(response, text);
+	buf_char(response, '}');
+	return buf_check(response, NULL);
+}
+
+int tool_response(const struct tool *tool, struct span output, struct buf *response)
+{
+	CLEANUP(buf_release) struct buf json = { 0 };
+	int r;
+
+	if (!output.len)
+		return tool->long_running ? 0 : wrap(SPAN("null"), response);
+	if (!name_is_utf8(output))
+		return -EILSEQ;
+	r = json_canonical_text(output, JSON_DEPTH_FREE, &json, NULL);
+	if (r == -ENOMEM)
+		return r;
+	return r < 0 ? wrap_text(output, response) : wrap(buf_span(&json), response);
+}
+
+/* Calls */
+
+/* Its answer. failed: what the program changed does not count. */
+static int answer(struct call *call, const struct process *p, bool *failed)
+{
+	CLEANUP(buf_release) struct buf why = { 0 };
+	int r;
+
+	*failed = true;
+	if (process_reason(p, &why))
+		return buf_cstr(&why) ? call_error(call, "%s", why.data) : -ENOMEM;
+	r = tool_response(call->tool, buf_span(&p->output), &call->response);
+	if (r == -EILSEQ)
+		return call_error(call, "the output is not UTF-8 text; binary results are to be "
+					"saved as artifacts");
+	*failed = r < 0;
+	return r;
+}
+
+static int run_in(struct call *call, struct context *ctx, bool *failed, struct err *err)
+{
+	CLEANUP(buf_release) struct buf input = { 0 };
+	struct process p = { 0 };
+	int r;
+
+	buf_span_add(&input, buf_span(&call->args));
+	buf_char(&input, '\n');
+	p.input = buf_span(&input);
+	r = buf_check(&input, err);
+	if (r == 0)
+		r = run_program(call->run, &call->tool->program, ctx, &p, err);
+	if (r == 0)
+		r = answer(call, &p, failed);
+	call->stderr_text = p.stderr_text;
+	p.stderr_text = (struct buf){ 0 };
+	call->nsec = p.nsec;
+	process_release(&p);
+	return r;
+}
+
+int call_program(struct call *call, struct err *err)
+{
+	struct context *ctx;
+	bool failed = true;
+	int taken;
+	int r = run_open_context(call->run, CONTEXT_TOOL, call->id, call->id, buf_span(&call->args),
+				 call->changes.state, &ctx, err);
+
+	if (r < 0)
+		return r;
+	r = run_in(call, ctx, &failed, err);
+	taken = changes_take(&call->changes, ctx, !failed, r < 0 ? NULL : err);
+	if (r == 0 && taken < 0 && save_refused(taken))
+		return call_error(call, "what it saved cannot be kept: %s", err->text);
+	return r < 0 ? r : taken;
+}

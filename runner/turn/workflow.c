@@ -1,0 +1,197 @@
+/*
+ * Workflow agents: sequences, loops, and agents side by side. See run.h.
+ */
+#include "runner/turn/run.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define BRANCH_STACK (512u << 10)
+
+int workflow_place(struct run *run, const char *sub, unsigned times_looped)
+{
+	CLEANUP(event_release) struct event e = { 0 };
+	CLEANUP(buf_release) struct buf state = { 0 };
+
+	buf_text(&state, "{\"current_sub_agent\":");
+	json_quote(&state, span_of(sub));
+	if (run->agent->kind == AGENT_LOOP)
+		buf_printf(&state, ",\"times_looped\":%u", times_looped);
+	buf_char(&state, '}');
+	e.text.failed |= state.failed;
+	event_set_action(&e, ACTION_AGENT_STATE, buf_span(&state));
+	if (run->agent->kind == AGENT_LOOP && run->escalated)
+		event_set_json(&e, EVENT_CUSTOM_METADATA, SPAN("{\"adkfs.escalated\":true}"));
+	return run_commit(run, &e, NULL, NULL, 0);
+}
+
+/* One that was paused has ended. */
+static int commit_end(struct run *run)
+{
+	CLEANUP(event_release) struct event e = { 0 };
+
+	event_set_action(&e, ACTION_END_OF_AGENT, SPAN("true"));
+	return run_commit(run, &e, NULL, NULL, 0);
+}
+
+static size_t place_behind(const struct agent *agent, const struct agent *after)
+{
+	size_t i;
+
+	for (i = 0; after && i < agent->sub_count; i++) {
+		if (agent->subs[i] == after)
+			return i + 1;
+	}
+	return 0;
+}
+
+/* The sub-agents from `from` on, one after the other. 1: an escalate ended the pass (of a loop). */
+static int run_pass(struct run *run, size_t from, unsigned times_looped)
+{
+	const struct agent *agent = run->agent;
+	size_t i;
+
+	for (i = from; i < agent->sub_count; i++) {
+		struct run child = run_below(run, agent->subs[i]);
+		int r = run_agent(&child);
+
+		run_join(run, &child);
+		if (r < 0)
+			return r;
+		if (child.paused)
+			return workflow_place(run, agent->subs[i]->name, times_looped);
+		if (agent->kind == AGENT_LOOP && child.escalated)
+			return 1;
+	}
+	return 0;
+}
+
+static int run_sequence(struct run *run, const struct agent *after)
+{
+	return run_pass(run, place_behind(run->agent, after), 0);
+}
+
+static int run_loop(struct run *run, const struct agent *after, unsigned times_looped)
+{
+	size_t from = place_behind(run->agent, after);
+	unsigned limit = run->agent->max_iterations;
+	int r = run->escalated ? 1 : 0; /* by the one that was resumed */
+
+	while (r == 0 && !run->paused && run->agent->sub_count &&
+	       (!limit || times_looped < limit)) {
+		r = run_check_cancelled(run);
+		if (r == 0)
+			r = run_pass(run, from, times_looped);
+		from = 0;
+		times_looped++;
+	}
+	run->escalated = false; /* it ended this loop, and no other */
+	return r < 0 ? r : 0;
+}
+
+/* Side by side */
+
+struct branch {
+	struct run run;
+	struct failure failure;
+	char *name;
+	pthread_t thread;
+	bool started;
+	int result;
+};
+
+static void *run_branch(void *arg)
+{
+	struct branch *b = arg;
+
+	b->result = run_agent(&b->run);
+	return NULL;
+}
+
+static int start_branch(struct run *run, struct branch *b, struct agent *agent)
+{
+	pthread_attr_t attr;
+	int r;
+
+	if (asprintf(&b->name, "%s%s%s.%s", run->branch ? run->branch : "", run->branch ? "." : "",
+		     run->agent->name, agent->name) < 0) {
+		b->name = NULL;
+		return run_nomem(run);
+	}
+	b->run = run_below(run, agent);
+	b->run.branch = b->name;
+	b->run.failure = &b->failure;
+	(void)pthread_attr_init(&attr);
+	(void)pthread_attr_setstacksize(&attr, BRANCH_STACK);
+	r = pthread_create(&b->thread, &attr, run_branch, b);
+	(void)pthread_attr_destroy(&attr);
+	b->started = r == 0;
+	return b->started ? 0 : run_fail_text(run, NULL, -r, "no thread for agent %s", agent->name);
+}
+
+/* What callbacks changed before another one failed: one event tells of all failures. */
+static void join_changes(struct changes *all, struct changes *others)
+{
+	if (!others->in)
+		return;
+	if (!all->in) {
+		*all = *others;
+		*others = (struct changes){ 0 };
+		return;
+	}
+	(void)!changes_merge(all, others, NULL); /* the turn fails in any case */
+	changes_forget(others);
+}
+
+/* The failure of the first in order is that of all. */
+static int join_branch(struct run *run, struct branch *b)
+{
+	if (b->started)
+		(void)pthread_join(b->thread, NULL);
+	run_join(run, &b->run);
+	free(b->name);
+	if (b->started && b->result < 0 && !run->failure->err.code) {
+		*run->failure = b->failure;
+		return b->result;
+	}
+	join_changes(&run->failure->changes, &b->failure.changes);
+	failure_release(&b->failure);
+	return 0;
+}
+
+static int run_parallel(struct run *run)
+{
+	size_t n = run->agent->sub_count;
+	struct branch *list = calloc(n + 1, sizeof *list);
+	size_t i;
+	int r = 0;
+
+	if (!list)
+		return run_nomem(run);
+	for (i = 0; r == 0 && i < n; i++)
+		r = start_branch(run, &list[i], run->agent->subs[i]);
+	for (i = 0; i < n; i++) {
+		int joined = join_branch(run, &list[i]);
+
+		r = r < 0 ? r : joined;
+	}
+	free(list);
+	return r;
+}
+
+int workflow_run(struct run *run, const struct agent *after, unsigned times_looped)
+{
+	int r = 0;
+
+	if (run->agent->kind == AGENT_PARALLEL)
+		r = after ? 0 : run_parallel(run); /* the others had ended */
+	else if (run->agent->kind == AGENT_LOOP)
+		r = run_loop(run, after, times_looped);
+	else
+		r = run_sequence(run, after);
+	if (r == 0 && after && !run->paused)
+		r = commit_end(run);
+	return r;
+}

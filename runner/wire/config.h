@@ -1,0 +1,90 @@
+/*
+ * generate_content_config on the wire of a provider: a row per member.
+ *
+ * A member without a row has no counterpart there and is refused: an agent
+ * that asks for something must not silently run without it.
+ */
+#ifndef RUNNER_WIRE_CONFIG_H
+#define RUNNER_WIRE_CONFIG_H
+
+#include "runner/model/ask.h"
+
+/* A provider's config while it is written, into the object that is open in out. */
+struct model_config {
+	const struct model_request *rq;
+	const char *provider; /* as errors name it */
+	struct buf *out;
+	struct err *err;
+	const void *arg; /* of the provider's own rows */
+};
+
+struct model_option {
+	const char *name; /* in generate_content_config, camelCase */
+	const char *wire; /* in the request */
+	int (*put)(const struct model_config *w, const struct model_option *o, const json_t *value);
+};
+
+/* Fail with "generate_content_config: NAME: WHAT". -EINVAL. */
+int model_option_bad(const struct model_config *w, const char *name, const char *what);
+
+/* Write the members that are there, in the order of the rows; null is as good as absent. */
+MUST_CHECK int model_config_put(const struct model_config *w, const struct model_option *rows,
+				size_t count);
+
+/* -EINVAL names a member that has no row. */
+MUST_CHECK int model_config_check(const struct model_config *w, const struct model_option *rows,
+				  size_t count);
+
+/* What rows are made of. 0; -EINVAL; -ENOMEM. */
+int model_option_number(const struct model_config *w, const struct model_option *o,
+			const json_t *value);
+int model_option_integer(const struct model_config *w, const struct model_option *o,
+			 const json_t *value);
+int model_option_json(const struct model_config *w, const struct model_option *o,
+		      const json_t *value); /* as it is */
+int model_option_one(const struct model_config *w, const struct model_option *o,
+		     const json_t *value); /* only 1, and not sent */
+int model_option_off(const struct model_config *w, const struct model_option *o,
+		     const json_t *value); /* only false, and not sent */
+int model_option_ignore(const struct model_config *w, const struct model_option *o,
+			const json_t *value); /* for another row to look at */
+int model_option_extra(const struct model_config *w, const struct model_option *o,
+		       const json_t *value); /* httpOptions that hold extraBody only; not sent */
+
+/*
+ * Members with words of their own around the value: a schema between two texts; what asks for
+ * JSON without a schema; a thinkingLevel in lower case, as a member that the caller names.
+ */
+MUST_CHECK int model_config_put_schema(const struct model_config *w, const struct model_option *o,
+				       const json_t *schema, const char *before, const char *after);
+MUST_CHECK int model_config_put_json(const struct model_config *w, const struct model_option *o,
+				     struct span json);
+MUST_CHECK int model_config_put_level(const struct model_config *w, const struct model_option *o,
+				      const char *member, const char *level);
+
+/* What people add to the body of the request: httpOptions.extraBody, or NULL. */
+const json_t *model_config_extra(const struct model_request *rq);
+
+/*
+ * Write the members of extra; NULL: there are none. -EINVAL: one is written by a row that has
+ * a value, or by the provider itself (own, NULL at the end; NULL: nothing).
+ */
+MUST_CHECK int model_config_put_extra(const struct model_config *w, const struct model_option *rows,
+				      size_t count, const json_t *extra, const char *const *own);
+
+/* The schema of the answer: responseJsonSchema, or NULL. */
+const json_t *model_config_schema(const struct model_request *rq);
+
+/* Whether the answer has to be JSON without a schema. -EINVAL: a type that is not to be had. */
+MUST_CHECK int model_config_mime(const struct model_config *w, bool *json);
+
+/* toolConfig.functionCallingConfig. */
+enum model_choice { MODEL_CHOICE_AUTO, MODEL_CHOICE_ANY, MODEL_CHOICE_NONE };
+struct model_tool_choice {
+	enum model_choice mode;
+	const char *only; /* a single function that is allowed; NULL: all are */
+	size_t allowed;   /* how many are named; 0: all */
+};
+MUST_CHECK int model_config_choice(const struct model_config *w, struct model_tool_choice *out);
+
+#endif

@@ -1,0 +1,110 @@
+/*
+ * Media in messages: see media.h.
+ */
+#include "runner/wire/media.h"
+
+#include "base/json_text.h"
+#include "base/name.h"
+#include "runner/syntax/json_put.h"
+
+#include <errno.h>
+#include <strings.h>
+
+bool model_mime_is(const char *mime, const char *wanted)
+{
+	size_t n = strlen(wanted);
+
+	if (!mime || strncasecmp(mime, wanted, n) != 0)
+		return false;
+	return wanted[n - 1] == '/' || mime[n] == 0 || mime[n] == ';' || mime[n] == ' ';
+}
+
+bool model_mime_is_plain(const char *mime)
+{
+	if (!mime || !*mime)
+		return false;
+	for (; *mime; mime++) {
+		if (*mime < 0x20 || *mime > 0x7e || strchr("\"\\,<>", *mime))
+			return false;
+	}
+	return true;
+}
+
+void model_mime_put(struct buf *out, const char *mime)
+{
+	buf_add(out, mime, strcspn(mime, "; "));
+}
+
+void model_base64_put(struct buf *out, struct span data)
+{
+	size_t i = out->len;
+
+	buf_span_add(out, data);
+	for (; i < out->len; i++) {
+		if (out->data[i] == '-')
+			out->data[i] = '+';
+		else if (out->data[i] == '_')
+			out->data[i] = '/';
+	}
+}
+
+void model_data_uri_put(struct buf *out, const char *name, const struct part *p)
+{
+	jsonput_key(out, name);
+	buf_text(out, "\"data:");
+	model_mime_put(out, p->mime);
+	buf_text(out, ";base64,");
+	model_base64_put(out, buf_span(&p->text));
+	buf_char(out, '"');
+}
+
+int model_inline_text(const struct part *p, struct buf *text)
+{
+	size_t before = text->len;
+	int r = model_base64_decode(buf_span(&p->text), text);
+
+	if (r < 0)
+		return r;
+	return name_is_utf8(span_sub(buf_span(text), before, text->len)) ? 0 : -EILSEQ;
+}
+
+static int note_kind(void *arg, struct span key, struct span value UNUSED)
+{
+	struct buf *kind = arg;
+
+	if (!kind->len)
+		buf_span_add(kind, key);
+	return 0;
+}
+
+int model_part_kind(const struct part *p, struct buf *kind)
+{
+	int r = json_each(span_of(p->json), note_kind, kind);
+
+	return r < 0 ? r : buf_check(kind, NULL);
+}
+
+/* Members that are data of their own; a part has one. */
+static int find_data(void *arg UNUSED, struct span key, struct span value UNUSED)
+{
+	static const char *const names[] = {
+		"audioTranscription", "codeExecutionResult", "executableCode", "fileData",
+		"functionCall",       "functionResponse",    "inlineData",     "toolCall",
+		"toolResponse",
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(names); i++) {
+		if (span_is(key, names[i]))
+			return -ENOENT;
+	}
+	return 0;
+}
+
+int model_part_text(const struct part *p, struct span *token)
+{
+	struct span json = span_of(p->json);
+	int r = json_each(json, find_data, NULL);
+
+	return r < 0 ? r : json_member(json, "text", token);
+}

@@ -1,0 +1,648 @@
+/*
+ * Artifacts: see artifact.h. Their rows are in item.c, those of versions in
+ * version.c; renaming is in rename.c, single versions are in
+ * versions.c.
+ */
+#include "store/artifact/artifact.h"
+
+#include "base/clock.h"
+#include "store/artifact/tx.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+int artifact_check_parent(struct store_tx *tx, struct ref scope, uint64_t parent)
+{
+	CLEANUP(buf_release) struct buf value = { 0 };
+	struct key marker = item_marker(parent);
+	int r;
+
+	if (parent == ref_number(scope))
+		return 0;
+	r = store_get(tx, &marker, &value);
+	return r == -ENOENT ? err_set(tx->err, -ESTALE, "the directory was removed") : r;
+}
+
+void artifact_touch_list(struct store_tx *tx, struct ref scope, uint64_t parent,
+			 struct scope_info *info, uint64_t stamp)
+{
+	info->stamp = stamp;
+	if (parent == ref_number(scope))
+		info->artifacts_stamp = stamp;
+	else
+		item_save_marker(tx, parent, stamp, false, 0);
+}
+
+int artifact_load_scope(struct store_tx *tx, struct ref scope, struct scope_info *info)
+{
+	int r = scope_load(tx, scope, info);
+
+	return r == -ENOENT ? err_set(tx->err, -ESTALE, "the directory was removed") : r;
+}
+
+/* Finding and listing. */
+
+int artifact_find_tx(struct store_tx *tx, void *arg)
+{
+	struct artifact_request *rq = arg;
+	int r = item_load_name(tx, rq->parent, rq->name, &rq->info);
+
+	if (r == 0 && !item_is_visible(&rq->info) && !(rq->versions && rq->info.tombstone))
+		r = -ENOENT;
+	return r == -ENOENT ? err_set(tx->err, r, "there is no artifact '%s'", rq->name) : r;
+}
+
+static int find_with(struct store *st, struct artifact_request *rq, struct artifact_info *out,
+		     struct err *err)
+{
+	int r = store_view(st, artifact_find_tx, rq, err);
+
+	if (r == 0)
+		*out = rq->info;
+	return r;
+}
+
+int artifact_find(struct store *st, uint64_t parent, const char *name, struct artifact_info *out,
+		  struct err *err)
+{
+	struct artifact_request rq = { .parent = parent, .name = name };
+
+	return find_with(st, &rq, out, err);
+}
+
+int artifact_find_versions(struct store *st, uint64_t parent, const char *name,
+			   struct artifact_info *out, struct err *err)
+{
+	struct artifact_request rq = { .parent = parent, .name = name, .versions = true };
+
+	return find_with(st, &rq, out, err);
+}
+
+static int stat_item(struct store_tx *tx, void *arg)
+{
+	struct artifact_request *rq = arg;
+	int r = item_load(tx, rq->parent, rq->number, &rq->info);
+
+	if (r == 0 && !item_is_visible(&rq->info))
+		r = err_set(tx->err, -ENOENT, "the artifact was removed");
+	if (r == 0 && rq->info.is_directory)
+		r = item_load_marker(tx, &rq->info);
+	return r;
+}
+
+int artifact_stat(struct store *st, uint64_t parent, uint64_t number, struct artifact_info *out,
+		  struct err *err)
+{
+	struct artifact_request rq = { .parent = parent, .number = number };
+	int r = store_view(st, stat_item, &rq, err);
+
+	if (r == 0)
+		*out = rq.info;
+	return r;
+}
+
+static int resolve(struct store_tx *tx, void *arg)
+{
+	struct artifact_request *rq = arg;
+	const char *name = rq->full_name;
+	int r = 0;
+
+	rq->parent = ref_number(rq->scope);
+	while (r == 0) {
+		CLEANUP(buf_release) struct buf part = { 0 };
+		const char *slash = strchr(name, '/');
+
+		buf_add(&part, name, slash ? (size_t)(slash - name) : strlen(name));
+		rq->name = buf_cstr(&part);
+		if (!rq->name)
+			return err_nomem(tx->err);
+		r = artifact_find_tx(tx, rq);
+		if (r < 0 || !slash)
+			return r;
+		rq->parent = rq->info.number;
+		name = slash + 1;
+	}
+	return r;
+}
+
+int artifact_resolve(struct store *st, struct ref scope, const char *full_name, uint64_t *parent,
+		     struct artifact_info *out, struct err *err)
+{
+	struct artifact_request rq = { .scope = scope, .full_name = full_name, .versions = true };
+	int r = store_view(st, resolve, &rq, err);
+
+	if (r < 0)
+		return r;
+	*out = rq.info;
+	if (parent)
+		*parent = rq.parent;
+	return 0;
+}
+
+struct listing {
+	uint64_t parent;
+	uint64_t after;
+	bool versions;
+	artifact_fn *fn;
+	void *arg;
+};
+
+static int emit(void *arg, struct span key, struct span value)
+{
+	struct listing *l = arg;
+	struct artifact_info info;
+	int r = item_decode(value, key_last_number(key), &info);
+
+	if (r < 0)
+		return r;
+	if (!item_is_visible(&info) && !(l->versions && info.tombstone))
+		return 0;
+	return l->fn(l->arg, &info);
+}
+
+static int list(struct store_tx *tx, void *arg)
+{
+	struct listing *l = arg;
+	struct key prefix = key_dir(KEY_ITEM, l->parent, KEY_FILE);
+	struct key from = key_item(l->parent, KEY_FILE, l->after + 1);
+
+	return store_scan(tx, &from, &prefix, emit, l);
+}
+
+int artifact_list(struct store *st, uint64_t parent, uint64_t after, artifact_fn *fn, void *arg,
+		  struct err *err)
+{
+	struct listing l = { .parent = parent, .after = after, .fn = fn, .arg = arg };
+
+	return store_view(st, list, &l, err);
+}
+
+int artifact_list_versions(struct store *st, uint64_t parent, uint64_t after, artifact_fn *fn,
+			   void *arg, struct err *err)
+{
+	struct listing l = {
+		.parent = parent, .after = after, .versions = true, .fn = fn, .arg = arg
+	};
+
+	return store_view(st, list, &l, err);
+}
+
+static int stop_at_first(void *arg, const struct artifact_info *info)
+{
+	(void)arg;
+	(void)info;
+	return 1;
+}
+
+int artifact_has_entries(struct store_tx *tx, uint64_t directory)
+{
+	struct listing inside = { .parent = directory, .versions = true, .fn = stop_at_first };
+
+	return list(tx, &inside);
+}
+
+int artifact_put_directory(struct store_tx *tx, struct artifact_request *rq,
+			   struct scope_info *scope, uint64_t stamp)
+{
+	struct artifact_info old;
+	uint64_t number = rq->new_number;
+	int r = artifact_check_parent(tx, rq->scope, rq->parent);
+
+	if (r == 0)
+		r = item_load_name(tx, rq->parent, rq->name, &old);
+	if (r == 0 && (item_is_visible(&old) || old.tombstone))
+		return err_set(tx->err, -EEXIST, "there is '%s' already", rq->full_name);
+	if (r < 0 && r != -ENOENT)
+		return r;
+	/* One that was removed comes back: the numbers below it stay used. */
+	if (r == 0 && old.is_directory)
+		number = old.number;
+	else if (r == 0)
+		item_drop(tx, rq->parent, old.number);
+	rq->info = (struct artifact_info){ .number = number,
+					   .history = r == 0 ? old.history : number,
+					   .highest = r == 0 ? old.highest : 0,
+					   .is_directory = true,
+					   .stamp = stamp,
+					   .changed = stamp,
+					   .created = clock_now() };
+	if (rq->attr)
+		rq->info.attr = *rq->attr;
+	(void)snprintf(rq->info.name, sizeof rq->info.name, "%s", rq->name);
+	(void)snprintf(rq->info.full_name, sizeof rq->info.full_name, "%s", rq->full_name);
+	item_save_marker(tx, number, stamp, false, 0);
+	item_save(tx, rq->parent, &rq->info);
+	item_save_name(tx, rq->parent, &rq->info);
+	artifact_touch_list(tx, rq->scope, rq->parent, scope, stamp);
+	return item_tell(tx, CHANGE_ARTIFACT_ADDED, rq->scope, rq->parent, &rq->info, NULL);
+}
+
+static int make_directory(struct store_tx *tx, void *arg)
+{
+	struct artifact_request *rq = arg;
+	struct scope_info scope;
+	int r = artifact_load_scope(tx, rq->scope, &scope);
+
+	if (r == 0)
+		r = artifact_put_directory(tx, rq, &scope, clock_stamp());
+	if (r == 0)
+		scope_save(tx, rq->scope, &scope);
+	return r;
+}
+
+int artifact_check_full_name(const char *full_name, struct err *err)
+{
+	struct artifact_info *none = NULL;
+
+	if (strlen(full_name) >= sizeof none->full_name)
+		return err_set(err, -ENAMETOOLONG, "the artifact's name is over %zu bytes",
+			       sizeof none->full_name - 1);
+	return 0;
+}
+
+int artifact_mkdir(struct store *st, struct ref scope, uint64_t parent, const char *name,
+		   const char *full_name, const struct artifact_attr *attr,
+		   struct artifact_info *out, struct err *err)
+{
+	struct artifact_request rq = {
+		.scope = scope, .parent = parent, .name = name, .full_name = full_name, .attr = attr
+	};
+	int r = artifact_check_full_name(full_name, err);
+
+	if (r < 0)
+		return r;
+	rq.new_number = store_new_number(st, err);
+	if (!rq.new_number)
+		return -EIO;
+	r = store_update(st, make_directory, &rq, err);
+	if (r == 0 && out)
+		*out = rq.info;
+	return r;
+}
+
+static int remove_directory(struct store_tx *tx, void *arg)
+{
+	struct artifact_request *rq = arg;
+	struct scope_info scope;
+	struct key marker;
+	int r = artifact_load_scope(tx, rq->scope, &scope);
+
+	if (r == 0)
+		r = artifact_find_tx(tx, rq);
+	if (r < 0)
+		return r;
+	if (!rq->info.is_directory)
+		return err_set(tx->err, -ENOTDIR, "'%s' is not a directory", rq->info.full_name);
+	r = artifact_has_entries(tx, rq->info.number);
+	if (r)
+		return r < 0 ? r
+			     : err_set(tx->err, -ENOTEMPTY, "'%s' is not empty",
+				       rq->info.full_name);
+	marker = item_marker(rq->info.number);
+	store_delete(tx, &marker);
+	rq->info.removed = true;
+	rq->info.stamp = rq->info.changed = clock_stamp();
+	item_save(tx, rq->parent, &rq->info);
+	artifact_touch_list(tx, rq->scope, rq->parent, &scope, rq->info.stamp);
+	scope_save(tx, rq->scope, &scope);
+	return item_tell(tx, CHANGE_ARTIFACT_REMOVED, rq->scope, rq->parent, &rq->info, NULL);
+}
+
+int artifact_rmdir(struct store *st, struct ref scope, uint64_t parent, const char *name,
+		   struct err *err)
+{
+	struct artifact_request rq = { .scope = scope, .parent = parent, .name = name };
+
+	return store_update(st, remove_directory, &rq, err);
+}
+
+static int set_attr(struct store_tx *tx, void *arg)
+{
+	struct artifact_request *rq = arg;
+	struct artifact_attr attr = *rq->attr;
+	struct scope_info scope;
+	int r = artifact_load_scope(tx, rq->scope, &scope);
+
+	if (r == 0)
+		r = stat_item(tx, rq);
+	if (r < 0)
+		return r;
+	attr_merge(&rq->info.attr, &attr);
+	rq->info.changed = clock_stamp();
+	if (rq->info.is_directory && (attr.has & ATTR_MTIME))
+		item_save_marker(tx, rq->info.number, rq->info.stamp, true, attr.mtime);
+	item_save(tx, rq->parent, &rq->info);
+	return item_tell(tx, CHANGE_ARTIFACT, rq->scope, rq->parent, &rq->info, NULL);
+}
+
+int artifact_set_attr(struct store *st, struct ref scope, uint64_t parent, uint64_t number,
+		      const struct artifact_attr *attr, struct err *err)
+{
+	struct artifact_request rq = {
+		.scope = scope, .parent = parent, .number = number, .attr = attr
+	};
+
+	return store_update(st, set_attr, &rq, err);
+}
+
+/* Saving. */
+
+/* The event of a save: author user, artifactDelta {full name: n}. */
+static void fill_event(struct event *e, const char *name, uint64_t n)
+{
+	CLEANUP(buf_release) struct buf delta = { 0 };
+	char invocation[40];
+
+	clock_new_id(invocation, "p-");
+	event_set_text(e, EVENT_INVOCATION, span_of(invocation));
+	event_set_text(e, EVENT_AUTHOR, SPAN("user"));
+	buf_char(&delta, '{');
+	json_quote(&delta, span_of(name));
+	buf_printf(&delta, ":%llu}", (unsigned long long)n);
+	e->text.failed |= delta.failed;
+	event_set_action(e, ACTION_ARTIFACT_DELTA, buf_span(&delta));
+}
+
+/* Another file takes the name, with its history. */
+static int replace_item(struct store_tx *tx, const struct artifact_request *rq,
+			struct artifact_info *a)
+{
+	struct key key = key_item(rq->parent, KEY_FILE, a->number);
+	int r = item_tell(tx, CHANGE_ARTIFACT_REPLACED, rq->scope, rq->parent, a, NULL);
+
+	store_delete(tx, &key);
+	a->number = rq->new_number;
+	a->attr = (struct artifact_attr){ 0 };
+	return r;
+}
+
+/* The new version in rows; the artifact's record follows it. */
+int artifact_put_version(struct store_tx *tx, struct artifact_request *rq, struct scope_info *scope,
+			 uint64_t stamp)
+{
+	const struct artifact_save *save = rq->save;
+	struct artifact_info *a = &rq->info;
+	struct version_info *v = &rq->version;
+	bool is_new;
+	int r = artifact_check_parent(tx, rq->scope, rq->parent);
+
+	buf_clear(&rq->dead);
+	if (r == 0)
+		r = item_claim(tx, rq->parent, save->name, save->full_name, rq->new_number, a);
+	is_new = r == 0;
+	if (r >= 0 && save->must_be_there && (is_new || a->number != rq->new_number))
+		return err_set(tx->err, -ESTALE, "'%s' was removed", save->full_name);
+	if (r == 1 && save->replaces && a->number != rq->new_number)
+		r = replace_item(tx, rq, a);
+	if (r < 0)
+		return r;
+	*v = (struct version_info){ .n = save->n,
+				    .number = save->version_number ? save->version_number
+								   : rq->new_version,
+				    .size = save->blob->size,
+				    .stamp = stamp,
+				    .created = clock_now() };
+	(void)snprintf(v->mime, sizeof v->mime, "%s", save->mime);
+	r = version_take_number(tx, a->history, &a->highest, &v->n);
+	if (r == 0)
+		r = version_save(tx, a->history, v, SPAN(""), NULL, &save->blob->map, &rq->dead);
+	if (r < 0)
+		return r;
+	item_note_version(a, v);
+	if (save->attr)
+		attr_merge(&a->attr, save->attr);
+	item_save(tx, rq->parent, a);
+	if (is_new || save->replaces) {
+		item_save_name(tx, rq->parent, a);
+		artifact_touch_list(tx, rq->scope, rq->parent, scope, stamp);
+	}
+	r = item_tell(tx, is_new ? CHANGE_ARTIFACT_ADDED : CHANGE_ARTIFACT, rq->scope, rq->parent,
+		      a, NULL);
+	return r < 0 ? r : item_tell(tx, CHANGE_VERSION_ADDED, rq->scope, rq->parent, a, v);
+}
+
+int artifact_save_in_session(struct store_tx *tx, struct artifact_request *rq, struct ref session,
+			     const char *event_name, artifact_saving_fn *saving)
+{
+	CLEANUP(session_release) struct session_tx s;
+	CLEANUP(event_release) struct event e = { 0 };
+	int r = session_begin(&s, tx, session);
+
+	if (r == 0 && !rq->scope.session) {
+		r = scope_load(tx, rq->scope, &s.user);
+		s.has_user = r == 0;
+	}
+	if (r < 0)
+		return r == -ENOENT ? err_set(tx->err, -ESTALE, "the session was removed") : r;
+	r = saving(tx, rq, s.has_user ? &s.user : &s.session, s.stamp);
+	if (r < 0)
+		return r;
+	if (rq->version.n) {
+		fill_event(&e, event_name ? event_name : rq->info.full_name, rq->version.n);
+		r = session_add(&s, &e);
+	}
+	if (s.has_user)
+		s.user.stamp = s.stamp;
+	return r < 0 ? r : session_finish(&s);
+}
+
+int artifact_save_at_user(struct store_tx *tx, struct artifact_request *rq,
+			  artifact_saving_fn *saving)
+{
+	struct scope_info scope;
+	uint64_t stamp = clock_stamp();
+	int r = artifact_load_scope(tx, rq->scope, &scope);
+
+	if (r == 0)
+		r = saving(tx, rq, &scope, stamp);
+	if (r < 0)
+		return r;
+	scope.stamp = stamp;
+	scope_save(tx, rq->scope, &scope);
+	return 0;
+}
+
+/* The open that saved a version wrote more: the same version, no second event. */
+static int extend(struct store_tx *tx, struct artifact_request *rq)
+{
+	const struct artifact_save *save = rq->save;
+	CLEANUP(extents_release) struct extents old = { 0 };
+	CLEANUP(buf_release) struct buf meta = { 0 };
+	struct version_info *v = &rq->version;
+	struct artifact_info *a = &rq->info;
+	struct scope_info scope;
+	int r = artifact_load_scope(tx, rq->scope, &scope);
+
+	buf_clear(&rq->dead);
+	if (r == 0)
+		r = item_load_name(tx, rq->parent, save->name, a);
+	if (r == 0)
+		r = version_load(tx, a->history, save->version, v, &meta);
+	if (r == 0)
+		r = version_map(tx, a->history, v, &old);
+	if (r == 0 && v->number != save->version_number) /* the same number of another artifact */
+		r = -ENOENT;
+	if (r < 0)
+		return r == -ENOENT ? err_set(tx->err, -ESTALE, "the version was removed") : r;
+	v->size = save->blob->size;
+	v->stamp = clock_stamp();
+	if (!v->is_typed)
+		(void)snprintf(v->mime, sizeof v->mime, "%s", save->mime);
+	r = version_save(tx, a->history, v, buf_span(&meta), &old, &save->blob->map, &rq->dead);
+	if (r < 0)
+		return r;
+	a->changed = a->versions_stamp = v->stamp;
+	if (a->latest == v->n) {
+		a->size = v->size;
+		a->stamp = v->stamp;
+		a->attr.has &= ~(unsigned)(ATTR_MTIME | ATTR_ATIME);
+	}
+	if (save->attr)
+		attr_merge(&a->attr, save->attr);
+	item_save(tx, rq->parent, a);
+	scope.stamp = v->stamp;
+	scope_save(tx, rq->scope, &scope);
+	r = item_tell(tx, CHANGE_ARTIFACT, rq->scope, rq->parent, a, NULL);
+	return r < 0 ? r : item_tell(tx, CHANGE_VERSION, rq->scope, rq->parent, a, v);
+}
+
+static int publish(struct store_tx *tx, void *arg)
+{
+	struct artifact_request *rq = arg;
+	const struct artifact_save *save = rq->save;
+
+	if (save->version)
+		return extend(tx, rq);
+	if (save->event_session.session)
+		return artifact_save_in_session(tx, rq, save->event_session, save->event_name,
+						artifact_put_version);
+	if (rq->scope.session)
+		return artifact_save_in_session(tx, rq, rq->scope, NULL, artifact_put_version);
+	return artifact_save_at_user(tx, rq, artifact_put_version);
+}
+
+int artifact_take_numbers(struct store *st, struct artifact_request *rq, struct err *err)
+{
+	if (!rq->new_number)
+		rq->new_number = store_new_number(st, err);
+	rq->new_version = store_new_number(st, err);
+	return rq->new_number && rq->new_version ? 0 : -EIO;
+}
+
+int artifact_publish(struct store *st, const struct artifact_save *save, struct artifact_info *out,
+		     struct err *err)
+{
+	struct artifact_request rq = { .scope = save->scope,
+				       .parent = save->parent,
+				       .new_number = save->number,
+				       .save = save };
+	int r = artifact_check_full_name(save->full_name, err);
+
+	if (r == 0)
+		r = artifact_take_numbers(st, &rq, err);
+	if (r == 0)
+		r = store_update(st, publish, &rq, err);
+	if (r == 0)
+		artifact_remove_bulks(st, &rq.dead);
+	if (r == 0 && out) {
+		*out = rq.info;
+		out->saved = rq.version.n;
+		out->saved_number = rq.version.number;
+	}
+	buf_release(&rq.dead);
+	return r;
+}
+
+/* Removing. */
+
+static int remove_name(struct store_tx *tx, void *arg)
+{
+	struct artifact_request *rq = arg;
+	struct scope_info scope;
+	int r = artifact_load_scope(tx, rq->scope, &scope);
+
+	buf_clear(&rq->dead);
+	if (r == 0)
+		r = artifact_find_tx(tx, rq);
+	if (r < 0)
+		return r;
+	if (rq->info.is_directory)
+		return err_set(tx->err, -EISDIR, "'%s' is a directory", rq->info.full_name);
+	r = version_drop_all(tx, rq->scope, rq->info.history, &rq->dead);
+	if (r < 0)
+		return r;
+	rq->info.latest = rq->info.tombstone = 0;
+	rq->info.attr = (struct artifact_attr){ 0 };
+	rq->info.stamp = rq->info.changed = clock_stamp();
+	item_save(tx, rq->parent, &rq->info);
+	artifact_touch_list(tx, rq->scope, rq->parent, &scope, rq->info.stamp);
+	scope_save(tx, rq->scope, &scope);
+	return item_tell(tx, CHANGE_ARTIFACT_REMOVED, rq->scope, rq->parent, &rq->info, NULL);
+}
+
+int artifact_update(struct store *st, store_tx_fn *fn, struct artifact_request *rq, struct err *err)
+{
+	int r = store_update(st, fn, rq, err);
+
+	if (r == 0)
+		artifact_remove_bulks(st, &rq->dead);
+	buf_release(&rq->dead);
+	return r;
+}
+
+int artifact_remove(struct store *st, struct ref scope, uint64_t parent, const char *name,
+		    struct err *err)
+{
+	struct artifact_request rq = { .scope = scope, .parent = parent, .name = name };
+
+	return artifact_update(st, remove_name, &rq, err);
+}
+
+void artifact_remove_bulks(struct store *st, const struct buf *dead)
+{
+	size_t i;
+
+	for (i = 0; i < dead->len; i += sizeof(uint64_t)) {
+		uint64_t number;
+
+		memcpy(&number, dead->data + i, sizeof number);
+		bulk_remove(st, number);
+	}
+}
+
+struct remove_all {
+	struct store_tx *tx;
+	struct buf *dead;
+};
+
+static int remove_item(void *arg, struct span key, struct span value)
+{
+	struct remove_all *all = arg;
+	uint64_t number = key_last_number(key);
+	struct artifact_info info;
+	struct key prefix;
+	int r = item_decode(value, number, &info);
+
+	if (r == 0)
+		r = version_drop_all(all->tx, (struct ref){ 0 }, info.history, all->dead);
+	if (r < 0)
+		return r;
+	prefix = key_1(KEY_MAP, info.history);
+	store_delete_all(all->tx, &prefix);
+	if (!info.is_directory)
+		return 0;
+	r = artifact_remove_all(all->tx, number, all->dead);
+	prefix = key_1(KEY_NAME, number);
+	store_delete_all(all->tx, &prefix);
+	prefix = key_1(KEY_ITEM, number);
+	store_delete_all(all->tx, &prefix);
+	return r;
+}
+
+int artifact_remove_all(struct store_tx *tx, uint64_t parent, struct buf *dead)
+{
+	struct remove_all all = { tx, dead };
+	struct key prefix = key_dir(KEY_ITEM, parent, KEY_FILE);
+
+	return store_scan(tx, &prefix, &prefix, remove_item, &all);
+}

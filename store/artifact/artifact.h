@@ -1,0 +1,203 @@
+/*
+ * Artifacts: versioned files of a session or a user, in directories.
+ *
+ * An artifact's bytes are a blob (blob.h), written before the version exists; one
+ * transaction publishes version, event and artifactDelta. Version numbers
+ * start at 1 and are never used twice, also after a deletion.
+ */
+#ifndef STORE_ARTIFACT_ARTIFACT_H
+#define STORE_ARTIFACT_ARTIFACT_H
+
+#include "base/cc.h"
+#include "store/artifact/blob.h"
+#include "store/session/session.h"
+
+/* What chmod, chown and utimensat set, of an artifact or of a directory. */
+struct artifact_attr {
+	unsigned has; /* enum attr_bit: which of them are set */
+	uint32_t mode;
+	uint32_t uid;
+	uint32_t gid;
+	int64_t mtime; /* ns */
+	int64_t atime;
+};
+
+enum attr_bit { ATTR_MODE = 1, ATTR_UID = 2, ATTR_GID = 4, ATTR_MTIME = 8, ATTR_ATIME = 16 };
+
+/* Take over what `from` has set. */
+void attr_merge(struct artifact_attr *to, const struct artifact_attr *from);
+
+/* An artifact or a directory of artifacts. */
+struct artifact_info {
+	uint64_t number;
+	uint64_t history; /* the number that its versions are kept under; stays with the name */
+	bool is_directory;
+	char name[256];          /* the last component */
+	char full_name[1024];    /* ADK's file name: components joined by '/' */
+	uint64_t stamp;          /* ns; of the latest version, or of a directory's list */
+	uint64_t changed;        /* ns; of the latest change of anything: ctime */
+	int64_t created;         /* microseconds */
+	uint64_t latest;         /* version; 0 for a directory, or when there is none to be seen */
+	uint64_t highest;        /* ever given */
+	uint64_t saved;          /* version that artifact_publish() made */
+	uint64_t saved_number;   /* of its object */
+	uint64_t tombstone;      /* version that hides the name; its older ones can be read */
+	uint64_t size;           /* of the latest version */
+	uint64_t versions_stamp; /* ns; of the list of versions */
+	bool removed;            /* a directory that is kept for the numbers below it */
+	struct artifact_attr attr;
+};
+
+struct version_info {
+	uint64_t n;
+	uint64_t number; /* of the object */
+	uint64_t bulk;   /* all its bytes; 0: none, or it is mapped */
+	uint64_t size;
+	uint64_t stamp;
+	int64_t created;
+	bool is_mapped;    /* its bytes are in several bulks, or parts of them */
+	bool is_tombstone; /* no bytes: it hides the name */
+	bool is_typed;     /* mime was given, not guessed */
+	char mime[128];
+};
+
+/* What publishing needs to know. */
+struct artifact_save {
+	struct ref scope; /* session, or user */
+	uint64_t parent;  /* directory: number of the scope or of a directory */
+	const char *name;
+	const char *full_name;
+	const struct blob *blob; /* settled; the caller seals it when this succeeded */
+	const char *mime;
+	const struct artifact_attr *attr; /* NULL: none */
+	uint64_t number;         /* for the artifact if it is new, of store_new_number(); 0: any */
+	bool must_be_there;      /* as `number`, else -ESTALE */
+	bool replaces;           /* the name gets `number` also if it is there */
+	uint64_t n;              /* this version; 0: the next one */
+	uint64_t version_number; /* of its object; 0: any; with `version` the one it has */
+	uint64_t version; /* not 0: this version, saved by the same open before, has other bytes
+			   * now */
+
+	/* For a user's file that is saved through a session: where the event goes, and its name. */
+	struct ref event_session;
+	const char *event_name;
+};
+
+/* By name in a directory. -ENOENT. */
+MUST_CHECK int artifact_find(struct store *st, uint64_t parent, const char *name,
+			     struct artifact_info *out, struct err *err);
+/* The same, also when only its versions can be seen. */
+MUST_CHECK int artifact_find_versions(struct store *st, uint64_t parent, const char *name,
+				      struct artifact_info *out, struct err *err);
+
+/* By full name, also when only versions can be seen; *parent: its directory. -ENOENT. */
+MUST_CHECK int artifact_resolve(struct store *st, struct ref scope, const char *full_name,
+				uint64_t *parent, struct artifact_info *out, struct err *err);
+
+/* By number. -ENOENT. */
+MUST_CHECK int artifact_stat(struct store *st, uint64_t parent, uint64_t number,
+			     struct artifact_info *out, struct err *err);
+
+/* In order of number, numbers above `after` only. */
+typedef int artifact_fn(void *arg, const struct artifact_info *info);
+MUST_CHECK int artifact_list(struct store *st, uint64_t parent, uint64_t after, artifact_fn *fn,
+			     void *arg, struct err *err);
+MUST_CHECK int artifact_list_versions(struct store *st, uint64_t parent, uint64_t after,
+				      artifact_fn *fn, void *arg, struct err *err);
+
+/* attr: NULL for none. -EEXIST. */
+MUST_CHECK int artifact_mkdir(struct store *st, struct ref scope, uint64_t parent, const char *name,
+			      const char *full_name, const struct artifact_attr *attr,
+			      struct artifact_info *out, struct err *err);
+
+/* A directory must be empty. -ENOENT, -ENOTEMPTY, -ENOTDIR. */
+MUST_CHECK int artifact_rmdir(struct store *st, struct ref scope, uint64_t parent, const char *name,
+			      struct err *err);
+
+/*
+ * Save a version. -EISDIR: the name is a directory; -ESTALE: the scope is gone; -EEXIST: save->n
+ * was given already.
+ */
+MUST_CHECK int artifact_publish(struct store *st, const struct artifact_save *save,
+				struct artifact_info *out, struct err *err);
+
+/* Set attributes. -ENOENT. */
+MUST_CHECK int artifact_set_attr(struct store *st, struct ref scope, uint64_t parent,
+				 uint64_t number, const struct artifact_attr *attr,
+				 struct err *err);
+
+/* Delete the name with all versions. -ENOENT, -EISDIR. */
+MUST_CHECK int artifact_remove(struct store *st, struct ref scope, uint64_t parent,
+			       const char *name, struct err *err);
+
+/*
+ * Change a name within a scope. What it had is a new version of the new name, whose versions
+ * stay; the versions of the old name go with it, and the number goes along. A directory has to be
+ * empty. -ENOENT, -EISDIR, -ENOTDIR, -ENOTEMPTY; -EXDEV: a directory with something in it.
+ */
+struct artifact_rename {
+	struct ref scope;
+	uint64_t parent;
+	const char *name;
+	uint64_t new_parent;
+	const char *new_name;
+	const char *new_full_name;
+	const char *mime; /* of the new version */
+	bool must_be_new; /* -EEXIST */
+};
+MUST_CHECK int artifact_rename(struct store *st, const struct artifact_rename *rename,
+			       struct artifact_info *out, struct err *err);
+
+/* Versions. artifact: its history. -ENOENT. */
+MUST_CHECK int artifact_version(struct store *st, uint64_t artifact, uint64_t n,
+				struct version_info *out, struct err *err);
+typedef int version_fn(void *arg, const struct version_info *info);
+MUST_CHECK int artifact_versions(struct store *st, uint64_t artifact, uint64_t after,
+				 version_fn *fn, void *arg, struct err *err);
+MUST_CHECK int artifact_remove_version(struct store *st, struct ref scope, uint64_t parent,
+				       const char *name, uint64_t n, struct err *err);
+
+/* Load the bytes of a version into an empty blob, and describe it (out may be NULL). */
+MUST_CHECK int artifact_blob(struct store *st, uint64_t artifact, uint64_t n, struct blob *blob,
+			     struct version_info *out, struct err *err);
+
+/* Whether version n could be saved. -EEXIST: it was given already. */
+MUST_CHECK int artifact_check_number(struct store *st, const struct artifact_info *a, uint64_t n,
+				     struct err *err);
+
+/* Custom metadata of a version, an object; nothing when there is none. */
+MUST_CHECK int artifact_metadata(struct store *st, uint64_t artifact, uint64_t n, struct buf *out,
+				 struct err *err);
+
+/* Set MIME type (NULL: as it is) and custom metadata (an object, canonical). */
+#define ARTIFACT_META_MAX (64u << 10)
+MUST_CHECK int artifact_describe_version(struct store *st, struct ref scope, uint64_t parent,
+					 const char *name, uint64_t n, const char *mime,
+					 struct span meta, struct err *err);
+
+/* The object `<n>.json` shows. */
+void artifact_describe(struct buf *out, const char *app, const char *user, const char *session,
+		       const char *full_name, const struct version_info *version, struct span meta);
+
+/* For session/scope.c: all of a directory, inside a transaction; dead collects numbers. */
+MUST_CHECK int artifact_remove_all(struct store_tx *tx, uint64_t parent, struct buf *dead);
+/* After its commit. */
+void artifact_remove_bulks(struct store *st, const struct buf *dead);
+
+/*
+ * For timeline/fork.c, inside its transaction: what a session has, in versions up to the one that
+ * `highest` tells for each full name (0: not at all), into a session that has none. Numbers are
+ * kept, bytes are shared.
+ */
+typedef uint64_t artifact_cut_fn(void *arg, const char *full_name);
+MUST_CHECK int artifact_fork(struct store_tx *tx, struct ref from, struct ref to,
+			     artifact_cut_fn *highest, void *arg);
+
+/*
+ * For timeline/rewind.c, inside its transaction: a new version with the bytes of version n, or a
+ * tombstone for n = 0. *made: its number. -ENOENT: the name or the version was deleted.
+ */
+MUST_CHECK int artifact_restore(struct session_tx *s, const char *full_name, uint64_t n,
+				uint64_t *made);
+
+#endif

@@ -1,0 +1,423 @@
+/*
+ * Bulk bytes: see bulk.h. File of number N: bulk/XX/N in hex, XX its last byte.
+ */
+#include "store/artifact/bulk.h"
+
+#include "store/tx/key.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { FOLDER_PATH, FILE_PATH };
+
+static void bulk_path(const struct store *st, uint64_t number, int which, char *path, size_t size)
+{
+	unsigned last = (unsigned)(number & 0xff);
+
+	if (which == FOLDER_PATH)
+		(void)snprintf(path, size, "%s/bulk/%02x", store_folder(st), last);
+	else
+		(void)snprintf(path, size, "%s/bulk/%02x/%llx", store_folder(st), last,
+			       (unsigned long long)number);
+}
+
+static int note_pending(struct store_tx *tx, void *arg)
+{
+	struct key key = key_1(KEY_PENDING, *(uint64_t *)arg);
+
+	store_put(tx, &key, SPAN(""));
+	return 0;
+}
+
+static int open_new(struct store *st, uint64_t number)
+{
+	char path[PATH_MAX];
+	char folder[PATH_MAX];
+	int fd;
+
+	bulk_path(st, number, FILE_PATH, path, sizeof path);
+	fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd >= 0 || errno != ENOENT)
+		return fd;
+	(void)snprintf(folder, sizeof folder, "%s/bulk", store_folder(st));
+	(void)mkdir(folder, 0700); /* open() below tells what is wrong, if anything is */
+	bulk_path(st, number, FOLDER_PATH, folder, sizeof folder);
+	(void)mkdir(folder, 0700);
+	return open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+}
+
+int bulk_create(struct store *st, uint64_t *number, struct err *err)
+{
+	uint64_t n = store_new_number(st, err);
+	int fd;
+	int r;
+
+	if (!n)
+		return -EIO;
+	r = store_update(st, note_pending, &n, err);
+	if (r < 0)
+		return r;
+	fd = open_new(st, n);
+	if (fd < 0)
+		return err_errno(err, -errno, "the store cannot keep a file");
+	*number = n;
+	return fd;
+}
+
+int bulk_open(struct store *st, uint64_t number, struct err *err)
+{
+	char path[PATH_MAX];
+	int fd;
+
+	bulk_path(st, number, FILE_PATH, path, sizeof path);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	return fd < 0 ? err_errno(err, -errno, "the store lost a file, %s", path) : fd;
+}
+
+int bulk_writer_open(struct bulk_writer *w, struct store *st, uint64_t *number, struct err *err)
+{
+	char path[PATH_MAX];
+
+	*w = (struct bulk_writer){ .direct = -1 };
+	w->fd = bulk_create(st, number, err);
+	if (w->fd < 0)
+		return w->fd;
+	bulk_path(st, *number, FILE_PATH, path, sizeof path);
+	w->direct = open(path, O_WRONLY | O_DIRECT | O_CLOEXEC);
+	return 0;
+}
+
+void bulk_writer_close(struct bulk_writer *w)
+{
+	if (w->fd >= 0)
+		(void)close(w->fd);
+	if (w->direct >= 0)
+		(void)close(w->direct);
+	free(w->buffer);
+	*w = (struct bulk_writer){ .fd = -1, .direct = -1 };
+}
+
+static int write_all(int fd, const char *data, size_t len, uint64_t offset)
+{
+	while (len) {
+		ssize_t n = pwrite(fd, data, len, (off_t)offset);
+
+		if (n < 0)
+			return -errno;
+		data += n;
+		len -= (size_t)n;
+		offset += (size_t)n;
+	}
+	return 0;
+}
+
+int bulk_drain(struct bulk_writer *w)
+{
+	size_t whole = w->start + w->len < BULK_SMALL ? 0 : w->len / BULK_ALIGN * BULK_ALIGN;
+	int r = -EINVAL;
+
+	if (!w->len)
+		return 0;
+	if (whole && w->direct >= 0)
+		r = write_all(w->direct, w->buffer, whole, w->start);
+	if (r == -EINVAL) /* this file system will not have it */
+		whole = 0;
+	else if (r < 0)
+		return r;
+	r = write_all(w->fd, w->buffer + whole, w->len - whole, w->start + whole);
+	if (r < 0)
+		return r;
+	w->start += w->len;
+	w->len = 0;
+	return 0;
+}
+
+static bool continues(const struct bulk_writer *w, uint64_t offset)
+{
+	return offset == w->start + w->len && w->start % BULK_ALIGN == 0;
+}
+
+static int write_in_order(struct bulk_writer *w, struct span data)
+{
+	int r = 0;
+
+	if (!w->buffer && posix_memalign((void **)&w->buffer, BULK_ALIGN, BULK_BUFFER) != 0)
+		return -ENOMEM;
+	while (r == 0 && data.len) {
+		size_t n = MIN(data.len, BULK_BUFFER - w->len);
+
+		memcpy(w->buffer + w->len, data.data, n);
+		w->len += n;
+		data = span_sub(data, n, data.len);
+		if (w->len == BULK_BUFFER)
+			r = bulk_drain(w);
+	}
+	return r;
+}
+
+int bulk_write(struct bulk_writer *w, uint64_t offset, struct span data)
+{
+	int r;
+
+	if (continues(w, offset)) {
+		r = write_in_order(w, data);
+	} else {
+		r = bulk_drain(w);
+		if (r == 0)
+			r = write_all(w->fd, data.data, data.len, offset);
+		if (r == 0)
+			w->start = offset + data.len;
+	}
+	if (r == 0)
+		w->size = MAX(w->size, offset + data.len);
+	return r;
+}
+
+int bulk_truncate(struct bulk_writer *w, uint64_t size)
+{
+	int r = bulk_drain(w);
+
+	if (r == 0 && ftruncate(w->fd, (off_t)size) < 0)
+		r = -errno;
+	if (r < 0)
+		return r;
+	w->size = size;
+	w->start = size;
+	return 0;
+}
+
+/* The number in a KEY_REF row; 1 without one. */
+static int load_refs(struct store_tx *tx, const struct key *key, uint64_t *refs)
+{
+	CLEANUP(buf_release) struct buf value = { 0 };
+	struct record_reader reader;
+	int r = store_get(tx, key, &value);
+
+	*refs = 1;
+	if (r < 0)
+		return r == -ENOENT ? 0 : r;
+	reader = (struct record_reader){ .left = buf_span(&value) };
+	*refs = record_take_number(&reader);
+	return reader.bad ? -EIO : 0;
+}
+
+static void save_refs(struct store_tx *tx, const struct key *key, uint64_t refs)
+{
+	CLEANUP(buf_release) struct buf value = { 0 };
+
+	record_number(&value, refs);
+	if (refs > 1)
+		store_put(tx, key, buf_span(&value));
+	else
+		store_delete(tx, key);
+}
+
+int bulk_add_ref(struct store_tx *tx, uint64_t number)
+{
+	CLEANUP(buf_release) struct buf value = { 0 };
+	struct key pending = key_1(KEY_PENDING, number);
+	struct key key = key_1(KEY_REF, number);
+	uint64_t refs;
+	int r = store_get(tx, &pending, &value);
+
+	if (r == 0) { /* the first that refers to it */
+		store_delete(tx, &pending);
+		return 0;
+	}
+	if (r == -ENOENT)
+		r = load_refs(tx, &key, &refs);
+	if (r == 0)
+		save_refs(tx, &key, refs + 1);
+	return r;
+}
+
+int bulk_drop_ref(struct store_tx *tx, uint64_t number, struct buf *dead)
+{
+	struct key pending = key_1(KEY_PENDING, number);
+	struct key key = key_1(KEY_REF, number);
+	uint64_t refs;
+	int r = load_refs(tx, &key, &refs);
+
+	if (r < 0)
+		return r;
+	if (refs > 1) {
+		save_refs(tx, &key, refs - 1);
+		return 0;
+	}
+	store_put(tx, &pending, SPAN(""));
+	buf_add(dead, &number, sizeof number);
+	return buf_check(dead, tx->err);
+}
+
+struct forget {
+	uint64_t number;
+	bool was_pending;
+};
+
+static int forget_pending(struct store_tx *tx, void *arg)
+{
+	struct forget *f = arg;
+	CLEANUP(buf_release) struct buf value = { 0 };
+	struct key key = key_1(KEY_PENDING, f->number);
+	int r = store_get(tx, &key, &value);
+
+	f->was_pending = r == 0;
+	if (r == 0)
+		store_delete(tx, &key);
+	return r == -ENOENT ? 0 : r;
+}
+
+/*
+ * Nobody has it pinned, and so nobody can refer to it any more: the row goes only
+ * behind the file, and a start that finds it does this again.
+ */
+static void remove_now(struct store *st, uint64_t number)
+{
+	struct forget f = { .number = number };
+	char path[PATH_MAX];
+
+	bulk_path(st, number, FILE_PATH, path, sizeof path);
+	if (unlink(path) == 0 || errno == ENOENT)
+		(void)!store_update(st, forget_pending, &f, NULL);
+}
+
+struct bulk_pinned {
+	struct bulk_pinned *next;
+	uint64_t number;
+	unsigned pins;
+	bool dead; /* to be removed behind the last pin */
+};
+
+static struct bulk_pinned **pinned_locked(struct bulk_pins *pins, uint64_t number)
+	REQUIRES(pins->lock)
+{
+	struct bulk_pinned **at = &pins->lists[number % BULK_PIN_LISTS];
+
+	while (*at && (*at)->number != number)
+		at = &(*at)->next;
+	return at;
+}
+
+int bulk_pin(struct store *st, uint64_t number)
+{
+	struct bulk_pins *pins = store_pins(st);
+	struct bulk_pinned **at;
+
+	mutex_lock(&pins->lock);
+	at = pinned_locked(pins, number);
+	if (!*at) {
+		*at = calloc(1, sizeof **at);
+		if (*at)
+			(*at)->number = number;
+	}
+	if (*at)
+		(*at)->pins++;
+	mutex_unlock(&pins->lock);
+	return *at ? 0 : -ENOMEM;
+}
+
+static int look_pending(struct store_tx *tx, void *arg)
+{
+	CLEANUP(buf_release) struct buf value = { 0 };
+	struct forget *f = arg;
+	struct key key = key_1(KEY_PENDING, f->number);
+	int r = store_get(tx, &key, &value);
+
+	f->was_pending = r == 0;
+	return r == -ENOENT ? 0 : r;
+}
+
+void bulk_unpin(struct store *st, uint64_t number)
+{
+	struct bulk_pins *pins = store_pins(st);
+	struct forget f = { .number = number };
+	struct bulk_pinned *last = NULL;
+	struct bulk_pinned **at;
+
+	mutex_lock(&pins->lock);
+	at = pinned_locked(pins, number);
+	if (*at && !--(*at)->pins) {
+		last = *at;
+		*at = last->next;
+	}
+	mutex_unlock(&pins->lock);
+	if (last && last->dead && store_view(st, look_pending, &f, NULL) == 0 && f.was_pending)
+		remove_now(st, number);
+	free(last);
+}
+
+void bulk_remove(struct store *st, uint64_t number)
+{
+	struct bulk_pins *pins = store_pins(st);
+	struct bulk_pinned **at;
+	bool wait;
+
+	mutex_lock(&pins->lock);
+	at = pinned_locked(pins, number);
+	wait = *at;
+	if (wait)
+		(*at)->dead = true;
+	mutex_unlock(&pins->lock);
+	if (!wait)
+		remove_now(st, number);
+}
+
+struct pending {
+	struct buf numbers;
+};
+
+static int add_pending(void *arg, struct span key, struct span value)
+{
+	struct pending *p = arg;
+	uint64_t number = key_last_number(key);
+
+	(void)value;
+	buf_add(&p->numbers, &number, sizeof number);
+	return 0;
+}
+
+static int list_pending(struct store_tx *tx, void *arg)
+{
+	struct key prefix = key_space(KEY_PENDING);
+
+	return store_scan(tx, &prefix, &prefix, add_pending, arg);
+}
+
+int bulk_recover(struct store *st, struct err *err)
+{
+	struct pending p = { 0 };
+	size_t i;
+	int r = store_view(st, list_pending, &p, err);
+
+	for (i = 0; r == 0 && i < p.numbers.len; i += sizeof(uint64_t)) {
+		uint64_t number;
+
+		memcpy(&number, p.numbers.data + i, sizeof number);
+		bulk_remove(st, number);
+	}
+	buf_release(&p.numbers);
+	return r;
+}
+
+static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+	(void)st;
+	(void)type;
+	(void)ftw;
+	(void)remove(path); /* what stays is removed by the next start */
+	return 0;
+}
+
+void bulk_clear(struct store *st)
+{
+	char path[PATH_MAX];
+
+	(void)snprintf(path, sizeof path, "%s/bulk", store_folder(st));
+	(void)nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+}

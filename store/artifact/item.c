@@ -1,0 +1,227 @@
+/*
+ * Rows of artifacts: see item.h.
+ */
+#include "store/artifact/item.h"
+
+#include "base/clock.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+static void encode(const struct artifact_info *a, struct buf *out)
+{
+	record_number(out, a->is_directory);
+	record_text(out, span_of(a->name));
+	record_text(out, span_of(a->full_name));
+	record_number(out, a->stamp);
+	record_number(out, (uint64_t)a->created);
+	record_number(out, a->latest);
+	record_number(out, a->highest);
+	record_number(out, a->size);
+	record_number(out, a->versions_stamp);
+	record_number(out, a->removed);
+	record_number(out, a->history);
+	record_number(out, a->changed);
+	record_number(out, a->tombstone);
+	record_number(out, a->attr.has);
+	record_number(out, a->attr.mode);
+	record_number(out, a->attr.uid);
+	record_number(out, a->attr.gid);
+	record_number(out, (uint64_t)a->attr.mtime);
+	record_number(out, (uint64_t)a->attr.atime);
+}
+
+int item_decode(struct span record, uint64_t number, struct artifact_info *a)
+{
+	struct record_reader r = { .left = record };
+
+	*a = (struct artifact_info){ .number = number };
+	a->is_directory = record_take_number(&r);
+	record_take_field(&r, a->name, sizeof a->name);
+	record_take_field(&r, a->full_name, sizeof a->full_name);
+	a->stamp = record_take_number(&r);
+	a->created = (int64_t)record_take_number(&r);
+	a->latest = record_take_number(&r);
+	a->highest = record_take_number(&r);
+	a->size = record_take_number(&r);
+	a->versions_stamp = record_take_number(&r);
+	a->removed = record_take_number(&r);
+	a->history = record_take_number(&r);
+	if (!a->history)
+		a->history = number;
+	a->changed = record_take_number(&r);
+	a->changed = MAX(a->changed, a->stamp);
+	a->tombstone = record_take_number(&r);
+	a->attr.has = (unsigned)record_take_number(&r);
+	a->attr.mode = (uint32_t)record_take_number(&r);
+	a->attr.uid = (uint32_t)record_take_number(&r);
+	a->attr.gid = (uint32_t)record_take_number(&r);
+	a->attr.mtime = (int64_t)record_take_number(&r);
+	a->attr.atime = (int64_t)record_take_number(&r);
+	return r.bad ? -EIO : 0;
+}
+
+void attr_merge(struct artifact_attr *to, const struct artifact_attr *from)
+{
+	to->has |= from->has;
+	if (from->has & ATTR_MODE)
+		to->mode = from->mode;
+	if (from->has & ATTR_UID)
+		to->uid = from->uid;
+	if (from->has & ATTR_GID)
+		to->gid = from->gid;
+	if (from->has & ATTR_MTIME)
+		to->mtime = from->mtime;
+	if (from->has & ATTR_ATIME)
+		to->atime = from->atime;
+}
+
+bool item_is_visible(const struct artifact_info *a)
+{
+	return !a->removed && (a->is_directory || a->latest);
+}
+
+int item_load(struct store_tx *tx, uint64_t parent, uint64_t number, struct artifact_info *out)
+{
+	CLEANUP(buf_release) struct buf record = { 0 };
+	struct key key = key_item(parent, KEY_FILE, number);
+	int r = store_get(tx, &key, &record);
+
+	if (r == -ENOENT)
+		return err_set(tx->err, r, "the artifact was removed");
+	return r < 0 ? r : item_decode(buf_span(&record), number, out);
+}
+
+int item_load_name(struct store_tx *tx, uint64_t parent, const char *name,
+		   struct artifact_info *out)
+{
+	CLEANUP(buf_release) struct buf value = { 0 };
+	struct key key = key_name(parent, KEY_FILE, span_of(name));
+	int r = store_get(tx, &key, &value);
+
+	return r < 0 ? r : item_load(tx, parent, key_last_number(buf_span(&value)), out);
+}
+
+void item_save(struct store_tx *tx, uint64_t parent, const struct artifact_info *a)
+{
+	CLEANUP(buf_release) struct buf record = { 0 };
+	struct key key = key_item(parent, KEY_FILE, a->number);
+
+	encode(a, &record);
+	store_put(tx, &key, buf_span(&record));
+}
+
+void item_save_name(struct store_tx *tx, uint64_t parent, const struct artifact_info *a)
+{
+	struct key key = key_name(parent, KEY_FILE, span_of(a->name));
+	struct key number = key_1(KEY_META_COUNTER, a->number);
+
+	store_put(tx, &key, span_sub(key_span(&number), 1, number.len));
+}
+
+int item_tell(struct store_tx *tx, enum change_kind kind, struct ref scope, uint64_t parent,
+	      const struct artifact_info *a, const struct version_info *v)
+{
+	struct change *change = store_changed(tx, kind, scope);
+
+	if (!change)
+		return err_nomem(tx->err);
+	change->parent = parent;
+	change->item = a->number;
+	change->history = a->history;
+	change->turn_or_version = v ? v->n : 0;
+	change->version_item = v ? v->number : 0;
+	change->keeps_time = a->attr.has & ATTR_MTIME;
+	(void)snprintf(change->name, sizeof change->name, "%s", a->name);
+	return 0;
+}
+
+struct key item_marker(uint64_t directory)
+{
+	return key_item(directory, KEY_NONE, 0);
+}
+
+void item_save_marker(struct store_tx *tx, uint64_t directory, uint64_t stamp, bool is_set,
+		      int64_t mtime)
+{
+	CLEANUP(buf_release) struct buf record = { 0 };
+	struct key key = item_marker(directory);
+
+	record_number(&record, stamp);
+	record_number(&record, is_set);
+	record_number(&record, (uint64_t)mtime);
+	store_put(tx, &key, buf_span(&record));
+}
+
+int item_load_marker(struct store_tx *tx, struct artifact_info *a)
+{
+	CLEANUP(buf_release) struct buf record = { 0 };
+	struct key key = item_marker(a->number);
+	struct record_reader reader;
+	uint64_t stamp;
+	int r = store_get(tx, &key, &record);
+
+	if (r < 0)
+		return r == -ENOENT ? err_set(tx->err, r, "the directory was removed") : r;
+	reader = (struct record_reader){ .left = buf_span(&record) };
+	stamp = record_take_number(&reader);
+	a->stamp = MAX(a->stamp, stamp);
+	a->changed = MAX(a->changed, a->stamp);
+	a->attr.has &= ~(unsigned)ATTR_MTIME;
+	if (record_take_number(&reader))
+		a->attr.has |= ATTR_MTIME;
+	a->attr.mtime = (int64_t)record_take_number(&reader);
+	return 0;
+}
+
+void item_drop(struct store_tx *tx, uint64_t parent, uint64_t number)
+{
+	struct key key = key_item(parent, KEY_FILE, number);
+
+	store_delete(tx, &key);
+	key = key_1(KEY_NAME, number);
+	store_delete_all(tx, &key);
+	key = key_1(KEY_ITEM, number);
+	store_delete_all(tx, &key);
+}
+
+int item_claim(struct store_tx *tx, uint64_t parent, const char *name, const char *full_name,
+	       uint64_t number, struct artifact_info *a)
+{
+	struct artifact_info old = { 0 };
+	struct key key;
+	int r = item_load_name(tx, parent, name, &old);
+
+	if (r < 0 && r != -ENOENT)
+		return r;
+	if (r == 0 && old.is_directory && item_is_visible(&old))
+		return err_set(tx->err, -EISDIR, "'%s' is a directory", full_name);
+	*a = old;
+	if (r == 0 && item_is_visible(&old))
+		return 1;
+	if (r == 0 && old.is_directory) {
+		item_drop(tx, parent, old.number);
+	} else if (r == 0) {
+		key = key_item(parent, KEY_FILE, old.number);
+		store_delete(tx, &key);
+	}
+	*a = (struct artifact_info){ .number = number,
+				     .history = r == 0 ? old.history : number,
+				     .highest = old.highest,
+				     .created = clock_now() };
+	(void)snprintf(a->name, sizeof a->name, "%s", name);
+	(void)snprintf(a->full_name, sizeof a->full_name, "%s", full_name);
+	return 0;
+}
+
+void item_note_version(struct artifact_info *a, const struct version_info *v)
+{
+	a->changed = a->versions_stamp = v->stamp;
+	if (v->n < a->highest && a->latest > v->n) /* an old number that was free */
+		return;
+	a->latest = v->is_tombstone ? 0 : v->n;
+	a->tombstone = v->is_tombstone ? v->n : 0;
+	a->size = v->size;
+	a->stamp = v->stamp;
+	a->attr.has &= ~(unsigned)(ATTR_MTIME | ATTR_ATIME);
+}

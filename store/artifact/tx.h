@@ -1,0 +1,82 @@
+/*
+ * What the operations on artifacts share: see artifact.h. For artifact.c,
+ * rename.c, versions.c and saves.c.
+ */
+#ifndef STORE_ARTIFACT_TX_H
+#define STORE_ARTIFACT_TX_H
+
+#include "store/artifact/item.h"
+#include "store/artifact/version.h"
+
+/* One operation, as the argument of its transaction. */
+struct artifact_request {
+	struct ref scope;
+	uint64_t parent;
+	uint64_t number;
+	uint64_t n;
+	uint64_t new_number;
+	uint64_t new_version;
+	const char *name;
+	const char *full_name;
+	const char *mime;
+	const struct artifact_save *save;
+	const struct artifact_rename *rename;
+	const struct artifact_attr *attr;
+	bool versions; /* names of which only versions can be seen count too */
+	struct span meta;
+	struct buf *text;
+	struct extents map;
+	struct artifact_info info;
+	struct version_info version;
+	struct buf dead;
+};
+
+/* What makes a version of rq, in the record of the scope. */
+typedef int artifact_saving_fn(struct store_tx *tx, struct artifact_request *rq,
+			       struct scope_info *scope, uint64_t stamp);
+
+/* rq->name in rq->parent, to rq->info. -ENOENT. */
+MUST_CHECK int artifact_find_tx(struct store_tx *tx, void *arg);
+
+/* -ESTALE: it is gone. */
+MUST_CHECK int artifact_load_scope(struct store_tx *tx, struct ref scope, struct scope_info *info);
+
+/* What is saved or made has to be in a directory that is there. */
+MUST_CHECK int artifact_check_parent(struct store_tx *tx, struct ref scope, uint64_t parent);
+
+/* A name came or went in the directory: its time moves. info: the scope's record, to be saved. */
+void artifact_touch_list(struct store_tx *tx, struct ref scope, uint64_t parent,
+			 struct scope_info *info, uint64_t stamp);
+
+/* 1: something is in the directory. */
+MUST_CHECK int artifact_has_entries(struct store_tx *tx, uint64_t directory);
+
+/* -ENAMETOOLONG. */
+MUST_CHECK int artifact_check_full_name(const char *full_name, struct err *err);
+
+/* Numbers for what a transaction makes, taken before it. */
+MUST_CHECK int artifact_take_numbers(struct store *st, struct artifact_request *rq,
+				     struct err *err);
+
+/*
+ * The version that rq->save describes; the directory rq->name in rq->parent (-EEXIST). Both
+ * change the record of the scope, which the caller saves, and set rq->info. new_number and
+ * new_version are set before.
+ */
+artifact_saving_fn artifact_put_version;
+artifact_saving_fn artifact_put_directory;
+
+/* With an event of a session; event_name: NULL for the full name. */
+MUST_CHECK int artifact_save_in_session(struct store_tx *tx, struct artifact_request *rq,
+					struct ref session, const char *event_name,
+					artifact_saving_fn *saving);
+
+/* Without an event. */
+MUST_CHECK int artifact_save_at_user(struct store_tx *tx, struct artifact_request *rq,
+				     artifact_saving_fn *saving);
+
+/* Run a transaction that may leave bulks without a reference. */
+MUST_CHECK int artifact_update(struct store *st, store_tx_fn *fn, struct artifact_request *rq,
+			       struct err *err);
+
+#endif

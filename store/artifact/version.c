@@ -1,0 +1,274 @@
+/*
+ * Rows of versions: see version.h.
+ */
+#include "store/artifact/version.h"
+
+#include "store/artifact/bulk.h"
+#include "store/tx/key.h"
+
+#include <errno.h>
+
+enum { FLAG_MAPPED = 1, FLAG_TOMBSTONE = 2, FLAG_TYPED = 4 };
+
+static void encode(const struct version_info *v, struct span meta, struct buf *out)
+{
+	record_number(out, v->number);
+	record_number(out, v->bulk);
+	record_number(out, v->size);
+	record_number(out, v->stamp);
+	record_number(out, (uint64_t)v->created);
+	record_text(out, span_of(v->mime));
+	record_number(out, (v->is_mapped ? FLAG_MAPPED : 0u) |
+				   (v->is_tombstone ? FLAG_TOMBSTONE : 0u) |
+				   (v->is_typed ? FLAG_TYPED : 0u));
+	record_text(out, meta);
+}
+
+static int decode(struct span record, uint64_t n, struct version_info *v, struct buf *meta)
+{
+	struct record_reader r = { .left = record };
+	uint64_t flags;
+
+	*v = (struct version_info){ .n = n };
+	v->number = record_take_number(&r);
+	v->bulk = record_take_number(&r);
+	v->size = record_take_number(&r);
+	v->stamp = record_take_number(&r);
+	v->created = (int64_t)record_take_number(&r);
+	record_take_field(&r, v->mime, sizeof v->mime);
+	flags = record_take_number(&r);
+	v->is_mapped = flags & FLAG_MAPPED;
+	v->is_tombstone = flags & FLAG_TOMBSTONE;
+	v->is_typed = flags & FLAG_TYPED;
+	if (meta)
+		buf_span_add(meta, record_take_text(&r));
+	return r.bad ? -EIO : 0;
+}
+
+int version_load(struct store_tx *tx, uint64_t artifact, uint64_t n, struct version_info *out,
+		 struct buf *meta)
+{
+	CLEANUP(buf_release) struct buf record = { 0 };
+	struct key key = key_2(KEY_VERSION, artifact, n);
+	int r = store_get(tx, &key, &record);
+
+	if (r == -ENOENT)
+		return err_set(tx->err, r, "there is no version %llu", (unsigned long long)n);
+	return r < 0 ? r : decode(buf_span(&record), n, out, meta);
+}
+
+static int load_map(struct store_tx *tx, uint64_t artifact, uint64_t n, struct extents *out)
+{
+	CLEANUP(buf_release) struct buf record = { 0 };
+	struct key key = key_2(KEY_MAP, artifact, n);
+	int r = store_get(tx, &key, &record);
+
+	*out = (struct extents){ 0 };
+	return r < 0 ? r : extents_decode(buf_span(&record), out);
+}
+
+int version_map(struct store_tx *tx, uint64_t artifact, const struct version_info *v,
+		struct extents *out)
+{
+	*out = (struct extents){ 0 };
+	if (v->is_mapped)
+		return load_map(tx, artifact, v->n, out);
+	if (!v->bulk)
+		return 0;
+	return extents_put(out, (struct extent){ 0, v->size, v->bulk, 0 });
+}
+
+static bool is_whole_bulk(const struct extents *map, uint64_t size)
+{
+	return map->count == 1 && !map->list[0].start && !map->list[0].at &&
+	       map->list[0].len == size;
+}
+
+static bool has_number(const struct buf *numbers, uint64_t number)
+{
+	size_t i;
+
+	for (i = 0; i < numbers->len; i += sizeof number) {
+		if (memcmp(numbers->data + i, &number, sizeof number) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* References of what is new, and of what is not used any more. */
+static int move_refs(struct store_tx *tx, const struct extents *old, const struct extents *map,
+		     struct buf *dead)
+{
+	CLEANUP(buf_release) struct buf before = { 0 };
+	CLEANUP(buf_release) struct buf after = { 0 };
+	uint64_t number;
+	size_t i;
+	int r;
+
+	if (old)
+		extents_bulks(old, &before);
+	if (map)
+		extents_bulks(map, &after);
+	r = before.failed ? buf_check(&before, tx->err) : buf_check(&after, tx->err);
+	for (i = 0; r == 0 && i < after.len; i += sizeof number) {
+		memcpy(&number, after.data + i, sizeof number);
+		if (!has_number(&before, number))
+			r = bulk_add_ref(tx, number);
+	}
+	for (i = 0; r == 0 && i < before.len; i += sizeof number) {
+		memcpy(&number, before.data + i, sizeof number);
+		if (!has_number(&after, number))
+			r = bulk_drop_ref(tx, number, dead);
+	}
+	return r;
+}
+
+void version_save_record(struct store_tx *tx, uint64_t artifact, const struct version_info *v,
+			 struct span meta)
+{
+	CLEANUP(buf_release) struct buf record = { 0 };
+	struct key key = key_2(KEY_VERSION, artifact, v->n);
+
+	encode(v, meta, &record);
+	store_put(tx, &key, buf_span(&record));
+}
+
+int version_save(struct store_tx *tx, uint64_t artifact, struct version_info *v, struct span meta,
+		 const struct extents *old, const struct extents *map, struct buf *dead)
+{
+	CLEANUP(buf_release) struct buf record = { 0 };
+	struct key key = key_2(KEY_MAP, artifact, v->n);
+	bool whole = is_whole_bulk(map, v->size);
+	int r = move_refs(tx, old, map, dead);
+
+	if (r < 0)
+		return r;
+	v->bulk = whole ? map->list[0].bulk : 0;
+	if (v->is_mapped && (whole || !map->count))
+		store_delete(tx, &key);
+	v->is_mapped = !whole && map->count;
+	if (v->is_mapped) {
+		extents_encode(map, &record);
+		store_put(tx, &key, buf_span(&record));
+	}
+	version_save_record(tx, artifact, v, meta);
+	return buf_check(&record, tx->err);
+}
+
+int version_drop(struct store_tx *tx, uint64_t artifact, const struct version_info *v,
+		 struct buf *dead)
+{
+	CLEANUP(extents_release) struct extents map = { 0 };
+	struct key key = key_2(KEY_MAP, artifact, v->n);
+	int r = version_map(tx, artifact, v, &map);
+
+	if (r == 0)
+		r = move_refs(tx, &map, NULL, dead);
+	if (r < 0)
+		return r;
+	if (v->is_mapped)
+		store_delete(tx, &key);
+	key = key_2(KEY_VERSION, artifact, v->n);
+	store_delete(tx, &key);
+	return 0;
+}
+
+struct scanning {
+	version_fn *fn;
+	void *arg;
+};
+
+static int take_version(void *arg, struct span key, struct span value)
+{
+	struct scanning *s = arg;
+	struct version_info v;
+	int r = decode(value, key_last_number(key), &v, NULL);
+
+	return r < 0 ? r : s->fn(s->arg, &v);
+}
+
+int version_scan(struct store_tx *tx, uint64_t artifact, uint64_t after, version_fn *fn, void *arg)
+{
+	struct scanning s = { fn, arg };
+	struct key prefix = key_1(KEY_VERSION, artifact);
+	struct key from = key_2(KEY_VERSION, artifact, after + 1);
+
+	return store_scan(tx, &from, &prefix, take_version, &s);
+}
+
+struct dropping {
+	struct store_tx *tx;
+	struct ref scope;
+	uint64_t artifact;
+	struct buf *dead;
+};
+
+static int drop_one(void *arg, const struct version_info *v)
+{
+	struct dropping *d = arg;
+	struct change *change = store_changed(d->tx, CHANGE_VERSION_REMOVED, d->scope);
+
+	if (!change)
+		return err_nomem(d->tx->err);
+	change->history = d->artifact;
+	change->version_item = v->number;
+	change->turn_or_version = v->n;
+	return version_drop(d->tx, d->artifact, v, d->dead);
+}
+
+int version_drop_all(struct store_tx *tx, struct ref scope, uint64_t artifact, struct buf *dead)
+{
+	struct dropping d = { tx, scope, artifact, dead };
+
+	return version_scan(tx, artifact, 0, drop_one, &d);
+}
+
+/* A number below the highest: it has to be among those that were passed over. */
+static int take_free(struct store_tx *tx, uint64_t artifact, struct extents *free, uint64_t n)
+{
+	CLEANUP(buf_release) struct buf record = { 0 };
+	struct key key = key_2(KEY_MAP, artifact, 0);
+	size_t i = extents_find(free, n);
+
+	if (i == free->count || free->list[i].start > n)
+		return err_set(tx->err, -EEXIST, "version %llu was given already",
+			       (unsigned long long)n);
+	if (extents_cut(free, n, n + 1) < 0)
+		return err_nomem(tx->err);
+	extents_encode(free, &record);
+	store_put(tx, &key, buf_span(&record));
+	return buf_check(&record, tx->err);
+}
+
+/* The numbers that a jump passes over can be taken later. */
+static int pass_over(struct store_tx *tx, uint64_t artifact, struct extents *free, uint64_t from,
+		     uint64_t to)
+{
+	CLEANUP(buf_release) struct buf record = { 0 };
+	struct key key = key_2(KEY_MAP, artifact, 0);
+
+	if (extents_put(free, (struct extent){ from, to - from, 1, from }) < 0)
+		return err_nomem(tx->err);
+	extents_encode(free, &record);
+	store_put(tx, &key, buf_span(&record));
+	return buf_check(&record, tx->err);
+}
+
+int version_take_number(struct store_tx *tx, uint64_t artifact, uint64_t *highest, uint64_t *n)
+{
+	CLEANUP(extents_release) struct extents free = { 0 };
+	int r;
+
+	if (!*n || *n == *highest + 1) {
+		*n = ++*highest;
+		return 0;
+	}
+	r = load_map(tx, artifact, 0, &free);
+	if (r < 0 && r != -ENOENT)
+		return r;
+	if (*n <= *highest)
+		return take_free(tx, artifact, &free, *n);
+	r = pass_over(tx, artifact, &free, *highest + 1, *n);
+	*highest = *n;
+	return r;
+}

@@ -1,0 +1,54 @@
+/*
+ * Rows of versions: for artifact.c, inside transactions.
+ *
+ * KEY_VERSION artifact n -> record: number, bulk, size, stamp, created, mime,
+ * flags, metadata. A version's bytes are the one whole bulk, or its extents are
+ * in KEY_MAP artifact n. KEY_MAP artifact 0: numbers below the highest that were
+ * never given, as extents; not there when there are none.
+ */
+#ifndef STORE_ARTIFACT_VERSION_H
+#define STORE_ARTIFACT_VERSION_H
+
+#include "store/artifact/artifact.h"
+#include "store/artifact/extents.h"
+
+/* `artifact` is the number that the versions are kept under: artifact_info.history. */
+
+/* -ENOENT. meta takes the custom metadata, an object, if that is not NULL. */
+MUST_CHECK int version_load(struct store_tx *tx, uint64_t artifact, uint64_t n,
+			    struct version_info *out, struct buf *meta);
+
+/* Its bytes; nothing for a tombstone. */
+MUST_CHECK int version_map(struct store_tx *tx, uint64_t artifact, const struct version_info *v,
+			   struct extents *out);
+
+/*
+ * Write a version: *v is filled in with where its bytes are. old: the map that it had before
+ * (NULL: it is new). References move; what has none left is appended to dead.
+ */
+MUST_CHECK int version_save(struct store_tx *tx, uint64_t artifact, struct version_info *v,
+			    struct span meta, const struct extents *old, const struct extents *map,
+			    struct buf *dead);
+
+/* Write it again, with the same bytes. */
+void version_save_record(struct store_tx *tx, uint64_t artifact, const struct version_info *v,
+			 struct span meta);
+
+/* Remove one; all, which is told. Their bulks without a reference go to dead. */
+MUST_CHECK int version_drop(struct store_tx *tx, uint64_t artifact, const struct version_info *v,
+			    struct buf *dead);
+MUST_CHECK int version_drop_all(struct store_tx *tx, struct ref scope, uint64_t artifact,
+				struct buf *dead);
+
+/* In order, numbers above `after` only. */
+MUST_CHECK int version_scan(struct store_tx *tx, uint64_t artifact, uint64_t after, version_fn *fn,
+			    void *arg);
+
+/*
+ * Take a number: the next one for n = 0, or else n, if it was never given.
+ * Moves *highest. -EEXIST.
+ */
+MUST_CHECK int version_take_number(struct store_tx *tx, uint64_t artifact, uint64_t *highest,
+				   uint64_t *n);
+
+#endif

@@ -1,0 +1,98 @@
+/*
+ * Models: the shapes of ADK's JSON objects, as tables.
+ *
+ * One table a kind of object (event, actions, content, part, ...) says which
+ * members it may have, what each holds and in which order they are written.
+ * The codec walks text and table together: it takes either spelling
+ * (camelCase or snake_case) of a member, refuses what the table lacks, and
+ * writes the canonical form. Values that belong to the user ("free") pass
+ * through with their keys, order, numbers and nulls as they are.
+ */
+#ifndef STORE_JSON_SHAPE_H
+#define STORE_JSON_SHAPE_H
+
+#include "base/buf.h"
+#include "base/json_text.h"
+
+enum field_kind {
+	FIELD_STRING,      /* any string */
+	FIELD_ID,          /* 0 to 255 bytes without NUL */
+	FIELD_BOOL,        /* true or false */
+	FIELD_NUMBER,      /* kept as written */
+	FIELD_INT,         /* int64; "3" and 3.0 are taken as 3 */
+	FIELD_TIME,        /* seconds since 1970, written with six decimals */
+	FIELD_BYTES,       /* base64, written URL-safe and padded */
+	FIELD_UPPER,       /* a word, written in upper case when it is known */
+	FIELD_FREE,        /* any value of the user */
+	FIELD_FREE_OBJECT, /* an object of the user */
+	FIELD_OPAQUE, /* an object of ADK that we do not look into: keys re-spelled, nulls dropped
+		       */
+	FIELD_OPAQUE_LIST, /* a list of those */
+	FIELD_MODEL,       /* an object with a table */
+	FIELD_MODEL_LIST,  /* a list of those */
+	FIELD_MODEL_MAP,   /* names of the user to those */
+	FIELD_OPAQUE_MAP,  /* names of the user to opaque objects */
+	FIELD_INT_MAP,     /* names of the user to integers */
+	FIELD_ID_SET,      /* a list of ids, each once */
+	FIELD_ROUTE,       /* a bool, int or string, or a list of them */
+};
+
+enum field_flag {
+	FIELD_NOT_NULL = 1,   /* null is refused; elsewhere it means absent */
+	FIELD_DROP_EMPTY = 2, /* {} and [] are not written */
+	FIELD_REQUIRED = 4,
+};
+
+struct field {
+	const char *name; /* camelCase; NULL ends the table */
+	enum field_kind kind;
+	const struct model *model;
+	unsigned flags;
+};
+
+struct model {
+	const char *name; /* for errors */
+	const struct field *fields;
+};
+
+#define MODEL_FIELDS_MAX 40
+#define MODEL_NAMES_MAX  5000 /* ids of a list, members of an object of ADK that is opaque to us */
+
+/* Where the canonical text of each member of an object lies in a buf; len 0: absent. */
+struct fieldset {
+	struct {
+		size_t at;
+		size_t len;
+	} value[MODEL_FIELDS_MAX];
+};
+
+/*
+ * Take an object: append the canonical text of its members to text and say in
+ * set where each lies. -EINVAL, -ENODATA, -ENOMEM as in base/json_text.h.
+ */
+MUST_CHECK int model_fields(struct json_scan *s, const struct model *model, struct fieldset *set,
+			    struct buf *text);
+
+/* Take an object and append its canonical text. */
+MUST_CHECK int model_canonical(struct json_scan *s, const struct model *model, struct buf *out);
+
+/* As model_canonical, for a whole text. */
+MUST_CHECK int model_canonical_text(struct span text, const struct model *model, struct buf *out,
+				    struct err *err);
+
+/* Microseconds from a number token of seconds (or of JS milliseconds). -EINVAL. */
+MUST_CHECK int model_time_parse(struct span token, int64_t *usec);
+
+/* Seconds with six decimals. */
+void model_time_print(struct buf *out, int64_t usec);
+
+/* Decode base64, either alphabet, padded or not. -EINVAL. */
+MUST_CHECK int model_base64_decode(struct span text, struct buf *out);
+
+/* Encode as padded base64; url_safe picks '-' and '_'. */
+enum base64_alphabet { BASE64_STANDARD, BASE64_URL_SAFE };
+void model_base64_encode(struct buf *out, struct span bytes, enum base64_alphabet alphabet);
+
+extern const struct model content_model;
+
+#endif

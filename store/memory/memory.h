@@ -1,0 +1,133 @@
+/*
+ * Memory: which sessions a user wants remembered, and finding in them.
+ *
+ * A user remembers a session by a link; what is appended later is found too.
+ * An index leads from words to the events whose texts have them. It is written
+ * in the transaction that appends an event; of what the session had before, it
+ * is made in small transactions, and so it is taken away again when the link
+ * or the session goes. Thoughts and what tools were given and gave are not
+ * searched, nor is what a rewind has undone.
+ */
+#ifndef STORE_MEMORY_MEMORY_H
+#define STORE_MEMORY_MEMORY_H
+
+#include "base/mutex.h"
+#include "store/session/scope.h"
+
+#define MEMORY_MATCHES_MAX     10  /* that a search in the mount gives */
+#define MEMORY_QUERY_WORDS_MAX 256 /* different words of a query; more are not looked at */
+
+struct memory_link {
+	uint64_t number;  /* of the object */
+	uint64_t session; /* number of the session */
+	uint64_t stamp;   /* ns; when it was made */
+	char id[256];     /* of the session */
+};
+
+/*
+ * Remember a session. When this returns it is found, unless it is long: then a
+ * thread of the store goes on. -EEXIST: it is remembered; -ENOENT: it is gone.
+ */
+MUST_CHECK int memory_remember(struct store *st, struct ref session, struct memory_link *out,
+			       struct err *err);
+
+/* -ENOENT: it is not remembered, or gone. */
+MUST_CHECK int memory_forget(struct store *st, struct ref session, struct err *err);
+
+/* The link to a session; by its number. -ENOENT. */
+MUST_CHECK int memory_find(struct store *st, struct ref session, struct memory_link *out,
+			   struct err *err);
+MUST_CHECK int memory_stat(struct store *st, struct ref user, uint64_t number,
+			   struct memory_link *out, struct err *err);
+
+/* In order of number, numbers above `after` only. Not 0 from fn ends it. */
+typedef int memory_link_fn(void *arg, const struct memory_link *link);
+MUST_CHECK int memory_list(struct store *st, struct ref user, uint64_t after, memory_link_fn *fn,
+			   void *arg, struct err *err);
+
+/*
+ * When what a search finds may have changed last, in ns: another value after each change.
+ * 0: never.
+ */
+MUST_CHECK int memory_stamp(struct store *st, struct ref user, uint64_t *stamp, struct err *err);
+
+/* An event that was found. */
+struct memory_match {
+	struct span line;    /* canonical JSON, without newline */
+	const char *session; /* id */
+	unsigned shared;     /* different words of the query that it has */
+};
+
+/*
+ * Call fn for at most max events of what the user remembers: those that share most words
+ * with the query first, and of these the latest. Not 0 from fn ends it, and is returned.
+ * It costs as much as there are events with a word of the query, and for each session with
+ * one that was rewound, reading its rewinds and turns.
+ */
+typedef int memory_fn(void *arg, const struct memory_match *match);
+MUST_CHECK int memory_search(struct store *st, struct ref user, struct span query, unsigned max,
+			     memory_fn *fn, void *arg, struct err *err);
+
+/* Append a match as a JSON object of ADK, a MemoryEntry, without newline. -ENOMEM. */
+MUST_CHECK int memory_show(const struct memory_match *match, struct buf *out);
+
+/*
+ * Walk the texts of a content that are searched, as they are in its canonical JSON: with
+ * quotes. Not 0 from fn ends it.
+ */
+typedef int memory_text_fn(void *arg, struct span token);
+MUST_CHECK int memory_texts(struct span content, memory_text_fn *fn, void *arg);
+
+/* For session/session.c: a line of a session that is remembered by a link. */
+struct memory_line {
+	uint64_t at;         /* where it begins in the log */
+	uint64_t len;        /* with the newline */
+	int64_t time;        /* microseconds */
+	struct span content; /* canonical JSON; len 0: it has none */
+};
+MUST_CHECK int memory_add(struct store_tx *tx, struct ref session, uint64_t link,
+			  const struct memory_line *line);
+
+/* For session/session.c: other events can be found in the session. */
+MUST_CHECK int memory_changed(struct store_tx *tx, struct ref session);
+
+/* For session/scope.c: the user goes, who remembers no session any more. */
+void memory_drop_user(struct store_tx *tx, uint64_t user);
+
+/* For session/scope.c: the session goes, and its link with it. user is saved by the caller. */
+MUST_CHECK int memory_drop(struct store_tx *tx, struct ref session, struct scope_info *info,
+			   struct scope_info *user);
+
+/* Inside a transaction. -ENOENT. id is not set. */
+MUST_CHECK int memory_load(struct store_tx *tx, uint64_t user, uint64_t number,
+			   struct memory_link *out);
+
+/* A postings' record. */
+struct memory_posting {
+	uint64_t link;
+	uint64_t at; /* of the line */
+	uint64_t len;
+	int64_t time;
+};
+MUST_CHECK int memory_posting(struct span key, struct span value, struct memory_posting *out);
+
+/* For tx/store.c: the thread that makes and takes away what is long. */
+struct memory_worker {
+	struct mutex lock;
+	struct cond wake;
+	bool has_work GUARDED_BY(lock);
+	bool stopping GUARDED_BY(lock);
+	bool runs; /* who starts and stops it is one thread */
+	pthread_t thread;
+};
+void memory_init(struct memory_worker *worker);
+void memory_release(struct memory_worker *worker);
+MUST_CHECK int memory_start(struct store *st, struct err *err);
+
+/* There may be something to do for it, such as what was left when the store was closed. */
+void memory_work(struct store *st);
+
+/* It ends after the transaction that it is in; before the watcher goes. More than once is fine. */
+void memory_stop(struct store *st);
+
+#endif

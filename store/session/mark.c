@@ -1,0 +1,157 @@
+/*
+ * Marks: see mark.h.
+ *
+ * Rows: KEY_MARK session start -> record: length, actions (bit n: the line has the action
+ * that is the row n of `marked`).
+ */
+#include "store/session/mark.h"
+
+#include "store/tx/key.h"
+
+#include <errno.h>
+
+/* Stored by their place. */
+static const enum action_member marked[] = { ACTION_REWIND, ACTION_COMPACTION };
+
+static uint64_t bit_of(enum action_member action)
+{
+	size_t i = 0;
+
+	while (i < ARRAY_SIZE(marked) && marked[i] != action)
+		i++;
+	return i < ARRAY_SIZE(marked) ? UINT64_C(1) << i : 0;
+}
+
+void mark_put(struct store_tx *tx, struct ref session, const struct event *e, uint64_t start,
+	      size_t length)
+{
+	CLEANUP(buf_release) struct buf record = { 0 };
+	struct key key = key_2(KEY_MARK, session.session, start);
+	uint64_t bits = 0;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(marked); i++) {
+		if (event_action(e, marked[i]).len)
+			bits |= bit_of(marked[i]);
+	}
+	if (!bits)
+		return;
+	record_number(&record, length);
+	record_number(&record, bits);
+	store_put(tx, &key, buf_span(&record));
+}
+
+struct mark {
+	uint64_t start;
+	uint64_t length;
+	uint64_t bits;
+};
+
+/* Marks on the way. */
+struct marks {
+	struct ref session;
+	uint64_t from;
+	uint64_t to;
+	struct buf found; /* of struct mark */
+};
+
+static int note_mark(void *arg, struct span key, struct span value)
+{
+	struct marks *marks = arg;
+	struct record_reader r = { .left = value };
+	struct mark mark = { .start = key_last_number(key) };
+
+	if (mark.start >= marks->to)
+		return 1;
+	mark.length = record_take_number(&r);
+	mark.bits = record_take_number(&r);
+	if (r.bad)
+		return -EIO;
+	buf_add(&marks->found, &mark, sizeof mark);
+	return buf_check(&marks->found, NULL);
+}
+
+static int scan(struct store_tx *tx, void *arg)
+{
+	struct marks *marks = arg;
+	struct key prefix = key_1(KEY_MARK, marks->session.session);
+	struct key from = key_2(KEY_MARK, marks->session.session, marks->from);
+	int r = store_scan(tx, &from, &prefix, note_mark, marks);
+
+	return MIN(r, 0);
+}
+
+static const struct mark *marks_of(const struct marks *marks, size_t *count)
+{
+	*count = marks->found.len / sizeof(struct mark);
+	return (const struct mark *)(const void *)marks->found.data;
+}
+
+static int pass(struct store *st, struct ref session, const struct mark *mark, mark_fn *fn,
+		void *arg, struct err *err)
+{
+	CLEANUP(buf_release) struct buf line = { 0 };
+	int r = session_read(st, session, mark->start, mark->length - 1, &line, err);
+
+	return r < 0 ? r : fn(arg, mark->start, buf_span(&line));
+}
+
+int mark_lines(struct store *st, struct ref session, enum action_member action, uint64_t from,
+	       uint64_t to, mark_fn *fn, void *arg, struct err *err)
+{
+	struct marks marks = { .session = session, .from = from, .to = to };
+	const struct mark *list;
+	size_t count;
+	size_t i;
+	int r = store_view(st, scan, &marks, err);
+
+	list = marks_of(&marks, &count);
+	for (i = 0; r == 0 && i < count; i++) {
+		if (list[i].bits & bit_of(action))
+			r = pass(st, session, &list[i], fn, arg, err);
+	}
+	buf_release(&marks.found);
+	return r;
+}
+
+struct forking {
+	struct marks marks; /* of the session that is copied */
+	struct ref to;
+	uint64_t rewinds;
+};
+
+static int copy(struct store_tx *tx, void *arg)
+{
+	struct forking *f = arg;
+	const struct mark *list;
+	size_t count;
+	size_t i;
+	int r;
+
+	f->rewinds = 0;
+	buf_clear(&f->marks.found);
+	r = scan(tx, &f->marks);
+	list = marks_of(&f->marks, &count);
+	for (i = 0; r == 0 && i < count; i++) {
+		struct key key = key_2(KEY_MARK, f->to.session, list[i].start);
+		CLEANUP(buf_release) struct buf record = { 0 };
+
+		record_number(&record, list[i].length);
+		record_number(&record, list[i].bits);
+		store_put(tx, &key, buf_span(&record));
+		f->rewinds += (list[i].bits & bit_of(ACTION_REWIND)) != 0;
+	}
+	return r;
+}
+
+int mark_fork(struct store *st, struct ref from, struct ref to, uint64_t cut, uint64_t *rewinds,
+	      struct err *err)
+{
+	struct forking f = { .marks = { .session = from, .to = cut }, .to = to };
+	int r = store_update(st, copy, &f, err);
+
+	buf_release(&f.marks.found);
+	if (r == 0)
+		*rewinds = f.rewinds;
+	return r;
+}

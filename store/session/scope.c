@@ -1,0 +1,372 @@
+/*
+ * Scopes: see scope.h.
+ *
+ * Rows: KEY_NAME parent kind id -> number, KEY_ITEM parent kind number ->
+ * record: id, created, updated, stamp, members_stamp, state_stamp,
+ * state_names_stamp, artifacts_stamp, turns_stamp, turn_stamp, log_stamp,
+ * log_size, sealed, events, turns, members, rewinds, attachments,
+ * attachment_bytes, attachments_stamp, memory, memory_stamp. The root has such
+ * a record too, under parent 0.
+ */
+#include "store/session/scope.h"
+
+#include "base/clock.h"
+#include "base/name.h"
+#include "store/artifact/artifact.h"
+#include "store/memory/memory.h"
+#include "store/tx/key.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+static enum key_kind kind_of(struct ref ref)
+{
+	return ref.session ? KEY_SESSION : ref.user ? KEY_USER : ref.app ? KEY_APP : KEY_NONE;
+}
+
+static const char *word_for(enum key_kind kind)
+{
+	return kind == KEY_SESSION ? "session" : kind == KEY_USER ? "user" : "app";
+}
+
+static uint64_t number_of(struct ref ref)
+{
+	uint64_t number = ref_number(ref);
+
+	return number ? number : KEY_ROOT;
+}
+
+static struct key record_key(struct ref ref)
+{
+	if (!ref.app)
+		return key_item(0, KEY_NONE, KEY_ROOT);
+	return key_item(number_of(ref_parent(ref)), kind_of(ref), number_of(ref));
+}
+
+static void encode(const struct scope_info *info, struct buf *out)
+{
+	record_text(out, span_of(info->id));
+	record_number(out, (uint64_t)info->created);
+	record_number(out, (uint64_t)info->updated);
+	record_number(out, info->stamp);
+	record_number(out, info->members_stamp);
+	record_number(out, info->state_stamp);
+	record_number(out, info->state_names_stamp);
+	record_number(out, info->artifacts_stamp);
+	record_number(out, info->turns_stamp);
+	record_number(out, info->turn_stamp);
+	record_number(out, info->log_stamp);
+	record_number(out, info->log_size);
+	record_number(out, info->sealed);
+	record_number(out, info->events);
+	record_number(out, info->turns);
+	record_number(out, info->members);
+	record_number(out, info->rewinds);
+	record_number(out, info->attachments);
+	record_number(out, info->attachment_bytes);
+	record_number(out, info->attachments_stamp);
+	record_number(out, info->memory);
+	record_number(out, info->memory_stamp);
+}
+
+static int decode(struct span record, uint64_t number, struct scope_info *info)
+{
+	struct record_reader r = { .left = record };
+
+	*info = (struct scope_info){ .number = number };
+	record_take_field(&r, info->id, sizeof info->id);
+	info->created = (int64_t)record_take_number(&r);
+	info->updated = (int64_t)record_take_number(&r);
+	info->stamp = record_take_number(&r);
+	info->members_stamp = record_take_number(&r);
+	info->state_stamp = record_take_number(&r);
+	info->state_names_stamp = record_take_number(&r);
+	info->artifacts_stamp = record_take_number(&r);
+	info->turns_stamp = record_take_number(&r);
+	info->turn_stamp = record_take_number(&r);
+	info->log_stamp = record_take_number(&r);
+	info->log_size = record_take_number(&r);
+	info->sealed = record_take_number(&r);
+	info->events = record_take_number(&r);
+	info->turns = record_take_number(&r);
+	info->members = record_take_number(&r);
+	info->rewinds = record_take_number(&r);
+	info->attachments = record_take_number(&r);
+	info->attachment_bytes = record_take_number(&r);
+	info->attachments_stamp = record_take_number(&r);
+	info->memory = record_take_number(&r);
+	info->memory_stamp = record_take_number(&r);
+	return r.bad ? -EIO : 0;
+}
+
+int scope_load(struct store_tx *tx, struct ref ref, struct scope_info *info)
+{
+	CLEANUP(buf_release) struct buf record = { 0 };
+	struct key key = record_key(ref);
+	int r = store_get(tx, &key, &record);
+
+	if (r == -ENOENT && !ref.app) { /* the root of an empty store */
+		*info = (struct scope_info){ .number = KEY_ROOT };
+		return 0;
+	}
+	if (r == -ENOENT)
+		return err_set(tx->err, r, "the %s was removed", word_for(kind_of(ref)));
+	if (r < 0)
+		return r;
+	r = decode(buf_span(&record), number_of(ref), info);
+	return r < 0 ? err_set(tx->err, r, "the store has a damaged record") : 0;
+}
+
+void scope_save(struct store_tx *tx, struct ref ref, const struct scope_info *info)
+{
+	CLEANUP(buf_release) struct buf record = { 0 };
+	struct key key = record_key(ref);
+
+	encode(info, &record);
+	store_put(tx, &key, buf_span(&record));
+}
+
+struct request {
+	struct ref parent;
+	struct ref ref;
+	const char *id;
+	struct scope_info info;
+};
+
+static int tell(struct store_tx *tx, enum change_kind kind, struct ref ref, const char *id)
+{
+	struct change *change = store_changed(tx, kind, ref);
+
+	if (!change)
+		return err_nomem(tx->err);
+	(void)snprintf(change->name, sizeof change->name, "%s", id);
+	return 0;
+}
+
+int scope_publish(struct store_tx *tx, struct ref ref, const struct scope_info *info)
+{
+	CLEANUP(buf_release) struct buf value = { 0 };
+	struct ref up = ref_parent(ref);
+	struct scope_info parent;
+	enum key_kind kind = kind_of(ref);
+	struct key name = key_name(number_of(up), kind, span_of(info->id));
+	struct key numbered = key_1(KEY_META_COUNTER, info->number);
+	int r = scope_load(tx, up, &parent);
+
+	if (r < 0)
+		return r;
+	r = store_get(tx, &name, &value);
+	if (r == 0)
+		return err_set(tx->err, -EEXIST, "there is a %s '%s' already", word_for(kind),
+			       info->id);
+	if (r != -ENOENT)
+		return r;
+	parent.members_stamp = info->stamp;
+	parent.stamp = info->stamp;
+	parent.members++;
+	store_put(tx, &name, span_sub(key_span(&numbered), 1, numbered.len));
+	scope_save(tx, ref, info);
+	scope_save(tx, up, &parent);
+	return tell(tx, CHANGE_SCOPE_ADDED, ref, info->id);
+}
+
+static int create(struct store_tx *tx, void *arg)
+{
+	struct request *rq = arg;
+
+	rq->info = (struct scope_info){ .number = number_of(rq->ref), .created = clock_now() };
+	(void)snprintf(rq->info.id, sizeof rq->info.id, "%s", rq->id);
+	rq->info.updated = rq->info.created;
+	rq->info.stamp = clock_stamp();
+	return scope_publish(tx, rq->ref, &rq->info);
+}
+
+int scope_check_id(const char *id, struct err *err)
+{
+	CLEANUP(buf_release) struct buf name = { 0 };
+
+	return name_encode(span_of(id), NAME_PLAIN, &name, err);
+}
+
+int scope_create(struct store *st, struct ref parent, const char *id, struct ref *out,
+		 struct scope_info *info, struct err *err)
+{
+	struct request rq = { .parent = parent, .id = id };
+	uint64_t number;
+	int r = scope_check_id(id, err);
+
+	if (r < 0)
+		return r;
+	number = store_new_number(st, err);
+	if (!number)
+		return -EIO;
+	rq.ref = ref_child(parent, number);
+	r = store_update(st, create, &rq, err);
+	if (r < 0)
+		return r;
+	if (out)
+		*out = rq.ref;
+	if (info)
+		*info = rq.info;
+	return 0;
+}
+
+static int find(struct store_tx *tx, void *arg)
+{
+	struct request *rq = arg;
+	CLEANUP(buf_release) struct buf value = { 0 };
+	enum key_kind kind = kind_of(ref_child(rq->parent, 1));
+	struct key name = key_name(number_of(rq->parent), kind, span_of(rq->id));
+	int r = store_get(tx, &name, &value);
+
+	if (r == -ENOENT)
+		return err_set(tx->err, r, "there is no %s '%s'", word_for(kind), rq->id);
+	if (r < 0)
+		return r;
+	rq->ref = ref_child(rq->parent, key_last_number(buf_span(&value)));
+	return scope_load(tx, rq->ref, &rq->info);
+}
+
+int scope_find(struct store *st, struct ref parent, const char *id, struct ref *out,
+	       struct scope_info *info, struct err *err)
+{
+	struct request rq = { .parent = parent, .id = id };
+	int r = store_view(st, find, &rq, err);
+
+	if (r < 0)
+		return r;
+	if (out)
+		*out = rq.ref;
+	if (info)
+		*info = rq.info;
+	return 0;
+}
+
+static int load(struct store_tx *tx, void *arg)
+{
+	struct request *rq = arg;
+
+	return scope_load(tx, rq->ref, &rq->info);
+}
+
+int scope_stat(struct store *st, struct ref ref, struct scope_info *info, struct err *err)
+{
+	struct request rq = { .ref = ref };
+	int r = store_view(st, load, &rq, err);
+
+	if (r == 0)
+		*info = rq.info;
+	return r;
+}
+
+int scope_stat_root(struct store *st, struct scope_info *info, struct err *err)
+{
+	return scope_stat(st, (struct ref){ 0 }, info, err);
+}
+
+struct listing {
+	struct ref parent;
+	uint64_t after;
+	scope_fn *fn;
+	void *arg;
+};
+
+static int emit(void *arg, struct span key, struct span value)
+{
+	struct listing *l = arg;
+	struct scope_info info;
+	int r = decode(value, key_last_number(key), &info);
+
+	return r < 0 ? r : l->fn(l->arg, &info);
+}
+
+static int list(struct store_tx *tx, void *arg)
+{
+	struct listing *l = arg;
+	enum key_kind kind = kind_of(ref_child(l->parent, 1));
+	struct key prefix = key_dir(KEY_ITEM, number_of(l->parent), kind);
+	struct key from = key_item(number_of(l->parent), kind, l->after + 1);
+
+	return store_scan(tx, &from, &prefix, emit, l);
+}
+
+int scope_list(struct store *st, struct ref parent, uint64_t after, scope_fn *fn, void *arg,
+	       struct err *err)
+{
+	struct listing l = { parent, after, fn, arg };
+
+	return store_view(st, list, &l, err);
+}
+
+/* All rows of one object, in every space that holds rows of it. */
+void scope_delete_rows(struct store_tx *tx, uint64_t number)
+{
+	static const enum key_space spaces[] = { KEY_NAME,    KEY_ITEM,       KEY_LOG,
+						 KEY_SEGMENT, KEY_EVENT,      KEY_TURN,
+						 KEY_QUEUE,   KEY_CALL,       KEY_CALL_STDERR,
+						 KEY_MARK,    KEY_ATTACHMENT, KEY_COMPACTION };
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(spaces); i++) {
+		struct key prefix = key_1(spaces[i], number);
+
+		store_delete_all(tx, &prefix);
+	}
+}
+
+struct removal {
+	struct request rq;
+	struct buf bulks; /* numbers of bulk bytes that nobody refers to any more */
+};
+
+static int remove_scope(struct store_tx *tx, void *arg)
+{
+	struct removal *rm = arg;
+	struct request *rq = &rm->rq;
+	struct ref up = ref_parent(rq->ref);
+	struct scope_info parent;
+	struct key key;
+	int r = scope_load(tx, rq->ref, &rq->info);
+
+	buf_clear(&rm->bulks);
+	if (r < 0)
+		return r;
+	if (rq->info.members)
+		return err_set(tx->err, -ENOTEMPTY, "the %s '%s' still has %s",
+			       word_for(kind_of(rq->ref)), rq->info.id,
+			       rq->ref.user ? "sessions" : "users");
+	r = scope_load(tx, up, &parent);
+	if (r < 0)
+		return r;
+	r = artifact_remove_all(tx, number_of(rq->ref), &rm->bulks);
+	if (r < 0)
+		return r;
+	key = key_name(number_of(up), kind_of(rq->ref), span_of(rq->info.id));
+	store_delete(tx, &key);
+	key = record_key(rq->ref);
+	store_delete(tx, &key);
+	scope_delete_rows(tx, number_of(rq->ref));
+	if (kind_of(rq->ref) == KEY_USER)
+		memory_drop_user(tx, rq->ref.user);
+	parent.members--;
+	parent.members_stamp = clock_stamp();
+	parent.stamp = parent.members_stamp;
+	r = rq->info.memory ? memory_drop(tx, rq->ref, &rq->info, &parent) : 0;
+	if (r < 0)
+		return r;
+	scope_save(tx, up, &parent);
+	return tell(tx, CHANGE_SCOPE_REMOVED, rq->ref, rq->info.id);
+}
+
+int scope_remove(struct store *st, struct ref ref, struct err *err)
+{
+	struct removal rm = { .rq = { .ref = ref } };
+	int r = store_update(st, remove_scope, &rm, err);
+
+	if (r == 0)
+		artifact_remove_bulks(st, &rm.bulks);
+	if (r == 0 && rm.rq.info.memory)
+		memory_work(st);
+	buf_release(&rm.bulks);
+	return r;
+}

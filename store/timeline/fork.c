@@ -1,0 +1,378 @@
+/*
+ * Fork: see fork.h.
+ *
+ * Rows: KEY_FORK session -> nothing; there while rows are written under a
+ * number that is no session yet. The last transaction takes it out and gives
+ * the session its name; a start that finds it removes the rows.
+ */
+#include "store/timeline/fork.h"
+
+#include "base/clock.h"
+#include "store/artifact/artifact.h"
+#include "store/session/mark.h"
+#include "store/session/state.h"
+#include "store/timeline/replay.h"
+#include "store/turn/turn.h"
+#include "store/tx/key.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#define COPY_BYTES (1u << 20) /* of the log, or of state, in one transaction */
+#define COPY_ROWS  4096       /* of events */
+#define COPY_KEYS  256        /* of state */
+
+struct fork {
+	struct store *st;
+	struct ref from;
+	struct ref to;
+	uint64_t cut;           /* the copy ends here */
+	struct scope_info info; /* of the new session */
+	struct replay left;     /* by the lines */
+	struct err *err;
+};
+
+/* Lines on the way; all but the last of their segments are whole. */
+struct lines {
+	struct fork *fork;
+	struct buf text;
+	uint64_t start; /* where the text begins */
+	uint64_t last;  /* where the last line begins */
+};
+
+static int put_segments(struct store_tx *tx, void *arg)
+{
+	struct lines *lines = arg;
+	struct span left = buf_span(&lines->text);
+	uint64_t end = lines->start;
+
+	while (left.len) {
+		size_t n = session_segment_length(left);
+		struct key key;
+
+		end += n;
+		key = key_2(KEY_SEGMENT, lines->fork->to.session, end);
+		store_put(tx, &key, span_sub(left, 0, n));
+		left = span_sub(left, n, left.len);
+	}
+	return 0;
+}
+
+static int put_lines(struct lines *lines)
+{
+	struct fork *f = lines->fork;
+	int r = lines->text.len ? store_update(f->st, put_segments, lines, f->err) : 0;
+
+	lines->start += lines->text.len;
+	buf_clear(&lines->text);
+	return r;
+}
+
+static int take_line(void *arg, struct span line)
+{
+	struct lines *lines = arg;
+	int r = replay_line(&lines->fork->left, line);
+
+	lines->last = lines->start + lines->text.len;
+	lines->fork->info.events++;
+	buf_span_add(&lines->text, line);
+	buf_char(&lines->text, '\n');
+	if (r == 0)
+		r = buf_check(&lines->text, lines->fork->err);
+	return r == 0 && lines->text.len >= COPY_BYTES ? put_lines(lines) : r;
+}
+
+/* The time of the last line is the session's. */
+static int take_time(struct fork *f, uint64_t last)
+{
+	CLEANUP(buf_release) struct buf line = { 0 };
+	struct span token;
+	int r = session_read(f->st, f->from, last, f->cut - last - 1, &line, f->err);
+
+	if (r == 0)
+		r = json_member(buf_span(&line), "timestamp", &token);
+	if (r == 0)
+		r = model_time_parse(token, &f->info.updated);
+	return r < 0 ? err_set(f->err, -EIO, "the log has a line without a time") : 0;
+}
+
+static int copy_log(struct fork *f)
+{
+	struct lines lines = { .fork = f };
+	int r = session_lines(f->st, f->from, 0, f->cut, take_line, &lines, f->err);
+
+	if (r == 0)
+		r = put_lines(&lines);
+	buf_release(&lines.text);
+	if (r == 0 && lines.start != f->cut) /* it ended early */
+		return err_set(f->err, -ESTALE, "the session was removed");
+	f->info.log_size = f->info.sealed = f->cut;
+	return r == 0 && f->cut ? take_time(f, lines.last) : r;
+}
+
+/* Rows of events on the way. */
+struct events {
+	struct fork *fork;
+	struct key from; /* the first one to look at */
+	size_t looked;
+	struct buf rows; /* id, value; of those before the cut */
+};
+
+static int note_event(void *arg, struct span key, struct span value)
+{
+	struct events *events = arg;
+	struct record_reader r = { .left = value };
+	uint64_t start = record_take_number(&r);
+	uint64_t length = record_take_number(&r);
+
+	if (r.bad)
+		return -EIO;
+	events->from = key_next(key);
+	if (start + length <= events->fork->cut) {
+		record_text(&events->rows, key_event_id(key));
+		record_text(&events->rows, value);
+	}
+	if (events->rows.failed)
+		return -ENOMEM;
+	return ++events->looked == COPY_ROWS;
+}
+
+static int scan_events(struct store_tx *tx, void *arg)
+{
+	struct events *events = arg;
+	struct key prefix = key_1(KEY_EVENT, events->fork->from.session);
+
+	return store_scan(tx, &events->from, &prefix, note_event, events);
+}
+
+static int put_events(struct store_tx *tx, void *arg)
+{
+	struct events *events = arg;
+	struct record_reader r = { .left = buf_span(&events->rows) };
+
+	while (r.left.len) {
+		struct key key = key_event(events->fork->to.session, record_take_text(&r));
+
+		store_put(tx, &key, record_take_text(&r));
+	}
+	return 0;
+}
+
+static int copy_events(struct fork *f)
+{
+	struct events events = { .fork = f, .from = key_1(KEY_EVENT, f->from.session) };
+	int r;
+
+	do {
+		events.looked = 0;
+		buf_clear(&events.rows);
+		r = store_view(f->st, scan_events, &events, f->err);
+		if (r >= 0 && events.rows.len)
+			r = store_update(f->st, put_events, &events, f->err);
+	} while (r >= 0 && events.looked == COPY_ROWS);
+	buf_release(&events.rows);
+	return MIN(r, 0);
+}
+
+/* State keys on the way. */
+struct keys {
+	struct fork *fork;
+	struct buf items; /* of struct replay_item * */
+	size_t bytes;     /* of their values */
+};
+
+static int put_state(struct store_tx *tx, void *arg)
+{
+	struct keys *keys = arg;
+	struct fork *f = keys->fork;
+	uint64_t stamp = clock_stamp();
+	size_t i;
+	int r = 0;
+
+	for (i = 0; r == 0 && i < keys->items.len; i += sizeof(struct replay_item *)) {
+		const struct replay_item *item;
+
+		memcpy(&item, keys->items.data + i, sizeof item);
+		r = state_put(tx, f->to, &f->info, (struct span){ item->name, item->len },
+			      buf_span(&item->text), stamp);
+	}
+	return r;
+}
+
+static int put_keys(struct keys *keys)
+{
+	int r = keys->items.len ? store_update(keys->fork->st, put_state, keys, keys->fork->err)
+				: 0;
+
+	buf_clear(&keys->items);
+	keys->bytes = 0;
+	return r;
+}
+
+static int take_key(void *arg, struct replay_item *item)
+{
+	struct keys *keys = arg;
+
+	if (!item->text.len) /* it was deleted */
+		return 0;
+	buf_add(&keys->items, &item, sizeof item);
+	keys->bytes += item->text.len + item->len;
+	if (keys->items.failed)
+		return err_nomem(keys->fork->err);
+	if (keys->bytes < COPY_BYTES && keys->items.len < COPY_KEYS * sizeof item)
+		return 0;
+	return put_keys(keys);
+}
+
+static int copy_state(struct fork *f)
+{
+	struct keys keys = { .fork = f };
+	int r = replay_each(&f->left.keys, take_key, &keys);
+
+	if (r == 0)
+		r = put_keys(&keys);
+	buf_release(&keys.items);
+	return r;
+}
+
+/* The session comes to be, or its number goes. */
+
+static int put_marker(struct store_tx *tx, void *arg)
+{
+	struct key key = key_1(KEY_FORK, *(uint64_t *)arg);
+
+	store_put(tx, &key, SPAN(""));
+	return 0;
+}
+
+static int drop_rows(struct store_tx *tx, void *arg)
+{
+	uint64_t number = *(uint64_t *)arg;
+	struct key key = key_1(KEY_FORK, number);
+
+	scope_delete_rows(tx, number);
+	store_delete(tx, &key);
+	return 0;
+}
+
+/* Which version of an artifact the lines named last. */
+static uint64_t latest_of(void *arg, const char *full_name)
+{
+	const struct fork *f = arg;
+	const struct replay_item *item = replay_find(&f->left.artifacts, span_of(full_name));
+
+	return item ? item->version : 0;
+}
+
+static int publish(struct store_tx *tx, void *arg)
+{
+	struct fork *f = arg;
+	struct key marker = key_1(KEY_FORK, f->to.session);
+	struct scope_info info = f->info;
+	struct scope_info from;
+	int r = scope_load(tx, f->from, &from);
+
+	if (r < 0)
+		return r == -ENOENT ? err_set(tx->err, -ESTALE, "the session was removed") : r;
+	store_delete(tx, &marker);
+	info.stamp = clock_stamp();
+	info.log_stamp = info.turns_stamp = info.turn_stamp = info.stamp;
+	info.artifacts_stamp = info.stamp;
+	r = artifact_fork(tx, f->from, f->to, latest_of, f);
+	return r < 0 ? r : scope_publish(tx, f->to, &info);
+}
+
+static int copy_all(struct fork *f)
+{
+	int r = store_update(f->st, put_marker, &f->to.session, f->err);
+
+	if (r == 0)
+		r = copy_log(f);
+	if (r == 0)
+		r = copy_events(f);
+	if (r == 0)
+		r = copy_state(f);
+	if (r == 0)
+		r = mark_fork(f->st, f->from, f->to, f->cut, &f->info.rewinds, f->err);
+	if (r == 0)
+		r = turn_fork(f->st, f->from, f->to, f->cut, &f->info.turns, f->err);
+	return r < 0 ? r : store_update(f->st, publish, f, f->err);
+}
+
+/* Where the copy ends, and whether it can be made at all. */
+static int prepare(struct fork *f, const char *id, struct span event)
+{
+	struct scope_info from;
+	uint64_t start;
+	uint64_t length;
+	int r = scope_check_id(id, f->err);
+
+	if (r == 0)
+		r = scope_stat(f->st, f->from, &from, f->err);
+	if (r < 0)
+		return r == -ENOENT ? -ESTALE : r;
+	if (scope_find(f->st, ref_parent(f->from), id, NULL, NULL, NULL) == 0)
+		return err_set(f->err, -EEXIST, "there is a session '%s' already", id);
+	f->cut = from.log_size;
+	if (event.len) {
+		r = session_find_event(f->st, f->from, event, &start, &length, f->err);
+		if (r < 0)
+			return r;
+		f->cut = start + length;
+	}
+	f->info.number = store_new_number(f->st, f->err);
+	if (!f->info.number)
+		return -EIO;
+	f->to = ref_child(ref_parent(f->from), f->info.number);
+	f->info.created = f->info.updated = clock_now();
+	(void)snprintf(f->info.id, sizeof f->info.id, "%s", id);
+	return 0;
+}
+
+int session_fork(struct store *st, struct ref from, const char *id, struct span event,
+		 struct ref *out, struct err *err)
+{
+	struct fork f = { .st = st, .from = from, .err = err };
+	int r = prepare(&f, id, event);
+
+	if (r < 0)
+		return r;
+	r = copy_all(&f);
+	replay_release(&f.left);
+	if (r < 0) /* what is left of it goes now, or at the next start */
+		(void)!store_update(st, drop_rows, &f.info.number, NULL);
+	else if (out)
+		*out = f.to;
+	return r;
+}
+
+static int note_number(void *arg, struct span key, struct span value)
+{
+	uint64_t number = key_last_number(key);
+
+	(void)value;
+	buf_add(arg, &number, sizeof number);
+	return buf_check(arg, NULL);
+}
+
+static int scan_markers(struct store_tx *tx, void *arg)
+{
+	struct key prefix = key_space(KEY_FORK);
+
+	return store_scan(tx, &prefix, &prefix, note_number, arg);
+}
+
+int fork_recover(struct store *st, struct err *err)
+{
+	CLEANUP(buf_release) struct buf numbers = { 0 };
+	size_t i;
+	int r = store_view(st, scan_markers, &numbers, err);
+
+	for (i = 0; r == 0 && i < numbers.len; i += sizeof(uint64_t)) {
+		uint64_t number;
+
+		memcpy(&number, numbers.data + i, sizeof number);
+		r = store_update(st, drop_rows, &number, err);
+	}
+	return r;
+}

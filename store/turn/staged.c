@@ -1,0 +1,137 @@
+/*
+ * Messages that were closed and not yet submitted: see turn.h.
+ *
+ * KEY_MESSAGE message piece -> bytes; piece 0 is the record app, user, session,
+ * kind.
+ */
+#include "store/turn/tx.h"
+
+#include "store/tx/key.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/*
+ * Row by row: most messages have two rows, and the engine looks at all ranges that were deleted
+ * of late when it reads anything.
+ */
+int message_delete(struct store_tx *tx, uint64_t message)
+{
+	CLEANUP(buf_release) struct buf row = { 0 };
+	struct key key = key_2(KEY_MESSAGE, message, 0);
+	uint64_t piece = 0;
+	int r;
+
+	while ((r = store_get(tx, &key, &row)) == 0) {
+		store_delete(tx, &key);
+		key = key_2(KEY_MESSAGE, message, ++piece);
+		buf_clear(&row);
+	}
+	return r == -ENOENT ? 0 : r;
+}
+
+struct stage {
+	struct ref ref;
+	uint64_t message;
+	enum message_kind kind;
+	uint64_t piece;
+	struct span text;
+};
+
+static int stage(struct store_tx *tx, void *arg)
+{
+	struct stage sg = *(struct stage *)arg;
+	CLEANUP(buf_release) struct buf head = { 0 };
+	struct key key = key_2(KEY_MESSAGE, sg.message, 0);
+
+	if (sg.piece == 0) {
+		record_number(&head, sg.ref.app);
+		record_number(&head, sg.ref.user);
+		record_number(&head, sg.ref.session);
+		record_number(&head, sg.kind);
+		store_put(tx, &key, buf_span(&head));
+	}
+	while (sg.text.len) {
+		size_t n = MIN(sg.text.len, ENGINE_VALUE_MAX);
+
+		key = key_2(KEY_MESSAGE, sg.message, ++sg.piece);
+		store_put(tx, &key, span_sub(sg.text, 0, n));
+		sg.text = span_sub(sg.text, n, sg.text.len);
+	}
+	return 0;
+}
+
+int message_stage(struct store *st, struct ref session, uint64_t message, enum message_kind kind,
+		  uint64_t piece, struct span text, struct err *err)
+{
+	struct stage sg = { session, message, kind, piece, text };
+
+	return store_update(st, stage, &sg, err);
+}
+
+static int drop(struct store_tx *tx, void *arg)
+{
+	return message_delete(tx, *(uint64_t *)arg);
+}
+
+int message_drop(struct store *st, uint64_t message, struct err *err)
+{
+	return store_update(st, drop, &message, err);
+}
+
+struct staged {
+	message_fn *fn;
+	void *arg;
+	struct ref ref;
+	uint64_t message;
+	enum message_kind kind;
+	struct buf text;
+};
+
+/* Hand on the message that was collected, if there is one. */
+static int pass_message(struct staged *sg)
+{
+	int r = 0;
+
+	if (sg->message)
+		r = sg->fn(sg->arg, sg->ref, sg->message, sg->kind, buf_span(&sg->text));
+	sg->message = 0;
+	buf_clear(&sg->text);
+	return r;
+}
+
+static int collect(void *arg, struct span key, struct span value)
+{
+	struct staged *sg = arg;
+	struct record_reader r = { .left = value };
+	int done;
+
+	if (key_last_number(key) != 0) {
+		buf_span_add(&sg->text, value);
+		return buf_check(&sg->text, NULL);
+	}
+	done = pass_message(sg);
+	sg->message = key_first_number(key);
+	sg->ref.app = record_take_number(&r);
+	sg->ref.user = record_take_number(&r);
+	sg->ref.session = record_take_number(&r);
+	sg->kind = (enum message_kind)record_take_number(&r);
+	return r.bad ? -EIO : done;
+}
+
+static int scan_messages(struct store_tx *tx, void *arg)
+{
+	struct key prefix = key_space(KEY_MESSAGE);
+	int r = store_scan(tx, &prefix, &prefix, collect, arg);
+
+	return r == 0 ? pass_message(arg) : r;
+}
+
+int message_staged(struct store *st, message_fn *fn, void *arg, struct err *err)
+{
+	struct staged sg = { .fn = fn, .arg = arg };
+	int r = store_view(st, scan_messages, &sg, err);
+
+	buf_release(&sg.text);
+	return r;
+}

@@ -1,0 +1,500 @@
+/*
+ * Turns: see turn.h.
+ *
+ * Rows: KEY_TURN session n -> record: number, state, created, started, ended,
+ * stamp, first, last, bytes, input_size, output_size, invocation, agent, error,
+ * calls.
+ * KEY_QUEUE session n -> record: app, user; there while the turn has not ended.
+ */
+#include "store/turn/tx.h"
+
+#include "base/clock.h"
+#include "store/artifact/saves_tx.h"
+#include "store/turn/attachment.h"
+#include "store/turn/call.h"
+#include "store/tx/key.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+void turn_encode(const struct turn_info *t, struct buf *out)
+{
+	record_number(out, t->number);
+	record_number(out, t->state);
+	record_number(out, (uint64_t)t->created);
+	record_number(out, (uint64_t)t->started);
+	record_number(out, (uint64_t)t->ended);
+	record_number(out, t->stamp);
+	record_number(out, t->first);
+	record_number(out, t->last);
+	record_number(out, t->bytes);
+	record_number(out, t->input_size);
+	record_number(out, t->output_size);
+	record_text(out, span_of(t->invocation));
+	record_text(out, span_of(t->agent));
+	record_text(out, span_of(t->error));
+	record_number(out, t->calls);
+}
+
+int turn_decode(struct span record, uint64_t n, struct turn_info *t)
+{
+	struct record_reader r = { .left = record };
+
+	*t = (struct turn_info){ .n = n };
+	t->number = record_take_number(&r);
+	t->state = (enum turn_state)record_take_number(&r);
+	t->created = (int64_t)record_take_number(&r);
+	t->started = (int64_t)record_take_number(&r);
+	t->ended = (int64_t)record_take_number(&r);
+	t->stamp = record_take_number(&r);
+	t->first = record_take_number(&r);
+	t->last = record_take_number(&r);
+	t->bytes = record_take_number(&r);
+	t->input_size = record_take_number(&r);
+	t->output_size = record_take_number(&r);
+	record_take_field(&r, t->invocation, sizeof t->invocation);
+	record_take_field(&r, t->agent, sizeof t->agent);
+	record_take_field(&r, t->error, sizeof t->error);
+	t->calls = record_take_number(&r);
+	return r.bad ? -EIO : 0;
+}
+
+int turn_load(struct store_tx *tx, struct ref ref, uint64_t n, struct turn_info *t)
+{
+	CLEANUP(buf_release) struct buf record = { 0 };
+	struct key key = key_2(KEY_TURN, ref.session, n);
+	int r = store_get(tx, &key, &record);
+
+	if (r == -ENOENT)
+		return err_set(tx->err, r, "there is no turn %llu", (unsigned long long)n);
+	return r < 0 ? r : turn_decode(buf_span(&record), n, t);
+}
+
+int turn_save(struct session_tx *s, struct turn_info *t, enum change_kind kind)
+{
+	CLEANUP(buf_release) struct buf record = { 0 };
+	struct key key = key_2(KEY_TURN, s->ref.session, t->n);
+	struct change *change = store_changed(s->tx, kind, s->ref);
+
+	if (!change)
+		return err_nomem(s->tx->err);
+	change->item = t->number;
+	change->turn_or_version = t->n;
+	t->stamp = s->stamp;
+	s->session.turn_stamp = s->stamp;
+	turn_encode(t, &record);
+	store_put(s->tx, &key, buf_span(&record));
+	return buf_check(&record, s->tx->err);
+}
+
+struct request {
+	struct ref ref;
+	uint64_t n;
+	uint64_t message;
+	uint64_t number;
+	struct event *events;
+	size_t count;
+	const struct attachments *attachments;
+	const struct call_report *reports;
+	size_t report_count;
+	struct saves_tx *saves; /* of which the first event tells; NULL: none */
+	int (*change)(struct request *rq, struct turn_info *t);
+	const char *agent;
+	enum turn_state state;
+	const char *error;
+	struct turn_info info;
+};
+
+/* What is reported, before the event that tells of it. len: of that, a line. */
+static int add_reports(struct calls_tx *c, const struct request *rq, size_t len)
+{
+	struct call_line line = { .at = c->s->start, .len = len ? len - 1 : 0 };
+	size_t i;
+	int r = 0;
+
+	for (i = 0; r == 0 && i < rq->report_count; i++)
+		r = calls_add_report(c, &rq->reports[i], &line);
+	return r;
+}
+
+/* Count the event that was added last, and what it calls and answers. */
+static int count_event(struct calls_tx *c, const struct event *e, size_t at)
+{
+	CLEANUP(content_free_p) struct content *content = NULL;
+	CLEANUP(buf_release) struct buf text = { 0 };
+	const struct session_tx *s = c->s;
+	size_t len = s->lines.len - at;
+	int r = turn_content(e, &content);
+
+	if (r == 0)
+		r = turn_answer_text(e, content, &text);
+	if (r == 0 && content)
+		r = calls_add_event(c, e, content,
+				    (struct call_line){ .at = s->start + at, .len = len - 1 });
+	c->t->bytes += len;
+	c->t->last = s->start + s->lines.len;
+	c->t->output_size += text.len;
+	return r;
+}
+
+/* Add events and count them to the turn, with what is reported of calls and what was saved. */
+static int add_events(struct session_tx *s, struct request *rq, struct turn_info *t)
+{
+	CLEANUP(calls_release) struct calls_tx c = { .s = s, .t = t };
+	size_t i;
+	int r = rq->count ? 0 : add_reports(&c, rq, 0);
+
+	if (r == 0 && rq->saves)
+		r = saves_put(rq->saves, s, rq->events);
+	for (i = 0; r == 0 && i < rq->count; i++) {
+		size_t at = s->lines.len;
+
+		r = session_add(s, &rq->events[i]);
+		if (r == 0 && i == 0)
+			r = add_reports(&c, rq, s->lines.len);
+		if (r == 0 && s->lines.len > at) /* partial events are not stored */
+			r = count_event(&c, &rq->events[i], at);
+	}
+	return r;
+}
+
+static int submit(struct store_tx *tx, void *arg)
+{
+	struct request *rq = arg;
+	CLEANUP(session_release) struct session_tx s;
+	CLEANUP(buf_release) struct buf text = { 0 };
+	CLEANUP(buf_release) struct buf record = { 0 };
+	struct turn_info *t = &rq->info;
+	struct key key;
+	int r = session_begin(&s, tx, rq->ref);
+
+	if (r < 0)
+		return r == -ENOENT ? err_set(tx->err, -ESTALE, "the session was removed") : r;
+	r = attachments_take(&s, rq->attachments);
+	if (r < 0)
+		return r;
+	*t = (struct turn_info){ .n = ++s.session.turns, .number = rq->number };
+	t->created = clock_now();
+	t->first = s.start;
+	r = event_text(rq->events, EVENT_INVOCATION, &text);
+	if (r < 0 || text.len >= sizeof t->invocation)
+		return err_set(tx->err, -EINVAL, "bad invocation id");
+	memcpy(t->invocation, text.data, text.len);
+	buf_clear(&text);
+	r = turn_event_input(rq->events, &text);
+	t->input_size = text.len;
+	if (r == 0)
+		r = add_events(&s, rq, t);
+	if (r == 0)
+		r = turn_save(&s, t, CHANGE_TURN_ADDED);
+	if (r < 0)
+		return r;
+	s.session.turns_stamp = s.stamp;
+	record_number(&record, rq->ref.app);
+	record_number(&record, rq->ref.user);
+	key = key_2(KEY_QUEUE, rq->ref.session, t->n);
+	store_put(tx, &key, buf_span(&record));
+	if (rq->message)
+		r = message_delete(tx, rq->message);
+	return r < 0 ? r : session_finish(&s);
+}
+
+static int move_parts(struct content *to, struct content *from)
+{
+	size_t i;
+
+	for (i = 0; i < from->count; i++) {
+		struct part *p = content_add(to, from->parts[i].kind);
+
+		if (!p)
+			return -ENOMEM;
+		*p = from->parts[i];
+		from->parts[i] = (struct part){ .kind = PART_TEXT };
+	}
+	return 0;
+}
+
+/* The attachments go behind the message's own parts. said: the content it has without them. */
+static int attach(struct event *e, struct span said, struct attachments *all, struct err *err)
+{
+	CLEANUP(content_free_p) struct content *content = NULL;
+	int r;
+
+	if (said.len)
+		r = content_from_stored(said, &content);
+	else
+		r = (content = content_new("user")) ? 0 : -ENOMEM;
+	if (r == 0 && all->parts)
+		r = move_parts(content, all->parts);
+	if (r < 0)
+		return r == -ENOMEM ? err_nomem(err) : err_set(err, r, "bad content");
+	event_set_content(e, content);
+	return event_check(e, err);
+}
+
+/*
+ * Try with the attachments of now, until no other ones are there when they are taken: they
+ * are read and encoded outside of the transaction, to keep that short.
+ */
+static int submit_attached(struct store *st, struct request *rq, struct err *err)
+{
+	CLEANUP(buf_release) struct buf said = { 0 };
+	bool has_attached = false;
+	int r = -ECANCELED;
+
+	buf_span_add(&said, event_json(rq->events, EVENT_CONTENT));
+	if (said.failed)
+		return err_nomem(err);
+	while (r == -ECANCELED) {
+		CLEANUP(attachments_release) struct attachments all;
+
+		rq->attachments = &all;
+		r = attachments_collect(st, rq->ref, &all, err);
+		if (r == 0 && (all.parts || has_attached)) {
+			r = attach(rq->events, buf_span(&said), &all, err);
+			has_attached = true;
+		}
+		if (r == 0)
+			r = store_update(st, submit, rq, err);
+	}
+	return r;
+}
+
+int turn_submit(struct store *st, struct ref session, uint64_t message, struct event *user_event,
+		struct turn_info *out, struct err *err)
+{
+	struct request rq = {
+		.ref = session, .message = message, .events = user_event, .count = 1
+	};
+	int r;
+
+	rq.number = store_new_number(st, err);
+	if (!rq.number)
+		return -EIO;
+	r = submit_attached(st, &rq, err);
+	if (r == 0)
+		*out = rq.info;
+	return r;
+}
+
+static int change_turn(struct store_tx *tx, void *arg)
+{
+	struct request *rq = arg;
+	CLEANUP(session_release) struct session_tx s;
+	int r = session_begin(&s, tx, rq->ref);
+
+	if (r == 0)
+		r = turn_load(tx, rq->ref, rq->n, &rq->info);
+	if (r < 0)
+		return r == -ENOENT ? err_set(tx->err, -ESTALE, "the session was removed") : r;
+	r = add_events(&s, rq, &rq->info);
+	if (r == 0 && rq->change)
+		r = rq->change(rq, &rq->info);
+	if (r == 0)
+		r = turn_save(&s, &rq->info, CHANGE_TURN);
+	if (r == 0 && rq->info.ended) {
+		struct key key = key_2(KEY_QUEUE, rq->ref.session, rq->n);
+
+		store_delete(tx, &key);
+	}
+	return r < 0 ? r : session_finish(&s);
+}
+
+static int update(struct store *st, struct request *rq, struct turn_info *out, struct err *err)
+{
+	int r = store_update(st, change_turn, rq, err);
+
+	if (r == 0 && out)
+		*out = rq->info;
+	return r;
+}
+
+static int mark_started(struct request *rq, struct turn_info *t)
+{
+	t->state = TURN_RUNNING;
+	t->started = clock_now();
+	(void)snprintf(t->agent, sizeof t->agent, "%s", rq->agent);
+	return 0;
+}
+
+int turn_start(struct store *st, struct ref session, uint64_t n, const char *agent,
+	       struct turn_info *out, struct err *err)
+{
+	struct request rq = { .ref = session, .n = n, .change = mark_started, .agent = agent };
+
+	return update(st, &rq, out, err);
+}
+
+static int update_with_saves(struct store *st, struct request *rq, struct turn_commit *commit,
+			     struct turn_info *out, struct err *err)
+{
+	CLEANUP(saves_release) struct saves_tx saves = { 0 };
+	int r;
+
+	if (!commit->count)
+		return err_set(err, -EINVAL, "no event tells of the artifacts");
+	r = saves_prepare(&saves, st, commit->saves, commit->save_count, commit->events, err);
+	rq->saves = &saves;
+	if (r == 0)
+		r = update(st, rq, out, err);
+	commit->bad_save = r < 0 ? saves.bad : 0;
+	return r;
+}
+
+static int update_with(struct store *st, struct request *rq, struct turn_commit *commit,
+		       struct turn_info *out, struct err *err)
+{
+	rq->events = commit->events;
+	rq->count = commit->count;
+	rq->reports = commit->reports;
+	rq->report_count = commit->report_count;
+	return commit->save_count ? update_with_saves(st, rq, commit, out, err)
+				  : update(st, rq, out, err);
+}
+
+int turn_commit(struct store *st, struct ref session, uint64_t n, struct turn_commit *commit,
+		struct turn_info *out, struct err *err)
+{
+	struct request rq = { .ref = session, .n = n };
+
+	return update_with(st, &rq, commit, out, err);
+}
+
+static int mark_ended(struct request *rq, struct turn_info *t)
+{
+	t->state = rq->state;
+	t->ended = clock_now();
+	(void)snprintf(t->error, sizeof t->error, "%s", rq->error ? rq->error : "");
+	return 0;
+}
+
+int turn_end_with(struct store *st, struct ref session, uint64_t n, enum turn_state state,
+		  const char *error, struct turn_commit *last, struct turn_info *out,
+		  struct err *err)
+{
+	struct request rq = {
+		.ref = session, .n = n, .change = mark_ended, .state = state, .error = error
+	};
+
+	return update_with(st, &rq, last, out, err);
+}
+
+int turn_end(struct store *st, struct ref session, uint64_t n, enum turn_state state,
+	     const char *error, struct event *last, struct turn_info *out, struct err *err)
+{
+	struct turn_commit commit = { .events = last, .count = last ? 1 : 0 };
+
+	return turn_end_with(st, session, n, state, error, &commit, out, err);
+}
+
+static int stat_turn(struct store_tx *tx, void *arg)
+{
+	struct request *rq = arg;
+
+	return turn_load(tx, rq->ref, rq->n, &rq->info);
+}
+
+int turn_stat(struct store *st, struct ref session, uint64_t n, struct turn_info *out,
+	      struct err *err)
+{
+	struct request rq = { .ref = session, .n = n };
+	int r = store_view(st, stat_turn, &rq, err);
+
+	if (r == 0)
+		*out = rq.info;
+	return r;
+}
+
+static int note_number(void *arg, struct span key, struct span value)
+{
+	(void)value;
+	*(uint64_t *)arg = key_last_number(key);
+	return 1;
+}
+
+static int find_current(struct store_tx *tx, void *arg)
+{
+	struct request *rq = arg;
+	struct key prefix = key_1(KEY_QUEUE, rq->ref.session);
+	int r = store_scan(tx, &prefix, &prefix, note_number, &rq->n);
+
+	if (r <= 0)
+		return r < 0 ? r : -ENOENT;
+	return turn_load(tx, rq->ref, rq->n, &rq->info);
+}
+
+int turn_current(struct store *st, struct ref session, struct turn_info *out, struct err *err)
+{
+	struct request rq = { .ref = session };
+	int r = store_view(st, find_current, &rq, err);
+
+	if (r == 0)
+		*out = rq.info;
+	return r;
+}
+
+struct listing {
+	struct ref ref;
+	uint64_t after;
+	turn_fn *fn;
+	void *arg;
+};
+
+static int emit(void *arg, struct span key, struct span value)
+{
+	struct listing *l = arg;
+	struct turn_info info;
+	int r = turn_decode(value, key_last_number(key), &info);
+
+	return r < 0 ? r : l->fn(l->arg, &info);
+}
+
+static int list(struct store_tx *tx, void *arg)
+{
+	struct listing *l = arg;
+	struct key prefix = key_1(KEY_TURN, l->ref.session);
+	struct key from = key_2(KEY_TURN, l->ref.session, l->after + 1);
+
+	return store_scan(tx, &from, &prefix, emit, l);
+}
+
+int turn_list(struct store *st, struct ref session, uint64_t after, turn_fn *fn, void *arg,
+	      struct err *err)
+{
+	struct listing l = { session, after, fn, arg };
+
+	return store_view(st, list, &l, err);
+}
+
+/* A pass over the lines of one turn. */
+struct unfinished {
+	unfinished_fn *fn;
+	void *arg;
+};
+
+static int pass_unfinished(void *arg, struct span key, struct span value)
+{
+	struct unfinished *u = arg;
+	struct record_reader r = { .left = value };
+	struct ref ref;
+
+	ref.app = record_take_number(&r);
+	ref.user = record_take_number(&r);
+	ref.session = key_first_number(key);
+	return r.bad ? -EIO : u->fn(u->arg, ref, key_last_number(key));
+}
+
+static int scan_unfinished(struct store_tx *tx, void *arg)
+{
+	struct key prefix = key_space(KEY_QUEUE);
+
+	return store_scan(tx, &prefix, &prefix, pass_unfinished, arg);
+}
+
+int turn_unfinished(struct store *st, unfinished_fn *fn, void *arg, struct err *err)
+{
+	struct unfinished u = { fn, arg };
+
+	return store_view(st, scan_unfinished, &u, err);
+}

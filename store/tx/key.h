@@ -1,0 +1,146 @@
+/*
+ * Keys of the store: the only place that knows their bytes.
+ *
+ * A key is one byte that names the space, then numbers as 8 bytes big endian,
+ * then perhaps text. Objects (apps, users, sessions, state keys, artifacts,
+ * turns, ...) have numbers that are never used twice; the root is number 1.
+ *
+ *   F                            format of the store: KEY_FORMAT as text
+ *   C                            the next free number, 8 bytes
+ *   n parent kind name        -> item number, 8 bytes (state: a record)
+ *   i parent kind item        -> record of the item; listings are scans of this
+ *   l session end             -> bytes of the log that end before offset `end`
+ *   L session end             -> the same, folded into one large value
+ *   e session id              -> record: start, length of that event's line
+ *   t session n               -> record of turn n
+ *   q session n               -> record: app, user; turn n has not ended
+ *   y session n               -> record: app, user; a compaction was asked for behind turn n
+ *   c session n sequence      -> record of a call in turn n, of a model or a tool
+ *   d session n sequence      -> what the call's program wrote to standard error
+ *   k session start           -> record of a line that acts on those before it (session/mark.h)
+ *   a session number piece    -> piece of an attachment
+ *   m message piece           -> piece of a message that was closed, not submitted;
+ *                                piece 0 is a record: app, user, session, kind
+ *   v artifact n              -> record of version n
+ *   x artifact n              -> extents of version n, where its bytes are not one whole bulk
+ *   b bulk                    -> record: how many versions refer to it, if more than one
+ *   p bulk                    -> nothing: bulk bytes that no version refers to
+ *   f session                 -> nothing: rows of a fork that is no session yet
+ *   w user word NUL link start -> record of an event that has the word, where it starts
+ *   w user NUL                -> stamp: when what can be found changed last, 8 bytes
+ *   o link start              -> the words of that event
+ *   g link                    -> record: app, user; rows of w and o are to be made, or to go
+ *
+ * kind is one byte, enum key_kind. A record is a list of varints (7 bits a
+ * byte, least first, high bit: more) and texts (a varint length, then bytes);
+ * what a newer version adds comes at the end, and a reader takes a missing
+ * member as 0 or empty. Each module's record is specified at its top.
+ */
+#ifndef STORE_TX_KEY_H
+#define STORE_TX_KEY_H
+
+#include "base/buf.h"
+
+#define KEY_FORMAT "adkfs 1"
+#define KEY_ROOT   1  /* number of the object that holds the apps */
+#define KEY_FIRST  16 /* the first number given to an object */
+
+enum key_space {
+	KEY_META_FORMAT = 'F',
+	KEY_META_COUNTER = 'C',
+	KEY_NAME = 'n',
+	KEY_ITEM = 'i',
+	KEY_LOG = 'l',
+	KEY_SEGMENT = 'L',
+	KEY_EVENT = 'e',
+	KEY_TURN = 't',
+	KEY_QUEUE = 'q',
+	KEY_COMPACTION = 'y',
+	KEY_CALL = 'c',
+	KEY_CALL_STDERR = 'd',
+	KEY_MARK = 'k',
+	KEY_ATTACHMENT = 'a',
+	KEY_MESSAGE = 'm',
+	KEY_VERSION = 'v',
+	KEY_MAP = 'x',
+	KEY_REF = 'b',
+	KEY_PENDING = 'p',
+	KEY_FORK = 'f',
+	KEY_WORD = 'w',
+	KEY_WORDS = 'o',
+	KEY_INDEXING = 'g',
+};
+
+enum key_kind {
+	KEY_NONE = 0,
+	KEY_APP = 'A',
+	KEY_USER = 'U',
+	KEY_SESSION = 'S',
+	KEY_STATE = 'K',
+	KEY_FILE = 'F',
+	KEY_ATTACHED = 'T',
+	KEY_MEMORY = 'M',
+};
+
+#define KEY_MAX 320
+
+struct key {
+	size_t len;
+	char data[KEY_MAX];
+};
+
+static inline struct span key_span(const struct key *k)
+{
+	return (struct span){ k->data, k->len };
+}
+
+/* space + number, e.g. 'l' session: a prefix of rows. */
+struct key key_1(enum key_space space, uint64_t a);
+/* space + two numbers. */
+struct key key_2(enum key_space space, uint64_t a, uint64_t b);
+/* space + three numbers. */
+struct key key_3(enum key_space space, uint64_t a, uint64_t b, uint64_t c);
+/* space + parent + kind, + name or + item. */
+struct key key_dir(enum key_space space, uint64_t parent, enum key_kind kind);
+struct key key_name(uint64_t parent, enum key_kind kind, struct span name);
+struct key key_item(uint64_t parent, enum key_kind kind, uint64_t item);
+/* 'e' session id */
+struct key key_event(uint64_t session, struct span id);
+/* 'w' user word NUL: a prefix; + link start. The word has no NUL. */
+struct key key_word(uint64_t user, struct span word);
+struct key key_posting(uint64_t user, struct span word, uint64_t link, uint64_t start);
+/* the space alone */
+struct key key_space(enum key_space space);
+
+/* The first key behind all that start with this prefix. */
+struct key key_after(struct key prefix);
+
+/* The first key behind this one. */
+struct key key_next(struct span key);
+
+/* The last 8 bytes of a key as a number. */
+uint64_t key_last_number(struct span key);
+/* The 8 bytes before those. */
+uint64_t key_second_last_number(struct span key);
+/* The 8 bytes behind the space. */
+uint64_t key_first_number(struct span key);
+/* The name in a KEY_NAME key. */
+struct span key_name_of(struct span key);
+/* The id in a KEY_EVENT key. */
+struct span key_event_id(struct span key);
+
+/* Records. */
+void record_number(struct buf *out, uint64_t value);
+void record_text(struct buf *out, struct span text);
+
+struct record_reader {
+	struct span left;
+	bool bad; /* something did not parse */
+};
+
+uint64_t record_take_number(struct record_reader *r);
+struct span record_take_text(struct record_reader *r);
+/* A text into a fixed field, with NUL; bad when it does not fit. */
+void record_take_field(struct record_reader *r, char *field, size_t size);
+
+#endif
