@@ -94,6 +94,16 @@ void buf_consume(struct buf *b, size_t n);
 /* A NUL behind the content, which len does not count. NULL when out of memory. */
 char *buf_cstr(struct buf *b);
 
+static inline void *buf_list(const struct buf *b, size_t size, size_t *n)
+{
+	if (n)
+		*n = b->len / size;
+	return b->data;
+}
+
+/* The items of a buf that holds a list of TYPE; *n is their number; n may be NULL. */
+#define BUF_LIST(type, b, n) ((type *)buf_list((b), sizeof(type), (n)))
+
 /* 0, or -ENOMEM when an append had failed. */
 MUST_CHECK int buf_check(const struct buf *b, struct err *err);
 

@@ -10,7 +10,7 @@
 struct asking *open_calls_list(const struct open_calls *open, size_t *n)
 {
 	*n = open->list.len / sizeof(struct asking);
-	return (struct asking *)(void *)open->list.data;
+	return BUF_LIST(struct asking, &open->list, NULL);
 }
 
 static void asking_release(struct asking *a)
