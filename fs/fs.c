@@ -5,44 +5,48 @@
 
 #include "base/clock.h"
 #include "base/name.h"
+#include "fs/draft/scratch.h"
 #include "fs/kernel/ops.h"
+#include "fs/names/changes.h"
 #include "fs/names/context.h"
-#include "fs/names/ctl.h"
-#include "fs/tree/fs.h"
+#include "fs/names/scopes.h"
+#include "fs/names/turns.h"
 #include "fs/tree/handle.h"
 #include "fs/tree/ids.h"
+#include "fs/tree/tree.h"
+#include "fs/view/view.h"
+#include "runner/runner.h"
 #include "store/memory/memory.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-/* A turn said something, or ended: sizes, and readers that wait. */
 static void on_progress(void *arg, struct ref session, uint64_t turn_number)
 {
-	struct fs *fs = arg;
-
-	notify_soon(fs, node_ino(session.session, ID_OUTPUT));
-	notify_soon(fs, node_ino(turn_number, ID_TURN_OUTPUT));
-	notify_soon(fs, node_ino(turn_number, ID_TURN_STREAM));
-	park_wake(&fs->park, session.session);
+	changes_progress(arg, session, turn_number);
 }
 
+/* A compaction ended. Its writer has left ctl: a failure is told in .errors. */
 static void on_compacted(void *arg, struct ref session, const struct err *why)
 {
 	struct fs *fs = arg;
 
-	if (why)
-		ctl_tell_failure(fs, session, why);
+	if (why) {
+		errors_add(&fs->errors, session.session, tree_row_name(&session_dir, ID_CTL), why);
+		notify_attributes(&fs->notify, errors_ino(session.session));
+	}
 	park_wake(&fs->park, session.session);
 }
 
-static int add_component(struct fs *fs, struct ref ref, const char *dir, struct buf *out)
+/* Append the directory of members in `dir`, and the member that the scope is. */
+static int add_component(struct fs *fs, struct ref ref, const struct node_type *dir,
+			 struct buf *out)
 {
 	struct scope_info info;
 	int r = scope_stat(fs->store, ref, &info, NULL);
 
-	buf_printf(out, "/%s/", dir);
+	buf_printf(out, "/%s/", tree_row_name(dir, ID_MEMBERS));
 	return r < 0 ? r : name_encode(span_of(info.id), NAME_PLAIN, out, NULL);
 }
 
@@ -55,11 +59,11 @@ static int session_path(void *arg, struct ref session, struct buf *out)
 	int r;
 
 	buf_text(out, fs->mountpoint);
-	r = add_component(fs, app, "apps", out);
+	r = add_component(fs, app, &root_dir, out);
 	if (r == 0)
-		r = add_component(fs, user, "users", out);
+		r = add_component(fs, user, &app_dir, out);
 	if (r == 0)
-		r = add_component(fs, session, "sessions", out);
+		r = add_component(fs, session, &user_dir, out);
 	return r < 0 ? r : buf_check(out, NULL);
 }
 
@@ -68,7 +72,8 @@ static int context_path(void *arg, struct context *c, struct buf *out)
 {
 	int r = session_path(arg, c->session, out);
 
-	buf_printf(out, "/turns/%llu/" CONTEXTS_NAME "/", (unsigned long long)c->turn);
+	buf_printf(out, "/%s/%llu/%s/", tree_row_name(&session_dir, ID_TURNS),
+		   (unsigned long long)c->turn, tree_row_name(&turn_dir, ID_TURN_CONTEXT));
 	if (r == 0)
 		r = name_encode(span_of(c->name), NAME_PLAIN, out, NULL);
 	return r < 0 ? r : buf_check(out, NULL);
@@ -110,7 +115,7 @@ static int start(struct fs *fs, const struct fs_options *o, struct err *err)
 	if (r == 0)
 		r = runner_apps(fs->runner, ensure_app, fs, err);
 	if (r == 0)
-		r = ops_mount(fs, fs->fuse_options, err);
+		r = ops_mount(fs, &root_dir, err);
 	return r;
 }
 
@@ -137,15 +142,15 @@ int fs_new(const struct fs_options *options, struct fs **out, struct err *err)
 	fs->started = clock_now();
 	fs->threads = options->threads ? options->threads : usual_threads();
 	errors_init(&fs->errors);
-	scratch_init(&fs->scratch);
-	savings_init(&fs->savings);
-	views_init(&fs->views);
+	fs->scratch = scratch_new();
+	fs->savings = savings_new();
+	fs->views = views_new();
 	mutex_init(&fs->handles_lock);
 	fs->mountpoint = strdup(options->mountpoint);
 	fs->agents = options->agents ? strdup(options->agents) : NULL;
 	fs->fuse_options = options->fuse_options ? strdup(options->fuse_options) : NULL;
-	if (!fs->mountpoint || (options->agents && !fs->agents) ||
-	    (options->fuse_options && !fs->fuse_options))
+	if (!fs->scratch || !fs->savings || !fs->views || !fs->mountpoint ||
+	    (options->agents && !fs->agents) || (options->fuse_options && !fs->fuse_options))
 		r = err_nomem(err);
 	else
 		r = start(fs, options, err);
@@ -159,13 +164,13 @@ int fs_new(const struct fs_options *options, struct fs **out, struct err *err)
 
 int fs_serve(struct fs *fs, struct err *err)
 {
-	int r = notify_start(fs, err);
+	int r = notify_start(&fs->notify, &fs->inodes, &ops_kernel, fs, err);
 
 	if (r == 0)
 		r = park_start(&fs->park, err);
 	if (r < 0)
 		return r;
-	store_watch(fs->store, notify_change, fs);
+	store_watch(fs->store, changes_notify, fs);
 	memory_work(fs->store);
 	r = runner_recover(fs->runner, err);
 	return r < 0 ? r : ops_serve(fs, err);
@@ -193,14 +198,14 @@ void fs_free(struct fs *fs)
 	if (fs->runner)
 		runner_stop(fs->runner);
 	handle_close_all(fs);
-	notify_stop(fs);
+	notify_stop(&fs->notify);
 	ops_unmount(fs);
 	runner_free(fs->runner);
 	inodes_release(&fs->inodes);
 	errors_release(&fs->errors);
-	scratch_release(&fs->scratch);
-	savings_release(&fs->savings);
-	views_release(&fs->views);
+	scratch_free(fs->scratch);
+	savings_free(fs->savings);
+	views_free(fs->views);
 	mutex_release(&fs->handles_lock);
 	free(fs->mountpoint);
 	free(fs->agents);

@@ -11,9 +11,7 @@ struct fs;
 struct owners;
 struct sandbox;
 
-#define FS_THREADS_MIN   4 /* or two a core */
-#define FS_PARKED_MAX    10000
-#define FS_INPUT_WAIT_MS 100 /* how long an open waits for a message that is being closed */
+#define FS_THREADS_MIN 4 /* or two a core */
 
 struct fs_options {
 	struct store *store;

@@ -9,6 +9,7 @@
 #include "store/artifact/mime.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
 #define USER_PREFIX "user:"
 

@@ -10,10 +10,12 @@
 #include "fs/tree/ids.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#define STAMPS_MAX 1024
+#define STAMPS_MAX    1024
+#define SCRATCH_HOLDS 32
 
 struct scratch_file {
 	struct scratch_file *next;
@@ -21,14 +23,29 @@ struct scratch_file {
 	struct draft *draft;
 };
 
-void scratch_init(struct scratch_table *t)
+struct scratch_table {
+	struct mutex lock;
+	struct scratch_file *first GUARDED_BY(lock);
+	struct scratch_stamp {
+		uint64_t dir;
+		uint64_t stamp;
+	} * stamps GUARDED_BY(lock); /* when the list of a directory changed */
+	size_t stamp_count GUARDED_BY(lock);
+	atomic_size_t count; /* files; read without the lock as a hint */
+	struct mutex hold[SCRATCH_HOLDS];
+};
+
+struct scratch_table *scratch_new(void)
 {
+	struct scratch_table *t = calloc(1, sizeof *t);
 	size_t i;
 
-	*t = (struct scratch_table){ 0 };
+	if (!t)
+		return NULL;
 	mutex_init(&t->lock);
 	for (i = 0; i < SCRATCH_HOLDS; i++)
 		mutex_init(&t->hold[i]);
+	return t;
 }
 
 static void free_file(struct scratch_file *f)
@@ -37,10 +54,12 @@ static void free_file(struct scratch_file *f)
 	free(f);
 }
 
-void scratch_release(struct scratch_table *t) NO_THREAD_ANALYSIS /* nobody else is left */
+void scratch_free(struct scratch_table *t) NO_THREAD_ANALYSIS /* nobody else is left */
 {
 	size_t i;
 
+	if (!t)
+		return;
 	while (t->first) {
 		struct scratch_file *f = t->first;
 
@@ -51,6 +70,7 @@ void scratch_release(struct scratch_table *t) NO_THREAD_ANALYSIS /* nobody else 
 	mutex_release(&t->lock);
 	for (i = 0; i < SCRATCH_HOLDS; i++)
 		mutex_release(&t->hold[i]);
+	free(t);
 }
 
 static void stamp_locked(struct scratch_table *t, uint64_t dir) REQUIRES(t->lock)
@@ -76,10 +96,10 @@ static void tell_list(struct fs *fs, const struct scratch_info *info)
 	uint64_t scope = ref_number(info->scope);
 
 	if (info->dir == (SCRATCH_OF_STATE | scope))
-		notify_attributes(fs, node_ino(scope, ID_STATE_DIR));
+		notify_attributes(&fs->notify, node_ino(scope, ID_STATE_DIR));
 	else
-		notify_attributes(
-			fs, node_ino(info->dir, info->dir == scope ? ID_ARTIFACTS : ID_OBJECT));
+		notify_attributes(&fs->notify, node_ino(info->dir, info->dir == scope ? ID_ARTIFACTS
+										      : ID_OBJECT));
 }
 
 static struct scratch_file **slot_locked(struct scratch_table *t, uint64_t dir, const char *name)
@@ -136,7 +156,7 @@ static uint64_t size_of(struct draft *draft)
 int scratch_add(struct fs *fs, const struct scratch_info *info, struct draft *draft,
 		struct err *err)
 {
-	struct scratch_table *t = &fs->scratch;
+	struct scratch_table *t = fs->scratch;
 	struct scratch_file *f = calloc(1, sizeof *f);
 	int r = 0;
 
@@ -189,7 +209,7 @@ static bool copy_out(const struct scratch_file *f, struct scratch_info *out, str
 
 bool scratch_find(struct fs *fs, uint64_t dir, const char *name, struct scratch_info *out)
 {
-	struct scratch_table *t = &fs->scratch;
+	struct scratch_table *t = fs->scratch;
 	struct draft *draft = NULL;
 	bool found;
 
@@ -206,7 +226,7 @@ bool scratch_find(struct fs *fs, uint64_t dir, const char *name, struct scratch_
 
 bool scratch_get(struct fs *fs, uint64_t number, struct scratch_info *out, struct draft **draft)
 {
-	struct scratch_table *t = &fs->scratch;
+	struct scratch_table *t = fs->scratch;
 	struct draft *d = NULL;
 	bool found;
 
@@ -242,7 +262,7 @@ static bool passes(const struct filter *want, const struct scratch_info *info)
 static bool next_of(struct fs *fs, const struct filter *want, uint64_t after,
 		    struct scratch_info *out)
 {
-	struct scratch_table *t = &fs->scratch;
+	struct scratch_table *t = fs->scratch;
 	struct scratch_file *f;
 	struct draft *draft = NULL;
 	bool found;
@@ -263,7 +283,7 @@ static int list(struct fs *fs, const struct filter *want, uint64_t after, scratc
 	struct scratch_info info;
 	int r = 0;
 
-	if (!atomic_load(&fs->scratch.count))
+	if (!atomic_load(&fs->scratch->count))
 		return 0;
 	while (r == 0 && next_of(fs, want, after, &info)) {
 		r = fn(arg, &info);
@@ -312,17 +332,17 @@ int scratch_put_text(struct fs *fs, uint64_t number, struct span text, struct er
 
 void scratch_hold(struct fs *fs, uint64_t number) NO_THREAD_ANALYSIS
 {
-	mutex_lock(&fs->scratch.hold[number % SCRATCH_HOLDS]);
+	mutex_lock(&fs->scratch->hold[number % SCRATCH_HOLDS]);
 }
 
 void scratch_let(struct fs *fs, uint64_t number) NO_THREAD_ANALYSIS
 {
-	mutex_unlock(&fs->scratch.hold[number % SCRATCH_HOLDS]);
+	mutex_unlock(&fs->scratch->hold[number % SCRATCH_HOLDS]);
 }
 
 bool scratch_remove(struct fs *fs, uint64_t number)
 {
-	struct scratch_table *t = &fs->scratch;
+	struct scratch_table *t = fs->scratch;
 	struct scratch_file *f;
 
 	if (!atomic_load(&t->count))
@@ -341,12 +361,12 @@ void scratch_unlink(struct fs *fs, uint64_t number)
 {
 	inode_removed(&fs->inodes, node_ino(number, ID_OBJECT));
 	(void)scratch_remove(fs, number);
-	notify_attributes(fs, node_ino(number, ID_OBJECT));
+	notify_attributes(&fs->notify, node_ino(number, ID_OBJECT));
 }
 
 void scratch_set_full_name(struct fs *fs, uint64_t number, const char *full_name)
 {
-	struct scratch_table *t = &fs->scratch;
+	struct scratch_table *t = fs->scratch;
 	struct scratch_file *f;
 
 	mutex_lock(&t->lock);
@@ -360,7 +380,7 @@ void scratch_set_full_name(struct fs *fs, uint64_t number, const char *full_name
 
 bool scratch_set_attr(struct fs *fs, uint64_t number, const struct artifact_attr *attr)
 {
-	struct scratch_table *t = &fs->scratch;
+	struct scratch_table *t = fs->scratch;
 	struct scratch_file *f;
 
 	if (!atomic_load(&t->count))
@@ -377,7 +397,7 @@ bool scratch_set_attr(struct fs *fs, uint64_t number, const struct artifact_attr
 
 void scratch_touch(struct fs *fs, uint64_t number)
 {
-	struct scratch_table *t = &fs->scratch;
+	struct scratch_table *t = fs->scratch;
 	struct scratch_file *f;
 
 	if (!atomic_load(&t->count))
@@ -393,7 +413,7 @@ void scratch_touch(struct fs *fs, uint64_t number)
 
 void scratch_move(struct fs *fs, uint64_t number, uint64_t dir, const char *name)
 {
-	struct scratch_table *t = &fs->scratch;
+	struct scratch_table *t = fs->scratch;
 	struct scratch_info old = { 0 };
 	struct scratch_file *f;
 	struct scratch_file *replaced;
@@ -423,7 +443,7 @@ void scratch_move(struct fs *fs, uint64_t number, uint64_t dir, const char *name
 
 uint64_t scratch_dir_stamp(struct fs *fs, uint64_t dir)
 {
-	struct scratch_table *t = &fs->scratch;
+	struct scratch_table *t = fs->scratch;
 	uint64_t stamp = 0;
 	size_t i;
 
@@ -436,7 +456,7 @@ uint64_t scratch_dir_stamp(struct fs *fs, uint64_t dir)
 
 void scratch_dir_touch(struct fs *fs, uint64_t dir)
 {
-	struct scratch_table *t = &fs->scratch;
+	struct scratch_table *t = fs->scratch;
 
 	mutex_lock(&t->lock);
 	stamp_locked(t, dir);
@@ -445,7 +465,7 @@ void scratch_dir_touch(struct fs *fs, uint64_t dir)
 
 void scratch_dir_settle(struct fs *fs, uint64_t dir)
 {
-	struct scratch_table *t = &fs->scratch;
+	struct scratch_table *t = fs->scratch;
 	size_t i;
 
 	mutex_lock(&t->lock);
@@ -459,12 +479,12 @@ bool scratch_any(struct fs *fs, uint64_t dir)
 	struct filter want = { .dir = dir };
 	struct scratch_info info;
 
-	return atomic_load(&fs->scratch.count) && next_of(fs, &want, 0, &info);
+	return atomic_load(&fs->scratch->count) && next_of(fs, &want, 0, &info);
 }
 
 void scratch_forget(struct fs *fs, struct ref scope)
 {
-	struct scratch_table *t = &fs->scratch;
+	struct scratch_table *t = fs->scratch;
 	struct scratch_file **at;
 	struct scratch_file *gone = NULL;
 
@@ -487,7 +507,7 @@ void scratch_forget(struct fs *fs, struct ref scope)
 
 		gone = f->next;
 		inode_removed(&fs->inodes, node_ino(f->info.number, ID_OBJECT));
-		notify_attributes(fs, node_ino(f->info.number, ID_OBJECT));
+		notify_attributes(&fs->notify, node_ino(f->info.number, ID_OBJECT));
 		free_file(f);
 	}
 }

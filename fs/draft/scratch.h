@@ -9,31 +9,15 @@
 #ifndef FS_DRAFT_SCRATCH_H
 #define FS_DRAFT_SCRATCH_H
 
-#include "base/mutex.h"
 #include "fs/tree/node.h"
 
-#include <stdatomic.h>
-
-#define SCRATCH_MAX   10000 /* files */
-#define SCRATCH_HOLDS 32
+#define SCRATCH_MAX 10000 /* files */
 
 /* state/ has the number of its scope with this in it; artifacts/ has that number itself. */
 #define SCRATCH_OF_STATE (1ull << 53)
 
 struct draft;
-struct scratch_file;
-
-struct scratch_table {
-	struct mutex lock;
-	struct scratch_file *first GUARDED_BY(lock);
-	struct scratch_stamp {
-		uint64_t dir;
-		uint64_t stamp;
-	} * stamps GUARDED_BY(lock); /* when the list of a directory changed */
-	size_t stamp_count GUARDED_BY(lock);
-	atomic_size_t count; /* files; read without the lock as a hint */
-	struct mutex hold[SCRATCH_HOLDS];
-};
+struct scratch_table;
 
 struct scratch_info {
 	uint64_t number;
@@ -49,8 +33,9 @@ struct scratch_info {
 	uint64_t size;
 };
 
-void scratch_init(struct scratch_table *t);
-void scratch_release(struct scratch_table *t);
+/* The table of a mount. NULL: out of memory. */
+struct scratch_table *scratch_new(void);
+void scratch_free(struct scratch_table *t); /* NULL is fine */
 
 /*
  * Add a file: info without its times and size. draft: its bytes; a reference is taken.

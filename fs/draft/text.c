@@ -31,12 +31,14 @@ static void measure(struct text_draft *d)
 	atomic_store(&d->length, own ? d->text.len : NO_LENGTH);
 }
 
-int text_open(struct handle *h, const struct text_rules *rules, struct err *err)
+static int text_open(struct handle *h, struct err *err)
 {
+	const struct text_rules *rules = h->at.type->text;
 	struct text_draft *d;
+	int r = rules->open ? rules->open(h, err) : 0;
 
-	if (!handle_writes(h))
-		return 0;
+	if (r < 0 || !handle_writes(h))
+		return r;
 	d = calloc(1, sizeof *d);
 	if (!d)
 		return err_nomem(err);
@@ -112,7 +114,7 @@ static int put_bytes(struct text_draft *d, uint64_t offset, struct span data, st
 	return 0;
 }
 
-ssize_t text_write(struct handle *h, uint64_t offset, struct span data, struct err *err)
+static ssize_t text_write(struct handle *h, uint64_t offset, struct span data, struct err *err)
 {
 	struct text_draft *d = h->state;
 	int r;
@@ -152,7 +154,7 @@ static int resize(struct handle *h, struct text_draft *d, uint64_t size, struct 
 	return r;
 }
 
-int text_truncate(struct handle *h, uint64_t size, struct err *err)
+static int text_truncate(struct handle *h, uint64_t size, struct err *err)
 {
 	struct text_draft *d = h->state;
 	int r = 0;
@@ -187,7 +189,7 @@ static int set_locked(struct handle *h, struct text_draft *d, struct err *err)
 }
 
 /* A complete text is set; an incomplete one is an error and stays. */
-int text_flush(struct handle *h, struct err *err)
+static int text_flush(struct handle *h, struct err *err)
 {
 	struct text_draft *d = h->state;
 	int r = 0;
@@ -221,7 +223,7 @@ static void set_at_last(struct handle *h, struct text_draft *d, struct err *err)
 		err->code = r;
 }
 
-void text_release(struct handle *h, struct err *err)
+static void text_release(struct handle *h, struct err *err)
 {
 	struct text_draft *d = h->state;
 
@@ -251,62 +253,31 @@ int text_read(struct handle *h, uint64_t offset, size_t size, struct buf *out, s
 	return own ? buf_check(out, err) : handle_read_shown(h, offset, size, out, err);
 }
 
-bool text_draft_size(struct handle *h, uint64_t *size)
+static bool text_draft_size(struct handle *h, uint64_t *size)
 {
 	struct text_draft *d = h->state;
 	uint64_t length = d ? atomic_load(&d->length) : NO_LENGTH;
 
-	if (length == NO_LENGTH)
+	if (length == NO_LENGTH || !d->rules->is_bytes)
 		return false;
 	*size = length;
 	return true;
 }
 
-static void note_removed(struct handle *h, void *arg)
+static void text_removed(struct handle *h)
 {
 	struct text_draft *d = h->state;
 
-	(void)arg;
 	if (d)
 		atomic_store(&d->removed, true);
 }
 
-void text_removed(struct fs *fs, uint64_t ino)
-{
-	handle_each(fs, ino, note_removed, NULL);
-}
-
-struct making {
-	uint64_t dir;
-	const char *name;
-	uint64_t ino; /* 0: not found */
+const struct file_ops text_ops = {
+	.open = text_open,
+	.write = text_write,
+	.truncate = text_truncate,
+	.draft_size = text_draft_size,
+	.flush = text_flush,
+	.release = text_release,
+	.removed = text_removed,
 };
-
-static void look_for_made(struct handle *h, void *arg)
-{
-	struct making *m = arg;
-	const struct spot *spot = inode_spot(h->inode);
-
-	if (h->created && h->ops && h->ops->release == text_release && spot->parent == m->dir &&
-	    !strcmp(spot->file_name, m->name) && !atomic_load(&h->inode->gone))
-		m->ino = h->inode->ino;
-}
-
-uint64_t text_find_made(struct fs *fs, uint64_t dir, const char *name)
-{
-	struct making m = { .dir = dir, .name = name };
-
-	handle_each(fs, HANDLES_ALL, look_for_made, &m);
-	return m.ino;
-}
-
-bool text_remove_made(struct fs *fs, uint64_t dir, const char *name)
-{
-	uint64_t ino = text_find_made(fs, dir, name);
-
-	if (!ino)
-		return false;
-	text_removed(fs, ino);
-	inode_removed(&fs->inodes, ino);
-	return true;
-}

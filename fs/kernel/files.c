@@ -42,7 +42,7 @@ static int set_size(struct inode *inode, uint64_t size, struct fuse_file_info *f
 	if (!ops || !ops->truncate)
 		return err_set(err, -EPERM, "this file cannot be truncated");
 	if (fi)
-		return ops->truncate(handle_of(fi), size, err);
+		return ops->truncate(request_handle(fi), size, err);
 	return truncate_alone(inode, size, caller, err);
 }
 
@@ -87,7 +87,7 @@ static int set_attributes(struct inode *inode, const struct stat *attr, int set,
 void op_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *attr, int set,
 		struct fuse_file_info *fi)
 {
-	struct inode *inode = inode_of(req, ino);
+	struct inode *inode = request_inode(req, ino);
 	struct err err = { 0 };
 	int r = 0;
 
@@ -96,31 +96,31 @@ void op_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *attr, int set,
 	if ((set & FUSE_SET_ATTR_SIZE) && !fi && has_size(inode, (uint64_t)attr->st_size))
 		set |= FUSE_SET_ATTR_MTIME | FUSE_SET_ATTR_MTIME_NOW;
 	if (set & FUSE_SET_ATTR_SIZE)
-		r = set_size(inode, (uint64_t)attr->st_size, fi, caller_of(req), &err);
+		r = set_size(inode, (uint64_t)attr->st_size, fi, request_caller(req), &err);
 	if (r == 0)
 		r = set_attributes(inode, attr, set, &err);
 	if (r < 0)
-		refuse(req, inode, NULL, r, &err);
+		request_refuse(req, inode, NULL, r, &err);
 	else
-		reply_attr(req, inode);
+		request_reply_attr(req, inode);
 }
 
 static bool answer_getattr(struct waiting *w, enum park_reason reason)
 {
-	if (must_go_on_waiting(w, reason))
+	if (request_must_wait(w, reason))
 		return false;
-	leave_park(w);
+	request_leave_park(w);
 	if (reason == PARK_INTERRUPTED)
 		(void)fuse_reply_err(w->req, EINTR);
 	else
-		reply_attr(w->req, w->inode);
+		request_reply_attr(w->req, w->inode);
 	return true;
 }
 
 void op_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
-	struct fs *fs = fs_of(req);
-	struct inode *inode = inode_of(req, ino);
+	struct fs *fs = request_fs(req);
+	struct inode *inode = request_inode(req, ino);
 	uint64_t deadline;
 
 	(void)fi;
@@ -133,10 +133,10 @@ void op_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 			.req = req, .fs = fs, .inode = inode, .answer = answer_getattr
 		};
 
-		park_request(&w, deadline);
+		request_park(&w, deadline);
 		return;
 	}
-	reply_attr(req, inode);
+	request_reply_attr(req, inode);
 }
 
 /* How the kernel shall treat the open file. */
@@ -153,13 +153,13 @@ static void set_file_flags(struct handle *h, struct fuse_file_info *fi)
 		 * What is stored may differ from what was written, and others do not see it yet.
 		 * But what may be mapped has to be, also by kernels that map pages only.
 		 */
-		fi->direct_io = ops_maps_direct || !h->ops->draft_size ||
+		fi->direct_io = request_maps_direct || !h->ops->draft_size ||
 				(h->flags & O_ACCMODE) != O_RDWR;
 	} else {
 		/* The kernel's pages may be those of a draft that is mapped. */
 		bool shared = (flags & (NODE_DIRECT | NODE_FRESH)) ||
 			      atomic_load(&h->inode->writers) ||
-			      (ops_maps_direct && tree_is_moving(&h->at));
+			      (request_maps_direct && tree_is_moving(&h->at));
 
 		fi->direct_io = shared;
 		fi->keep_cache = !shared && !(flags & NODE_VOLATILE);
@@ -177,7 +177,7 @@ static int open_handle(fuse_req_t req, struct inode *inode, int flags, struct ha
 
 	if (atomic_load(&inode->gone))
 		return -ESTALE;
-	h = handle_new(inode, flags, caller_of(req));
+	h = handle_new(inode, flags, request_caller(req));
 	if (!h)
 		return err_nomem(err);
 	h->ops = type->file;
@@ -206,7 +206,7 @@ static void open_now(fuse_req_t req, struct inode *inode, struct fuse_file_info 
 	if (r == -ESTALE) {
 		(void)fuse_reply_err(req, ESTALE); /* the kernel walks the path again */
 	} else if (r < 0) {
-		refuse(req, inode, NULL, r, &err);
+		request_refuse(req, inode, NULL, r, &err);
 	} else {
 		/* With O_TRUNC the kernel itself drops size and times when it gets this reply. */
 		bool dropped = (fi->flags & O_TRUNC) && atomic_exchange(&inode->asked, false);
@@ -222,9 +222,9 @@ static void open_now(fuse_req_t req, struct inode *inode, struct fuse_file_info 
 
 static bool answer_open(struct waiting *w, enum park_reason reason)
 {
-	if (must_go_on_waiting(w, reason))
+	if (request_must_wait(w, reason))
 		return false;
-	leave_park(w);
+	request_leave_park(w);
 	if (reason == PARK_INTERRUPTED)
 		(void)fuse_reply_err(w->req, EINTR);
 	else
@@ -234,20 +234,20 @@ static bool answer_open(struct waiting *w, enum park_reason reason)
 
 void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
-	struct fs *fs = fs_of(req);
-	struct inode *inode = inode_of(req, ino);
+	struct fs *fs = request_fs(req);
+	struct inode *inode = request_inode(req, ino);
 	uint64_t deadline;
 
 	atomic_fetch_add(&fs->requests[REQUEST_OTHER], 1);
 	if (!inode)
 		return;
-	deadline = wait_until(inode);
+	deadline = request_wait_until(inode);
 	if (deadline) {
 		struct waiting w = {
 			.req = req, .fs = fs, .inode = inode, .fi = *fi, .answer = answer_open
 		};
 
-		park_request(&w, deadline);
+		request_park(&w, deadline);
 		return;
 	}
 	open_now(req, inode, fi);
@@ -256,14 +256,14 @@ void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 void op_create(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode,
 	       struct fuse_file_info *fi)
 {
-	struct fs *fs = fs_of(req);
-	struct inode *dir = inode_of(req, parent);
+	struct fs *fs = request_fs(req);
+	struct inode *dir = request_inode(req, parent);
 	CLEANUP(buf_release) struct buf text = { 0 };
 	struct fuse_entry_param e;
 	struct place child = { 0 };
 	struct handle *h = NULL;
 	struct inode *inode;
-	struct node_new by = new_by(req, mode);
+	struct node_new by = request_maker(req, mode);
 	struct err err = { 0 };
 	int r;
 
@@ -276,16 +276,16 @@ void op_create(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode,
 				name);
 		else
 			err_set(&err, -EPERM, "files cannot be made here");
-		refuse(req, dir, name, -EPERM, &err);
+		request_refuse(req, dir, name, -EPERM, &err);
 		return;
 	}
 	child = *inode_place(dir);
 	child.inode = NULL;
 	r = inode_place(dir)->type->create(inode_place(dir), name, &by, &child, &text, &err);
 	if (r == 0 && ref_number(child.ref) != ref_number(inode_place(dir)->ref))
-		r = owners_may_write(fs, child.ref, caller_of(req), &err); /* such as user:x */
+		r = owners_may_write(fs, child.ref, request_caller(req), &err); /* such as user:x */
 	if (r < 0) {
-		refuse(req, dir, name, r, &err);
+		request_refuse(req, dir, name, r, &err);
 		return;
 	}
 	inode = inode_enter(&fs->inodes, &child, parent, name);
@@ -295,8 +295,8 @@ void op_create(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode,
 	}
 	atomic_fetch_add(&inode->pending, 1);
 	e = (struct fuse_entry_param){ .ino = inode->ino,
-				       .attr_timeout = attr_timeout(inode_place(inode)),
-				       .entry_timeout = name_timeout(inode_place(inode)) };
+				       .attr_timeout = request_attr_timeout(inode_place(inode)),
+				       .entry_timeout = request_name_timeout(inode_place(inode)) };
 	r = open_handle(req, inode, fi->flags, &h, &err);
 	if (r == 0) {
 		h->created = true;
@@ -308,7 +308,7 @@ void op_create(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode,
 	}
 	if (r < 0) {
 		atomic_fetch_sub(&inode->pending, 1);
-		refuse(req, dir, name, r, &err);
+		request_refuse(req, dir, name, r, &err);
 		if (h)
 			handle_close(h, &err);
 		inode_forget(&fs->inodes, inode->ino, 1);
@@ -332,7 +332,7 @@ static bool follow_once(struct waiting *w, bool may_wait)
 
 	if (r == -EAGAIN && may_wait)
 		return false;
-	leave_park(w);
+	request_leave_park(w);
 	if (r < 0) { /* the daemon ends, and what was waited for is still to come */
 		(void)fuse_reply_err(w->req, r == -EAGAIN ? ESHUTDOWN : -r);
 		return true;
@@ -346,7 +346,7 @@ static bool answer_follow(struct waiting *w, enum park_reason reason)
 {
 	if (reason != PARK_INTERRUPTED)
 		return follow_once(w, reason == PARK_MOVED);
-	leave_park(w);
+	request_leave_park(w);
 	(void)fuse_reply_err(w->req, EINTR);
 	return true;
 }
@@ -354,7 +354,7 @@ static bool answer_follow(struct waiting *w, enum park_reason reason)
 static void read_stream(fuse_req_t req, struct handle *h, uint64_t offset, size_t size, int flags)
 {
 	struct waiting w = { .req = req,
-			     .fs = fs_of(req),
+			     .fs = request_fs(req),
 			     .inode = h->inode,
 			     .handle = h,
 			     .offset = offset,
@@ -366,18 +366,18 @@ static void read_stream(fuse_req_t req, struct handle *h, uint64_t offset, size_
 	if (flags & O_NONBLOCK)
 		(void)fuse_reply_err(req, EAGAIN);
 	else
-		park_request(&w, 0);
+		request_park(&w, 0);
 }
 
 void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset, struct fuse_file_info *fi)
 {
-	struct handle *h = handle_of(fi);
+	struct handle *h = request_handle(fi);
 	CLEANUP(buf_release) struct buf out = { 0 };
 	struct err err = { 0 };
 	int r;
 
 	(void)ino;
-	atomic_fetch_add(&fs_of(req)->requests[REQUEST_READ], 1);
+	atomic_fetch_add(&request_fs(req)->requests[REQUEST_READ], 1);
 	if (h->ops && h->ops->follow) {
 		read_stream(req, h, (uint64_t)offset, size, fi->flags);
 		return;
@@ -426,18 +426,18 @@ static void reply_written(fuse_req_t req, size_t size)
 		return;
 	}
 	*w = (struct written){ req, size };
-	notify_fence(fs_of(req), write_through, w);
+	notify_fence(&request_fs(req)->notify, write_through, w);
 }
 
 void op_write(fuse_req_t req, fuse_ino_t ino, const char *data, size_t size, off_t offset,
 	      struct fuse_file_info *fi)
 {
-	struct handle *h = handle_of(fi);
+	struct handle *h = request_handle(fi);
 	struct err err = { 0 };
 	ssize_t n;
 
 	(void)ino;
-	atomic_fetch_add(&fs_of(req)->requests[REQUEST_WRITE], 1);
+	atomic_fetch_add(&request_fs(req)->requests[REQUEST_WRITE], 1);
 	/* Pages of a mapping are written where they are. */
 	if ((fi->flags & O_APPEND) && !fi->writepage)
 		n = h->ops->write(h, NODE_APPEND, (struct span){ data, size }, &err);
@@ -449,7 +449,7 @@ void op_write(fuse_req_t req, fuse_ino_t ino, const char *data, size_t size, off
 		n = r < 0 ? r : n;
 	}
 	if (n < 0)
-		refuse(req, h->inode, NULL, (int)n, &err);
+		request_refuse(req, h->inode, NULL, (int)n, &err);
 	else if (h->ops->makes_names)
 		reply_written(req, (size_t)n);
 	else
@@ -463,28 +463,28 @@ static void flush_through(void *arg)
 
 void op_flush(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
-	struct handle *h = handle_of(fi);
+	struct handle *h = request_handle(fi);
 	struct err err = { 0 };
 	int r = h->ops && h->ops->flush ? h->ops->flush(h, &err) : 0;
 
 	if (r == 0 && handle_writes(h) && (h->flags & O_DSYNC))
 		r = store_sync(h->at.fs->store, &err);
 	(void)ino;
-	atomic_fetch_add(&fs_of(req)->requests[REQUEST_OTHER], 1);
+	atomic_fetch_add(&request_fs(req)->requests[REQUEST_OTHER], 1);
 	/* What was made in a session for its user or app is to be seen as a link from here on. */
 	if (r == 0 && h->created && h->via.session)
-		notify_name(fs_of(req), inode_spot(h->inode)->parent,
+		notify_name(&request_fs(req)->notify, inode_spot(h->inode)->parent,
 			    inode_spot(h->inode)->file_name);
 	if (r < 0)
-		refuse(req, h->inode, NULL, r, &err);
+		request_refuse(req, h->inode, NULL, r, &err);
 	else /* names that the flush made are everywhere when close(2) returns */
-		notify_fence(fs_of(req), flush_through, req);
+		notify_fence(&request_fs(req)->notify, flush_through, req);
 }
 
 void op_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
-	struct fs *fs = fs_of(req);
-	struct handle *h = handle_of(fi);
+	struct fs *fs = request_fs(req);
+	struct handle *h = request_handle(fi);
 	struct inode *inode = h->inode;
 	struct err err = { 0 };
 	bool created = h->created;
@@ -496,14 +496,15 @@ void op_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 	if (h->ops && h->ops->release)
 		h->ops->release(h, &err);
 	if (err.code)
-		tell_error(fs, inode, NULL, &err);
+		request_report(fs, inode, NULL, &err);
 	if (created) {
 		struct stat st;
 
 		atomic_fetch_sub(&inode->pending, 1);
 		/* Nothing came of it, or it is to be seen as a link from here on. */
 		if (h->via.session || tree_stat(inode_place(inode), NULL, &st, &err) < 0)
-			notify_name(fs, inode_spot(inode)->parent, inode_spot(inode)->file_name);
+			notify_name(&fs->notify, inode_spot(inode)->parent,
+				    inode_spot(inode)->file_name);
 	}
 	handle_free(h);
 	(void)fuse_reply_err(req, 0);
@@ -511,14 +512,14 @@ void op_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 
 void op_fsync(fuse_req_t req, fuse_ino_t ino, int datasync, struct fuse_file_info *fi)
 {
-	struct handle *h = handle_of(fi);
+	struct handle *h = request_handle(fi);
 	struct err err = { 0 };
 	int r = sync_handle(h, &err);
 
 	(void)ino;
 	(void)datasync;
 	if (r < 0)
-		refuse(req, h->inode, NULL, r, &err);
+		request_refuse(req, h->inode, NULL, r, &err);
 	else
 		(void)fuse_reply_err(req, 0);
 }
@@ -526,7 +527,7 @@ void op_fsync(fuse_req_t req, fuse_ino_t ino, int datasync, struct fuse_file_inf
 void op_fallocate(fuse_req_t req, fuse_ino_t ino, int mode, off_t offset, off_t length,
 		  struct fuse_file_info *fi)
 {
-	struct handle *h = handle_of(fi);
+	struct handle *h = request_handle(fi);
 	struct err err = { 0 };
 	int r = -EOPNOTSUPP;
 
@@ -534,14 +535,14 @@ void op_fallocate(fuse_req_t req, fuse_ino_t ino, int mode, off_t offset, off_t 
 	if (h->ops && h->ops->allocate)
 		r = h->ops->allocate(h, mode, (uint64_t)offset, (uint64_t)length, &err);
 	if (r < 0)
-		refuse(req, h->inode, NULL, r, &err);
+		request_refuse(req, h->inode, NULL, r, &err);
 	else
 		(void)fuse_reply_err(req, 0);
 }
 
 void op_lseek(fuse_req_t req, fuse_ino_t ino, off_t offset, int whence, struct fuse_file_info *fi)
 {
-	struct handle *h = handle_of(fi);
+	struct handle *h = request_handle(fi);
 	uint64_t found = (uint64_t)offset;
 	struct stat st;
 	struct err err = { 0 };
@@ -567,8 +568,8 @@ void op_copy_file_range(fuse_req_t req, fuse_ino_t ino, off_t offset, struct fus
 			fuse_ino_t to_ino, off_t to_offset, struct fuse_file_info *to_fi,
 			size_t len, int flags)
 {
-	struct handle *from = handle_of(fi);
-	struct handle *to = handle_of(to_fi);
+	struct handle *from = request_handle(fi);
+	struct handle *to = request_handle(to_fi);
 	struct err err = { 0 };
 	ssize_t n = -EOPNOTSUPP; /* the kernel reads and writes then */
 
@@ -578,7 +579,7 @@ void op_copy_file_range(fuse_req_t req, fuse_ino_t ino, off_t offset, struct fus
 	if (from->ops && to->ops && from->ops->copy && from->ops->copy == to->ops->copy)
 		n = to->ops->copy(from, (uint64_t)offset, to, (uint64_t)to_offset, len, &err);
 	if (n < 0)
-		refuse(req, to->inode, NULL, (int)n, &err);
+		request_refuse(req, to->inode, NULL, (int)n, &err);
 	else
 		(void)fuse_reply_write(req, (size_t)n);
 }
@@ -630,12 +631,12 @@ static bool has_to_wait(struct handle *h)
 
 void op_poll(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi, struct fuse_pollhandle *ph)
 {
-	struct handle *h = handle_of(fi);
+	struct handle *h = request_handle(fi);
 	bool waits = has_to_wait(h);
 
 	(void)ino;
 	if (waits && ph) {
-		add_poller(fs_of(req), h, ph);
+		add_poller(request_fs(req), h, ph);
 		ph = NULL;
 		waits = has_to_wait(h); /* once more, so that no change falls between */
 	}

@@ -1,7 +1,6 @@
 /*
  * Operations on names: finding, listing, making, removing and renaming them.
  */
-#include "fs/draft/text.h"
 #include "fs/kernel/request.h"
 #include "fs/tree/closing.h"
 #include "fs/tree/tree.h"
@@ -19,7 +18,7 @@ static void reply_missing(fuse_req_t req, const struct place *dir, const struct 
 	struct fuse_entry_param e = { .ino = 0, .entry_timeout = FOR_EVER };
 
 	if (tree_is_hidden(dir, name) || (child->type && tree_is_fleeting(child)) ||
-	    (dir->type->flags & (NODE_SHOWS_STATE | NODE_LATE | NODE_FRESH)))
+	    (dir->type->flags & (NODE_SHOWS_ABOVE | NODE_LATE | NODE_FRESH)))
 		(void)fuse_reply_err(req, ENOENT);
 	else
 		(void)fuse_reply_entry(req, &e);
@@ -27,8 +26,8 @@ static void reply_missing(fuse_req_t req, const struct place *dir, const struct 
 
 void op_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
 {
-	struct fs *fs = fs_of(req);
-	struct inode *dir = inode_of(req, parent);
+	struct fs *fs = request_fs(req);
+	struct inode *dir = request_inode(req, parent);
 	CLEANUP(buf_release) struct buf text = { 0 };
 	struct fuse_entry_param e;
 	struct place child = { 0 };
@@ -40,22 +39,22 @@ void op_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
 		return;
 	r = tree_find(inode_place(dir), name, &child, &text, &err);
 	if (r == 0)
-		r = make_entry(fs, &child, parent, name, NULL, 0, &e, &err);
+		r = request_enter(&child, parent, name, NULL, &e, &err);
 	if (r == 0)
-		show_draft(req, inode_find(&fs->inodes, e.ino), &e.attr);
+		request_show_draft(req, inode_find(&fs->inodes, e.ino), &e.attr);
 	if (r == 0)
-		reply_entry(req, &e);
+		request_reply_entry(req, &e);
 	else if (r == -ENOENT)
 		reply_missing(req, inode_place(dir), &child, name);
 	else if (r == -ESTALE)
 		(void)fuse_reply_err(req, ENOENT);
 	else /* such as a name that cannot be one: nobody gets as far as making it */
-		refuse(req, dir, name, r, &err);
+		request_refuse(req, dir, name, r, &err);
 }
 
 void op_forget(fuse_req_t req, fuse_ino_t ino, uint64_t lookups)
 {
-	inode_forget(&fs_of(req)->inodes, ino, lookups);
+	inode_forget(&request_fs(req)->inodes, ino, lookups);
 	fuse_reply_none(req);
 }
 
@@ -64,7 +63,7 @@ void op_forget_multi(fuse_req_t req, size_t count, struct fuse_forget_data *forg
 	size_t i;
 
 	for (i = 0; i < count; i++)
-		inode_forget(&fs_of(req)->inodes, forgets[i].ino, forgets[i].nlookup);
+		inode_forget(&request_fs(req)->inodes, forgets[i].ino, forgets[i].nlookup);
 	fuse_reply_none(req);
 }
 
@@ -75,58 +74,61 @@ void op_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 	(void)fuse_reply_err(req, ENOSYS); /* the kernel never asks again, and caches listings */
 }
 
-struct lister {
+/* A listing that becomes the reply to READDIR or READDIRPLUS. */
+struct listing {
+	struct lister lister;
 	fuse_req_t req;
-	struct fs *fs;
 	uint64_t dir;
 	uint64_t since; /* inodes.changes before anything was read */
 	char *data;
 	size_t size;
 	size_t used;
-	bool plus;
 };
 
-int lister_emit(struct lister *l, const char *name, const struct place *child, uint64_t cookie,
-		const struct node_stat *st)
+static int emit_name(struct lister *lister, const char *name, const struct place *child,
+		     uint64_t cookie, const struct node_stat *st UNUSED)
 {
-	struct fuse_entry_param e = { 0 };
-	struct err err;
-	size_t n;
+	struct listing *l = CONTAINER_OF(lister, struct listing, lister);
+	struct stat attr = { .st_ino = inode_number(child), .st_mode = child->type->mode };
+	size_t n = fuse_add_direntry(l->req, l->data + l->used, l->size - l->used, name, &attr,
+				     (off_t)cookie);
 
-	if (l->plus) {
-		n = fuse_add_direntry_plus(l->req, NULL, 0, name, NULL, 0);
-		if (n > l->size - l->used)
-			return 1;
-		if (child->type->flags & NODE_LAZY) { /* without a number the kernel looks it up */
-			e.attr.st_ino = inode_number(child);
-			e.attr.st_mode = child->type->mode;
-		} else if (make_entry(l->fs, child, l->dir, name, st, l->since, &e, &err) < 0) {
-			return 0; /* it went away while it was listed */
-		}
-		l->used += fuse_add_direntry_plus(l->req, l->data + l->used, l->size - l->used,
-						  name, &e, (off_t)cookie);
-		return 0;
-	}
-	e.attr.st_ino = inode_number(child);
-	e.attr.st_mode = child->type->mode;
-	n = fuse_add_direntry(l->req, l->data + l->used, l->size - l->used, name, &e.attr,
-			      (off_t)cookie);
 	if (n > l->size - l->used)
 		return 1;
 	l->used += n;
 	return 0;
 }
 
+static int emit_entry(struct lister *lister, const char *name, const struct place *child,
+		      uint64_t cookie, const struct node_stat *st)
+{
+	struct listing *l = CONTAINER_OF(lister, struct listing, lister);
+	const struct known known = { st, l->since };
+	struct fuse_entry_param e = { 0 };
+	struct err err;
+
+	if (fuse_add_direntry_plus(l->req, NULL, 0, name, NULL, 0) > l->size - l->used)
+		return 1;
+	if (child->type->flags & NODE_LAZY) { /* without a number the kernel looks it up */
+		e.attr.st_ino = inode_number(child);
+		e.attr.st_mode = child->type->mode;
+	} else if (request_enter(child, l->dir, name, &known, &e, &err) < 0) {
+		return 0; /* the entry went away while the directory was listed */
+	}
+	l->used += fuse_add_direntry_plus(l->req, l->data + l->used, l->size - l->used, name, &e,
+					  (off_t)cookie);
+	return 0;
+}
+
 static void list_directory(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset, bool plus)
 {
-	struct fs *fs = fs_of(req);
-	struct inode *dir = inode_of(req, ino);
-	struct lister l = { .req = req,
-			    .fs = fs,
-			    .dir = ino,
-			    .size = size,
-			    .plus = plus,
-			    .since = atomic_load(&fs->inodes.changes) };
+	struct fs *fs = request_fs(req);
+	struct inode *dir = request_inode(req, ino);
+	struct listing l = { .lister.emit = plus ? emit_entry : emit_name,
+			     .req = req,
+			     .dir = ino,
+			     .size = size,
+			     .since = atomic_load(&fs->inodes.changes) };
 	struct err err = { 0 };
 	int r;
 
@@ -134,7 +136,7 @@ static void list_directory(fuse_req_t req, fuse_ino_t ino, size_t size, off_t of
 	if (!dir)
 		return;
 	l.data = malloc(size);
-	r = l.data ? tree_list(inode_place(dir), (uint64_t)offset, &l, &err) : -ENOMEM;
+	r = l.data ? tree_list(inode_place(dir), (uint64_t)offset, &l.lister, &err) : -ENOMEM;
 	if (r == -ENOENT && tree_is_unlinked(inode_place(dir)))
 		r = 0; /* a directory that was removed is empty */
 	/*
@@ -180,9 +182,9 @@ static void readlink_now(fuse_req_t req, const struct inode *inode)
 
 static bool answer_readlink(struct waiting *w, enum park_reason reason)
 {
-	if (must_go_on_waiting(w, reason))
+	if (request_must_wait(w, reason))
 		return false;
-	leave_park(w);
+	request_leave_park(w);
 	if (reason == PARK_INTERRUPTED)
 		(void)fuse_reply_err(w->req, EINTR);
 	else
@@ -192,7 +194,7 @@ static bool answer_readlink(struct waiting *w, enum park_reason reason)
 
 void op_readlink(fuse_req_t req, fuse_ino_t ino)
 {
-	struct inode *inode = inode_of(req, ino);
+	struct inode *inode = request_inode(req, ino);
 	uint64_t deadline;
 
 	if (!inode)
@@ -200,31 +202,31 @@ void op_readlink(fuse_req_t req, fuse_ino_t ino)
 	deadline = closing_deadline(inode_place(inode)->ref.session);
 	if (deadline) {
 		struct waiting w = {
-			.req = req, .fs = fs_of(req), .inode = inode, .answer = answer_readlink
+			.req = req, .fs = request_fs(req), .inode = inode, .answer = answer_readlink
 		};
 
-		park_request(&w, deadline);
+		request_park(&w, deadline);
 		return;
 	}
 	readlink_now(req, inode);
 }
 
 /* What was just made is what a lookup would find. */
-static int enter_made(fuse_req_t req, const struct inode *dir, const char *name, struct buf *text,
+static int enter_made(const struct inode *dir, const char *name, struct buf *text,
 		      struct fuse_entry_param *e, struct err *err)
 {
 	struct place child = { 0 };
 	int r = tree_find(inode_place(dir), name, &child, text, err);
 
-	return r < 0 ? r : make_entry(fs_of(req), &child, dir->ino, name, NULL, 0, e, err);
+	return r < 0 ? r : request_enter(&child, dir->ino, name, NULL, e, err);
 }
 
 void op_mkdir(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode)
 {
-	struct inode *dir = inode_of(req, parent);
+	struct inode *dir = request_inode(req, parent);
 	CLEANUP(buf_release) struct buf text = { 0 };
 	struct fuse_entry_param e;
-	struct node_new by = new_by(req, mode);
+	struct node_new by = request_maker(req, mode);
 	struct err err = { 0 };
 	int r;
 
@@ -233,15 +235,15 @@ void op_mkdir(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode)
 	if (!inode_place(dir)->type->make)
 		r = err_set(&err, -EPERM, "directories cannot be made here");
 	else
-		r = owners_may_join(inode_place(dir), name, caller_of(req), &err);
+		r = owners_may_join(inode_place(dir), name, request_caller(req), &err);
 	if (r == 0)
 		r = inode_place(dir)->type->make(inode_place(dir), name, &by, &err);
 	if (r == 0)
-		r = enter_made(req, dir, name, &text, &e, &err);
+		r = enter_made(dir, name, &text, &e, &err);
 	if (r < 0)
-		refuse(req, dir, name, r, &err);
+		request_refuse(req, dir, name, r, &err);
 	else
-		reply_entry(req, &e);
+		request_reply_entry(req, &e);
 }
 
 /* A row's name, and links of other scopes, are hidden; members are removed. */
@@ -264,8 +266,8 @@ static int remove_name(struct inode *dir, const char *name, bool is_dir, struct 
 		r = remove(inode_place(dir), name, err);
 		if (r == 0 && is_dir)
 			inode_unlinked(&child.fs->inodes, inode_number(&child));
-		if (r == 0 && child.type->file && child.type->file->release == text_release)
-			text_removed(child.fs, inode_number(&child));
+		if (r == 0)
+			handle_removed(child.fs, inode_number(&child));
 		if (r != -EOPNOTSUPP)
 			return r;
 	}
@@ -280,12 +282,12 @@ static void remove_now(fuse_req_t req, struct inode *dir, const char *name, bool
 	struct err err = { 0 };
 	int r = remove_name(dir, name, is_dir, &err);
 
-	if (r == -ENOENT && !is_dir && text_remove_made(fs_of(req), dir->ino, name))
+	if (r == -ENOENT && !is_dir && handle_remove_made(request_fs(req), dir->ino, name))
 		r = 0;
 	if (r == -ESTALE && tree_is_unlinked(inode_place(dir)))
 		r = -ENOENT; /* all that was in it went with it */
 	if (r < 0)
-		refuse(req, dir, name, r, &err);
+		request_refuse(req, dir, name, r, &err);
 	else
 		(void)fuse_reply_err(req, 0);
 }
@@ -296,7 +298,7 @@ static void park_names(struct waiting *w, const char *name, const char *new_name
 	w->name = strdup(name);
 	w->new_name = strdup(new_name);
 	if (w->name && w->new_name) {
-		park_request(w, deadline);
+		request_park(w, deadline);
 		return;
 	}
 	(void)fuse_reply_err(w->req, ENOMEM);
@@ -306,9 +308,9 @@ static void park_names(struct waiting *w, const char *name, const char *new_name
 
 static bool answer_unlink(struct waiting *w, enum park_reason reason)
 {
-	if (must_go_on_waiting(w, reason))
+	if (request_must_wait(w, reason))
 		return false;
-	leave_park(w);
+	request_leave_park(w);
 	remove_now(w->req, w->inode, w->name, false);
 	return true;
 }
@@ -316,15 +318,15 @@ static bool answer_unlink(struct waiting *w, enum park_reason reason)
 /* A file that was just made and closed has its name when the last descriptor is gone. */
 void op_unlink(fuse_req_t req, fuse_ino_t parent, const char *name)
 {
-	struct inode *dir = inode_of(req, parent);
+	struct inode *dir = request_inode(req, parent);
 	uint64_t deadline;
 
 	if (!dir)
 		return;
-	deadline = wait_until(dir);
+	deadline = request_wait_until(dir);
 	if (deadline) {
 		struct waiting w = {
-			.req = req, .fs = fs_of(req), .inode = dir, .answer = answer_unlink
+			.req = req, .fs = request_fs(req), .inode = dir, .answer = answer_unlink
 		};
 
 		park_names(&w, name, "", deadline);
@@ -335,7 +337,7 @@ void op_unlink(fuse_req_t req, fuse_ino_t parent, const char *name)
 
 void op_rmdir(fuse_req_t req, fuse_ino_t parent, const char *name)
 {
-	struct inode *dir = inode_of(req, parent);
+	struct inode *dir = request_inode(req, parent);
 
 	if (dir)
 		remove_now(req, dir, name, true);
@@ -343,56 +345,59 @@ void op_rmdir(fuse_req_t req, fuse_ino_t parent, const char *name)
 
 static void refuse_name(fuse_req_t req, fuse_ino_t parent, const char *name, const char *why)
 {
-	struct inode *dir = inode_of(req, parent);
+	struct inode *dir = request_inode(req, parent);
 	struct err err = { 0 };
 
 	if (!dir)
 		return;
 	(void)err_set(&err, -EPERM, "%s", why);
-	refuse(req, dir, name, -EPERM, &err);
+	request_refuse(req, dir, name, -EPERM, &err);
 }
 
-static int rename_name(struct inode *dir, const char *name, struct inode *new_dir,
-		       const char *new_name, unsigned flags, const struct node_new *by,
-		       struct err *err)
+static int rename_name(const struct node_rename *rn, unsigned flags, struct err *err)
 {
-	const struct place *from = inode_place(dir);
-	const struct place *to = inode_place(new_dir);
+	const struct node_type *from = rn->dir->type;
+	const struct node_type *to = rn->new_dir->type;
 
 	if (flags & ~(unsigned)RENAME_NOREPLACE)
 		return err_set(err, -EINVAL, "names cannot be exchanged here");
-	if (!from->type->rename)
+	if (!from->rename)
 		return err_set(err, -EPERM, "this name cannot be changed");
-	if (!to->type->rename)
+	if (!to->rename)
 		return err_set(err, -EPERM, "nothing can be moved there");
-	if (from->type->rename != to->type->rename)
-		return err_set(err, -EXDEV, "%s is of another kind there", name);
-	return from->type->rename(from, name, to, new_name, flags & RENAME_NOREPLACE, by, err);
+	if (from->rename != to->rename)
+		return err_set(err, -EXDEV, "%s is of another kind there", rn->name);
+	return from->rename(rn, err);
 }
 
 static void rename_now(fuse_req_t req, struct inode *dir, const char *name, struct inode *new_dir,
 		       const char *new_name, unsigned flags)
 {
-	struct node_new by = new_by(req, 0);
+	const struct node_rename rn = { .dir = inode_place(dir),
+					.name = name,
+					.new_dir = inode_place(new_dir),
+					.new_name = new_name,
+					.must_be_new = flags & RENAME_NOREPLACE,
+					.by = request_maker(req, 0) };
 	struct err err = { 0 };
-	int r = rename_name(dir, name, new_dir, new_name, flags, &by, &err);
+	int r = rename_name(&rn, flags, &err);
 
-	if (r == -ENOENT && text_find_made(fs_of(req), dir->ino, name))
+	if (r == -ENOENT && handle_find_made(request_fs(req), dir->ino, name))
 		r = err_set(&err, -EBUSY, "%s has its name when it is closed", name);
 	if (r < 0) {
-		refuse(req, dir, name, r, &err);
+		request_refuse(req, dir, name, r, &err);
 		return;
 	}
 	if (r == 1) /* the kernel takes the old inode for the new name: it asks again */
-		notify_name(fs_of(req), new_dir->ino, new_name);
+		notify_name(&request_fs(req)->notify, new_dir->ino, new_name);
 	(void)fuse_reply_err(req, 0);
 }
 
 static bool answer_rename(struct waiting *w, enum park_reason reason)
 {
-	if (must_go_on_waiting(w, reason))
+	if (request_must_wait(w, reason))
 		return false;
-	leave_park(w);
+	request_leave_park(w);
 	rename_now(w->req, w->inode, w->name, w->new_dir, w->new_name, w->flags);
 	return true;
 }
@@ -401,16 +406,16 @@ static bool answer_rename(struct waiting *w, enum park_reason reason)
 void op_rename(fuse_req_t req, fuse_ino_t parent, const char *name, fuse_ino_t new_parent,
 	       const char *new_name, unsigned flags)
 {
-	struct inode *dir = inode_of(req, parent);
-	struct inode *new_dir = dir ? inode_of(req, new_parent) : NULL;
+	struct inode *dir = request_inode(req, parent);
+	struct inode *new_dir = dir ? request_inode(req, new_parent) : NULL;
 	uint64_t deadline;
 
 	if (!new_dir)
 		return;
-	deadline = wait_until(dir);
+	deadline = request_wait_until(dir);
 	if (deadline) {
 		struct waiting w = { .req = req,
-				     .fs = fs_of(req),
+				     .fs = request_fs(req),
 				     .inode = dir,
 				     .new_dir = new_dir,
 				     .flags = flags,
@@ -424,7 +429,7 @@ void op_rename(fuse_req_t req, fuse_ino_t parent, const char *name, fuse_ino_t n
 
 void op_symlink(fuse_req_t req, const char *target, fuse_ino_t parent, const char *name)
 {
-	struct inode *dir = inode_of(req, parent);
+	struct inode *dir = request_inode(req, parent);
 	CLEANUP(buf_release) struct buf text = { 0 };
 	struct fuse_entry_param e;
 	struct err err = { 0 };
@@ -437,11 +442,11 @@ void op_symlink(fuse_req_t req, const char *target, fuse_ino_t parent, const cha
 	else
 		r = err_set(&err, -EPERM, "links cannot be made here");
 	if (r == 0)
-		r = enter_made(req, dir, name, &text, &e, &err);
+		r = enter_made(dir, name, &text, &e, &err);
 	if (r < 0)
-		refuse(req, dir, name, r, &err);
+		request_refuse(req, dir, name, r, &err);
 	else
-		reply_entry(req, &e);
+		request_reply_entry(req, &e);
 }
 
 void op_mknod(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode, dev_t dev)

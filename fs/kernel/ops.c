@@ -23,14 +23,12 @@
 #define CONGESTION      48
 #define WRITE_MAX       (1u << 20)
 
-bool ops_maps_direct;
-
 static void op_statfs(fuse_req_t req, fuse_ino_t ino)
 {
 	struct statvfs st = { 0 };
 
 	(void)ino;
-	if (statvfs(store_folder(fs_of(req)->store), &st) < 0)
+	if (statvfs(store_folder(request_fs(req)->store), &st) < 0)
 		(void)fuse_reply_err(req, errno);
 	else
 		(void)fuse_reply_statfs(req, &st);
@@ -58,7 +56,7 @@ static void op_init(void *userdata, struct fuse_conn_info *conn)
 	/* libfuse before 3.17 wants this one and never tells the kernel. */
 	if (fuse_version() < 317 && (conn->capable & FUSE_CAP_PARALLEL_DIROPS))
 		init_extra |= PARALLEL_DIROPS;
-	ops_maps_direct = conn->proto_minor >= ALLOW_MMAP_FROM;
+	request_maps_direct = conn->proto_minor >= ALLOW_MMAP_FROM;
 }
 
 /* The INIT reply is the first thing that is written to the device. */
@@ -78,7 +76,7 @@ static ssize_t device_writev(int fd, struct iovec *iov, int count, void *data)
 
 		if (reply->major == 7) {
 			reply->flags |= init_extra;
-			if (ops_maps_direct) {
+			if (request_maps_direct) {
 				reply->flags |= INIT_EXT;
 				reply->flags2 |= ALLOW_MMAP;
 			}
@@ -144,20 +142,21 @@ static int add_arguments(struct fuse_args *args, const char *options)
 }
 
 /* The kernel holds the root without ever asking for it. */
-static int enter_root(struct fs *fs, struct err *err)
+static int enter_root(struct fs *fs, const struct node_type *row, struct err *err)
 {
-	struct place root = { .fs = fs, .type = &root_dir };
+	struct place root = { .fs = fs, .type = row };
 
 	return inode_enter(&fs->inodes, &root, 0, NULL) ? 0 : err_nomem(err);
 }
 
-int ops_mount(struct fs *fs, const char *options, struct err *err)
+int ops_mount(struct fs *fs, const struct node_type *root, struct err *err)
 {
+	const char *options = fs->fuse_options;
 	struct fuse_args args = FUSE_ARGS_INIT(0, NULL);
 	int r = add_arguments(&args, options);
 
 	if (r == 0)
-		r = enter_root(fs, err);
+		r = enter_root(fs, root, err);
 	if (r == 0) {
 		if (fuse_opt_parse(&args, &max_read, options_of_init, NULL) == 0)
 			fs->se = fuse_session_new(&args, &operations, sizeof operations, fs);
@@ -208,17 +207,30 @@ void ops_unmount(struct fs *fs)
 	fs->se = NULL;
 }
 
-int ops_drop_attributes(struct fs *fs, uint64_t ino)
+/* -ENOENT comes too when the kernel was told of an inode and has not taken it in yet. */
+static int drop_attributes(void *arg, uint64_t ino)
 {
+	struct fs *fs = arg;
+
 	return fuse_lowlevel_notify_inval_inode(fs->se, ino, -1, 0);
 }
 
-void ops_drop_pages(struct fs *fs, uint64_t ino)
+static void drop_pages(void *arg, uint64_t ino)
 {
+	struct fs *fs = arg;
+
 	(void)fuse_lowlevel_notify_inval_inode(fs->se, ino, 0, 0);
 }
 
-void ops_drop_name(struct fs *fs, uint64_t parent, const char *name)
+static void drop_name(void *arg, uint64_t parent, const char *name)
 {
+	struct fs *fs = arg;
+
 	(void)fuse_lowlevel_notify_inval_entry(fs->se, parent, name, strlen(name));
 }
+
+const struct notify_kernel ops_kernel = {
+	.drop_attributes = drop_attributes,
+	.drop_name = drop_name,
+	.drop_pages = drop_pages,
+};

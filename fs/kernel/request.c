@@ -11,9 +11,11 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-struct inode *inode_of(fuse_req_t req, fuse_ino_t ino)
+bool request_maps_direct;
+
+struct inode *request_inode(fuse_req_t req, fuse_ino_t ino)
 {
-	struct fs *fs = fs_of(req);
+	struct fs *fs = request_fs(req);
 	struct inode *inode = inode_find(&fs->inodes, ino);
 
 	if (!inode)
@@ -21,7 +23,8 @@ struct inode *inode_of(fuse_req_t req, fuse_ino_t ino)
 	return inode;
 }
 
-void tell_error(struct fs *fs, const struct inode *inode, const char *child, const struct err *err)
+void request_report(struct fs *fs, const struct inode *inode, const char *child,
+		    const struct err *err)
 {
 	CLEANUP(buf_release) struct buf name = { 0 };
 	uint64_t place = handle_error_place(inode_place(inode));
@@ -34,66 +37,68 @@ void tell_error(struct fs *fs, const struct inode *inode, const char *child, con
 		return;
 	errors_add(&fs->errors, place, name.data, err);
 	ino = errors_ino(place);
-	notify_attributes(fs, ino);
+	notify_attributes(&fs->notify, ino);
 }
 
-void refuse(fuse_req_t req, const struct inode *inode, const char *child, int r, struct err *err)
+void request_refuse(fuse_req_t req, const struct inode *inode, const char *child, int r,
+		    struct err *err)
 {
 	err->code = r;
 	if (r == -ENODATA)
 		r = -EINVAL;
-	tell_error(fs_of(req), inode, child, err);
+	request_report(request_fs(req), inode, child, err);
 	(void)fuse_reply_err(req, -r);
 }
 
-double attr_timeout(const struct place *at)
+double request_attr_timeout(const struct place *at)
 {
 	if (at->type->flags & (NODE_VOLATILE | NODE_FRESH))
 		return 0;
 	if (at->inode && atomic_load(&at->inode->writers))
 		return 0; /* who writes sees another size than all others */
-	if (tree_hides_names(at))
+	if (S_ISDIR(at->type->mode) && tree_hides_names(inode_number(at)))
 		return FLEETING;
 	return owners_keep(at) ? owners_keep(at) : FOR_EVER;
 }
 
-double name_timeout(const struct place *at)
+double request_name_timeout(const struct place *at)
 {
 	if (at->type->flags & NODE_FRESH)
 		return 0;
 	return tree_is_fleeting(at) ? FLEETING : FOR_EVER;
 }
 
-int make_entry(struct fs *fs, const struct place *at, uint64_t parent, const char *name,
-	       const struct node_stat *known, uint64_t since, struct fuse_entry_param *e,
-	       struct err *err)
+int request_enter(const struct place *at, uint64_t parent, const char *name,
+		  const struct known *known, struct fuse_entry_param *e, struct err *err)
 {
+	struct fs *fs = at->fs;
 	struct inode *inode = inode_enter(&fs->inodes, at, parent, name);
 	const struct node_stat unasked = { .mtime = fs->mounted };
 	bool is_lazy = at->type->flags & NODE_LAZY;
+	const struct node_stat *st = is_lazy ? &unasked : known ? known->st : NULL;
 	int r;
 
 	if (!inode)
 		return err_nomem(err);
 	*e = (struct fuse_entry_param){ .ino = inode->ino,
 					.generation = atomic_load(&inode->generation) };
-	/* From here on a change drops what is told. One between the reading and now did not. */
+	/* From here on a change drops the reply. A change since the listing read did not. */
 	atomic_store(&inode->asked, true);
-	if (known && atomic_load(&inode->changed_at) > since)
-		known = NULL;
-	r = tree_stat(inode_place(inode), is_lazy ? &unasked : known, &e->attr, err);
+	if (st && !is_lazy && atomic_load(&inode->changed_at) > known->since)
+		st = NULL;
+	r = tree_stat(inode_place(inode), st, &e->attr, err);
 	if (r < 0) {
 		inode_forget(&fs->inodes, inode->ino, 1);
 		return r;
 	}
-	e->attr_timeout = is_lazy ? 0 : attr_timeout(inode_place(inode));
-	e->entry_timeout = name_timeout(at);
+	e->attr_timeout = is_lazy ? 0 : request_attr_timeout(inode_place(inode));
+	e->entry_timeout = request_name_timeout(at);
 	return 0;
 }
 
-void reply_entry(fuse_req_t req, const struct fuse_entry_param *e)
+void request_reply_entry(fuse_req_t req, const struct fuse_entry_param *e)
 {
-	struct fs *fs = fs_of(req);
+	struct fs *fs = request_fs(req);
 
 	/* -ENOENT: the caller is gone, and the kernel never learned of the lookup. */
 	if (fuse_reply_entry(req, e) == -ENOENT && e->ino)
@@ -127,20 +132,20 @@ static void look_for_draft(struct handle *h, void *arg)
 		a->found = h->ops->draft_size(h, &a->size);
 }
 
-void show_draft(fuse_req_t req, const struct inode *inode, struct stat *st)
+void request_show_draft(fuse_req_t req, const struct inode *inode, struct stat *st)
 {
 	struct asking a = { .pid = fuse_req_ctx(req)->pid };
 
 	if (!atomic_load(&inode->writers))
 		return;
-	handle_each(fs_of(req), inode->ino, look_for_draft, &a);
+	handle_each(request_fs(req), inode->ino, look_for_draft, &a);
 	if (!a.found)
 		return;
 	st->st_size = (off_t)a.size;
 	st->st_blocks = (st->st_size + 511) / 512;
 }
 
-void reply_attr(fuse_req_t req, const struct inode *inode)
+void request_reply_attr(fuse_req_t req, const struct inode *inode)
 {
 	struct stat st;
 	struct err err;
@@ -150,8 +155,8 @@ void reply_attr(fuse_req_t req, const struct inode *inode)
 		(void)fuse_reply_err(req, -r);
 		return;
 	}
-	show_draft(req, inode, &st);
-	(void)fuse_reply_attr(req, &st, attr_timeout(inode_place(inode)));
+	request_show_draft(req, inode, &st);
+	(void)fuse_reply_attr(req, &st, request_attr_timeout(inode_place(inode)));
 }
 
 static void free_waiting(struct waiting *w)
@@ -179,12 +184,12 @@ static void on_interrupt(fuse_req_t req, void *data)
 	park_interrupt(&w->fs->park, &w->parked);
 }
 
-void leave_park(struct waiting *w)
+void request_leave_park(struct waiting *w)
 {
 	fuse_req_interrupt_func(w->req, NULL, NULL);
 }
 
-void park_request(const struct waiting *model, uint64_t deadline)
+void request_park(const struct waiting *model, uint64_t deadline)
 {
 	struct waiting *w = malloc(sizeof *w);
 	int r;
@@ -203,13 +208,13 @@ void park_request(const struct waiting *model, uint64_t deadline)
 	r = park_add(&w->fs->park, &w->parked);
 	if (r == 0)
 		return;
-	leave_park(w);
+	request_leave_park(w);
 	(void)fuse_reply_err(w->req, -r);
 	free_waiting(w);
 }
 
 /* Until when an open has to wait: for a message, or for the file itself, that is being closed. */
-uint64_t wait_until(const struct inode *inode)
+uint64_t request_wait_until(const struct inode *inode)
 {
 	const struct place *at = inode_place(inode);
 	uint64_t message = closing_deadline(at->ref.session);
@@ -218,9 +223,9 @@ uint64_t wait_until(const struct inode *inode)
 	return MAX(message, file);
 }
 
-bool must_go_on_waiting(struct waiting *w, enum park_reason reason)
+bool request_must_wait(struct waiting *w, enum park_reason reason)
 {
-	uint64_t deadline = wait_until(w->inode);
+	uint64_t deadline = request_wait_until(w->inode);
 
 	if (!deadline || (reason != PARK_MOVED && reason != PARK_TIMED_OUT))
 		return false;
@@ -228,7 +233,7 @@ bool must_go_on_waiting(struct waiting *w, enum park_reason reason)
 	return true;
 }
 
-struct node_new new_by(fuse_req_t req, mode_t mode)
+struct node_new request_maker(fuse_req_t req, mode_t mode)
 {
 	const struct fuse_ctx *ctx = fuse_req_ctx(req);
 

@@ -16,25 +16,25 @@
 #define FOR_EVER 1e9
 #define FLEETING 1.0 /* seconds; names that depend on something outside of the mount */
 
-extern bool ops_maps_direct; /* the kernel maps files that it keeps no bytes of */
+extern bool request_maps_direct; /* the kernel maps files that it keeps no bytes of */
 
-static inline struct fs *fs_of(fuse_req_t req)
+static inline struct fs *request_fs(fuse_req_t req)
 {
 	return fuse_req_userdata(req);
 }
 
-static inline uid_t caller_of(fuse_req_t req)
+static inline uid_t request_caller(fuse_req_t req)
 {
 	return fuse_req_ctx(req)->uid;
 }
 
-static inline struct handle *handle_of(const struct fuse_file_info *fi)
+static inline struct handle *request_handle(const struct fuse_file_info *fi)
 {
 	return (struct handle *)(uintptr_t)fi->fh;
 }
 
 /* NULL: the kernel asks for what it does not hold; the request is answered. */
-struct inode *inode_of(fuse_req_t req, fuse_ino_t ino);
+struct inode *request_inode(fuse_req_t req, fuse_ino_t ino);
 
 /* A request that waits, with what is needed to try it again. */
 struct waiting {
@@ -53,50 +53,60 @@ struct waiting {
 };
 
 /* Tell a refusal where people look for it. */
-void tell_error(struct fs *fs, const struct inode *inode, const char *child, const struct err *err);
+void request_report(struct fs *fs, const struct inode *inode, const char *child,
+		    const struct err *err);
 
 /* Reply with an error that a change was refused with. */
-void refuse(fuse_req_t req, const struct inode *inode, const char *child, int r, struct err *err);
+void request_refuse(fuse_req_t req, const struct inode *inode, const char *child, int r,
+		    struct err *err);
 
 /* Seconds for which the kernel may believe attributes, respectively a name. */
-double attr_timeout(const struct place *at);
-double name_timeout(const struct place *at);
+double request_attr_timeout(const struct place *at);
+double request_name_timeout(const struct place *at);
+
+/* A description that a listing has read already. */
+struct known {
+	const struct node_stat *st; /* NULL: none */
+	uint64_t since;             /* inodes.changes before it was read */
+};
 
 /*
- * Enter a place and describe it. Counts a lookup on success. What is lazy is
- * described by attributes that are over at once, so that whoever needs them asks.
- * known: what was read of it, not before inodes.changes was `since`; NULL: nothing.
+ * Enter a place and describe it for the kernel. Counts a lookup on success. A file with
+ * NODE_LAZY gets attributes that are over at once, so that whoever needs them asks.
+ *
+ * @known NULL: the place is described now
+ * Returns 0; -ENOMEM; an error of the row's stat.
  */
-MUST_CHECK int make_entry(struct fs *fs, const struct place *at, uint64_t parent, const char *name,
-			  const struct node_stat *known, uint64_t since, struct fuse_entry_param *e,
-			  struct err *err);
+MUST_CHECK int request_enter(const struct place *at, uint64_t parent, const char *name,
+			     const struct known *known, struct fuse_entry_param *e,
+			     struct err *err);
 
-/* The kernel takes over the lookup that make_entry() counted. */
-void reply_entry(fuse_req_t req, const struct fuse_entry_param *e);
+/* The kernel takes over the lookup that request_enter() counted. */
+void request_reply_entry(fuse_req_t req, const struct fuse_entry_param *e);
 
 /* To who writes it, a file has the size that it will have. */
-void show_draft(fuse_req_t req, const struct inode *inode, struct stat *st);
+void request_show_draft(fuse_req_t req, const struct inode *inode, struct stat *st);
 
 /* As they are now. */
-void reply_attr(fuse_req_t req, const struct inode *inode);
+void request_reply_attr(fuse_req_t req, const struct inode *inode);
 
 /* Before any reply to a parked request: on_interrupt must not run on freed memory. */
-void leave_park(struct waiting *w);
+void request_leave_park(struct waiting *w);
 
 /* Park what `model` describes, with its names. On failure the request is answered. */
-void park_request(const struct waiting *model, uint64_t deadline);
+void request_park(const struct waiting *model, uint64_t deadline);
 
 /*
  * Until when (monotonic ns) an open has to wait, for a message or for the file itself that is
  * being closed; 0: not at all.
  */
-uint64_t wait_until(const struct inode *inode);
+uint64_t request_wait_until(const struct inode *inode);
 
 /* Whether a parked one still has to; its deadline is moved. */
-bool must_go_on_waiting(struct waiting *w, enum park_reason reason);
+bool request_must_wait(struct waiting *w, enum park_reason reason);
 
 /* Who asks to make something. */
-struct node_new new_by(fuse_req_t req, mode_t mode);
+struct node_new request_maker(fuse_req_t req, mode_t mode);
 
 /* The operations. */
 void op_lookup(fuse_req_t req, fuse_ino_t parent, const char *name);

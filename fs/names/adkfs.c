@@ -7,11 +7,13 @@
 #include "base/clock.h"
 #include "base/json_text.h"
 #include "fs/names/turns.h"
+#include "fs/tree/closing.h"
 #include "fs/tree/handle.h"
 #include "fs/tree/ids.h"
 #include "runner/model/ask.h"
 #include "runner/model/record.h"
 #include "runner/process/sandbox.h"
+#include "runner/runner.h"
 #include "store/json/shape.h"
 #include "store/session/scope.h"
 
@@ -71,7 +73,7 @@ static json_t *show_limits(const struct fs *fs)
 			 "modelCallsOfTurn", (json_int_t)RUNNER_CALLS_MAX, "messageBytes",
 			 (json_int_t)MESSAGE_MAX, "stateValueBytes", (json_int_t)STATE_VALUE_MAX,
 			 "eventBytes", (json_int_t)EVENT_LINE_MAX, "parkedRequests",
-			 (json_int_t)FS_PARKED_MAX, "inputWaitMs", (json_int_t)FS_INPUT_WAIT_MS);
+			 (json_int_t)PARK_MAX, "inputWaitMs", (json_int_t)CLOSING_WAIT_MS);
 }
 
 /* Paths may be of any bytes. */

@@ -2,9 +2,11 @@
  * apps/<id>: one application: its agent, its state, its users.
  */
 #include "base/json_text.h"
+#include "fs/draft/text.h"
 #include "fs/names/scopes.h"
 #include "fs/names/state.h"
 #include "fs/tree/fs.h"
+#include "runner/runner.h"
 #include "store/session/scope.h"
 
 #include <errno.h>
@@ -78,9 +80,47 @@ static const struct node_type app_entries[] = {
 	  .flags = NODE_VOLATILE | NODE_PUBLIC,
 	  .help = "the loaded agent, or why it does not load",
 	  .show = agent_json_show },
-	STATE_ROWS(0700, 0600, NODE_PUBLIC, "state of the app, shared by all"),
-	SCOPES_ROW("users", NODE_JOINABLE, "one directory a user"),
-	ERRORS_ROW,
+	{ .name = "state",
+	  .id = ID_STATE_DIR,
+	  .mode = S_IFDIR | 0700,
+	  .flags = NODE_PUBLIC,
+	  .news = NEWS_STATE_NAMES,
+	  .help = "state of the app, shared by all: a JSON value a file",
+	  .members = state_members,
+	  .stat = state_dir_stat,
+	  .list = state_dir_list,
+	  .find = state_dir_find,
+	  .create = state_dir_create,
+	  .remove = state_dir_remove,
+	  .rename = state_dir_rename },
+	{ .name = "state.json",
+	  .id = ID_STATE_JSON,
+	  .mode = S_IFREG | 0600,
+	  .flags = NODE_PUBLIC,
+	  .news = NEWS_STATE,
+	  .help = "the same as one object",
+	  .stat = state_map_stat,
+	  .show = state_map_show,
+	  .file = &text_ops,
+	  .text = &state_map_rules },
+	{ .name = "users",
+	  .id = ID_MEMBERS,
+	  .mode = S_IFDIR | 0700,
+	  .flags = NODE_JOINABLE,
+	  .news = NEWS_MEMBERS,
+	  .help = "one directory a user",
+	  .members = &user_dir,
+	  .stat = scopes_stat,
+	  .list = scopes_list,
+	  .find = scopes_find,
+	  .make = scopes_make,
+	  .remove_dir = scopes_remove },
+	{ .name = ".errors",
+	  .id = ID_ERRORS,
+	  .mode = S_IFREG | 0400,
+	  .help = "why recent operations here were refused",
+	  .stat = scope_errors_stat,
+	  .show = scope_errors_show },
 	{ 0 },
 };
 

@@ -126,16 +126,6 @@ static int link_target(const struct place *at, struct buf *out, struct err *err)
 	return r < 0 ? r : buf_check(out, err);
 }
 
-const struct node_type artifact_file = {
-	.name = "<name>",
-	.id = ID_OBJECT,
-	.mode = S_IFREG | 0600,
-	.stat = file_stat,
-	.read = draft_read,
-	.file = &draft_ops,
-	.set_attr = set_attr,
-};
-
 /* It is there as long as the file is. */
 static int link_stat(const struct place *at, struct node_stat *st, struct err *err)
 {
@@ -145,45 +135,13 @@ static int link_stat(const struct place *at, struct node_stat *st, struct err *e
 	return artifact_stat(at->fs->store, at->ref.user, at->item, &info, err);
 }
 
-const struct node_type artifact_link = {
-	.name = "user:<name>",
-	.id = ID_OBJECT_LINK,
-	.mode = S_IFLNK | 0777,
-	.stat = link_stat,
-	.link = link_target,
-};
-
-void artifacts_link_moved(struct fs *fs, struct ref user, uint64_t item, const char *name)
-{
-	struct place at = {
-		.fs = fs, .type = &artifact_link, .ref = user, .item = item, .name = name
-	};
-
-	/* Without memory for it the old target stays until the kernel forgets the link. */
-	(void)!inode_move(&fs->inodes, &at, 0, NULL);
-}
-
-const struct node_type artifact_directory = {
-	.name = "<directory>",
-	.id = ID_OBJECT,
-	.mode = S_IFDIR | 0700,
-	.stat = artifacts_directory_stat,
-	.set_attr = set_directory_attr,
-	.list = artifacts_list,
-	.find = artifacts_find,
-	.create = artifacts_create,
-	.make = artifacts_make,
-	.remove = artifacts_remove,
-	.remove_dir = artifacts_remove_dir,
-	.rename = artifacts_rename,
-};
-
 void artifacts_stored_place(const struct place *dir, const struct artifact_info *info,
 			    struct place *child)
 {
 	*child = *dir;
 	child->inode = NULL;
-	child->type = info->is_directory ? &artifact_directory : &artifact_file;
+	child->type =
+		&dir->type->members[info->is_directory ? ARTIFACTS_DIRECTORY : ARTIFACTS_FILE];
 	child->parent = artifacts_directory(dir);
 	child->item = info->number;
 }
@@ -195,7 +153,7 @@ void artifacts_new_place(const struct place *dir, const struct scratch_info *inf
 	scratch_place(dir, info, child);
 	if (!info->is_new)
 		return;
-	child->type = &artifact_file;
+	child->type = &dir->type->members[ARTIFACTS_FILE];
 	child->name = info->full_name;
 }
 
@@ -244,7 +202,7 @@ static int find_link(const struct place *dir, const char *rest, struct place *ch
 		return r;
 	*child = *dir;
 	child->inode = NULL;
-	child->type = &artifact_link;
+	child->type = &dir->type->members[ARTIFACTS_LINK];
 	child->item = info.number;
 	child->name = info.name;
 	return own_name(child, text, err);
@@ -311,7 +269,7 @@ int artifacts_create(const struct place *dir, const char *name, const struct nod
 	const char *rest = NULL;
 	int r = artifacts_find(dir, name, &found, text, NULL);
 
-	if (r == 0 && found.type != &artifact_link) { /* somebody made it meanwhile */
+	if (r == 0 && !S_ISLNK(found.type->mode)) { /* somebody made it meanwhile */
 		*child = found;
 		return 0;
 	}
@@ -433,10 +391,53 @@ const struct node_type artifacts_entries[] = {
 	{ .name = ".versions",
 	  .id = ID_VERSIONS,
 	  .mode = S_IFDIR | 0700,
-	  .flags = NODE_UNLISTED | NODE_SHOWS_STATE,
+	  .flags = NODE_UNLISTED | NODE_SHOWS_ABOVE,
+	  .news = NEWS_ARTIFACTS,
 	  .help = "every version: .versions/NAME/N, and N.json about it",
 	  .stat = artifacts_top_stat,
+	  .members = versions_members,
 	  .list = versions_list,
 	  .find = versions_find },
 	{ 0 },
 };
+
+const struct node_type artifacts_members[] = {
+	[ARTIFACTS_FILE] = { .name = "<name>",
+			     .id = ID_OBJECT,
+			     .mode = S_IFREG | 0600,
+			     .stat = file_stat,
+			     .read = draft_read,
+			     .file = &draft_ops,
+			     .set_attr = set_attr },
+	[ARTIFACTS_DIRECTORY] = { .name = "<directory>",
+				  .id = ID_OBJECT,
+				  .mode = S_IFDIR | 0700,
+				  .members = artifacts_members,
+				  .stat = artifacts_directory_stat,
+				  .set_attr = set_directory_attr,
+				  .list = artifacts_list,
+				  .find = artifacts_find,
+				  .create = artifacts_create,
+				  .make = artifacts_make,
+				  .remove = artifacts_remove,
+				  .remove_dir = artifacts_remove_dir,
+				  .rename = artifacts_rename },
+	[ARTIFACTS_LINK] = { .name = "user:<name>",
+			     .id = ID_OBJECT_LINK,
+			     .mode = S_IFLNK | 0777,
+			     .stat = link_stat,
+			     .link = link_target },
+	{ 0 },
+};
+
+void artifacts_link_moved(struct fs *fs, struct ref user, uint64_t item, const char *name)
+{
+	struct place at = { .fs = fs,
+			    .type = &artifacts_members[ARTIFACTS_LINK],
+			    .ref = user,
+			    .item = item,
+			    .name = name };
+
+	/* Without memory for it the old target stays until the kernel forgets the link. */
+	(void)!inode_move(&fs->inodes, &at, 0, NULL);
+}

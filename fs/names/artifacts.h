@@ -17,19 +17,16 @@ int artifacts_make(const struct place *dir, const char *name, const struct node_
 		   struct err *err);
 int artifacts_remove(const struct place *dir, const char *name, struct err *err);
 int artifacts_remove_dir(const struct place *dir, const char *name, struct err *err);
-int artifacts_rename(const struct place *dir, const char *name, const struct place *new_dir,
-		     const char *new_name, bool must_be_new, const struct node_new *by,
-		     struct err *err);
+int artifacts_rename(const struct node_rename *rn, struct err *err);
+
+/* .versions */
 extern const struct node_type artifacts_entries[];
 
-#define ARTIFACTS_ROW(what)                                                                        \
-	{                                                                                          \
-		.name = "artifacts", .id = ID_ARTIFACTS, .mode = S_IFDIR | 0700,                   \
-		.flags = NODE_SHOWS_STATE, .help = (what), .entries = artifacts_entries,           \
-		.stat = artifacts_top_stat, .list = artifacts_list, .find = artifacts_find,        \
-		.create = artifacts_create, .make = artifacts_make, .remove = artifacts_remove,    \
-		.remove_dir = artifacts_remove_dir, .rename = artifacts_rename                     \
-	}
+/* What a member may be. */
+enum artifacts_member { ARTIFACTS_FILE, ARTIFACTS_DIRECTORY, ARTIFACTS_LINK };
+extern const struct node_type artifacts_members[];
+
+#define ARTIFACTS_USER_PREFIX "user:" /* of a link to the user's file, seen from a session */
 
 /* A user's artifact has another name now: so do the links of sessions. */
 void artifacts_link_moved(struct fs *fs, struct ref user, uint64_t item, const char *name);

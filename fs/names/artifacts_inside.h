@@ -9,12 +9,6 @@
 #include "fs/names/artifacts.h"
 #include "store/artifact/artifact.h"
 
-#define ARTIFACTS_USER_PREFIX "user:"
-
-extern const struct node_type artifact_file;
-extern const struct node_type artifact_directory;
-extern const struct node_type artifact_link; /* a user's, seen from a session */
-
 /* artifacts/ of a session, and no directory in it. */
 bool artifacts_is_top(const struct place *dir);
 

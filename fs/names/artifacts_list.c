@@ -115,7 +115,7 @@ static int list_link(void *arg, const struct artifact_info *info)
 	    tree_is_hidden(ls->dir, name.data))
 		return 0;
 	child.inode = NULL;
-	child.type = &artifact_link;
+	child.type = &ls->dir->type->members[ARTIFACTS_LINK];
 	child.item = info->number;
 	child.name = info->name;
 	return lister_emit(ls->l, name.data, &child,

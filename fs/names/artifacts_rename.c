@@ -36,7 +36,7 @@ static int move_inode(const struct renaming *rn, uint64_t number, const struct n
 	at.name = name;
 	if (inode_move(&fs->inodes, &at, parent, rn->new_name) < 0)
 		return err_nomem(err);
-	notify_attributes(fs, node_ino(number, ID_OBJECT));
+	notify_attributes(&fs->notify, node_ino(number, ID_OBJECT));
 	return 0;
 }
 
@@ -85,7 +85,8 @@ static int rename_scratch(const struct renaming *rn, const struct scratch_info *
 	if (r < 0)
 		return r;
 	if (!rn->user_rest)
-		return move_inode(rn, info->number, &artifact_file, rn->new_full, err);
+		return move_inode(rn, info->number, &rn->new_dir->type->members[ARTIFACTS_FILE],
+				  rn->new_full, err);
 	inode_removed(&fs->inodes, node_ino(info->number, ID_OBJECT));
 	return 1; /* the name is a link */
 }
@@ -161,11 +162,13 @@ static int rename_stored(const struct renaming *rn, struct artifact_info *a, con
 	if (r < 0)
 		return r;
 	draft_renamed(fs, node_ino(a->number, ID_OBJECT));
-	return move_inode(rn, a->number, a->is_directory ? &artifact_directory : &artifact_file,
-			  rn->new_full, err);
+	return move_inode(
+		rn, a->number,
+		&rn->new_dir->type->members[a->is_directory ? ARTIFACTS_DIRECTORY : ARTIFACTS_FILE],
+		rn->new_full, err);
 }
 
-static int check_rename(const struct renaming *rn, struct err *err)
+static int check_rename(const struct node_rename *rn, struct err *err)
 {
 	CLEANUP(buf_release) struct buf text = { 0 };
 	struct place found = *rn->dir;
@@ -176,7 +179,7 @@ static int check_rename(const struct renaming *rn, struct err *err)
 	r = artifacts_find(rn->dir, rn->name, &found, &text, err);
 	if (r < 0)
 		return r;
-	if (found.type == &artifact_link)
+	if (S_ISLNK(found.type->mode))
 		return err_set(err, -EPERM, "%s is the user's", rn->name);
 	if (rn->must_be_new && artifacts_find(rn->new_dir, rn->new_name, &found, &text, NULL) == 0)
 		return err_set(err, -EEXIST, "there is '%s' already", rn->new_name);
@@ -209,25 +212,22 @@ static int rename_found(const struct renaming *rn, struct err *err)
 			  : rename_to_scratch(rn, &a, id.data, err);
 }
 
-int artifacts_rename(const struct place *dir, const char *name, const struct place *new_dir,
-		     const char *new_name, bool must_be_new, const struct node_new *by,
-		     struct err *err)
+int artifacts_rename(const struct node_rename *wanted, struct err *err)
 {
 	CLEANUP(buf_release) struct buf id = { 0 };
-	struct renaming rn = { .dir = dir,
-			       .name = name,
-			       .new_dir = new_dir,
-			       .new_name = new_name,
-			       .must_be_new = must_be_new };
-	int r = check_rename(&rn, err);
+	struct renaming rn = { .dir = wanted->dir,
+			       .name = wanted->name,
+			       .new_dir = wanted->new_dir,
+			       .new_name = wanted->new_name,
+			       .must_be_new = wanted->must_be_new };
+	int r = check_rename(wanted, err);
 
-	(void)by; /* all of it is one user's */
-	if (r == 0 && new_name[0] != '.') {
-		r = artifacts_decode(new_name, &id, err);
+	if (r == 0 && rn.new_name[0] != '.') {
+		r = artifacts_decode(rn.new_name, &id, err);
 		rn.new_id = id.data;
-		if (r == 0 && !artifacts_is_user_name(new_dir, id.data, &rn.user_rest))
-			r = artifacts_full_name(new_dir, id.data, rn.new_full, sizeof rn.new_full,
-						err);
+		if (r == 0 && !artifacts_is_user_name(rn.new_dir, id.data, &rn.user_rest))
+			r = artifacts_full_name(rn.new_dir, id.data, rn.new_full,
+						sizeof rn.new_full, err);
 	}
 	return r < 0 ? r : rename_found(&rn, err);
 }

@@ -8,6 +8,7 @@
 #include "fs/names/attachments.h"
 
 #include "base/name.h"
+#include "fs/draft/scratch.h"
 #include "fs/draft/text.h"
 #include "fs/tree/fs.h"
 #include "fs/tree/tree.h"
@@ -28,7 +29,7 @@ static uint64_t scratch_dir(const struct place *dir)
 
 static void tell_list(const struct place *dir)
 {
-	notify_attributes(dir->fs, node_ino(dir->ref.session, ID_ATTACHMENTS));
+	notify_attributes(&dir->fs->notify, node_ino(dir->ref.session, ID_ATTACHMENTS));
 }
 
 /* What the model will be told. -ENOENT: no attachment has such a name. */
@@ -99,14 +100,6 @@ static int set_bytes(struct handle *h, struct span bytes, struct err *err)
 	return attachment_put(at->fs->store, at->ref, at->name, bytes, number, err);
 }
 
-static const struct text_rules byte_rules = {
-	.is_bytes = true,
-	.max = ATTACHMENTS_MAX + 1,
-	.what = "an attachment",
-	.check = check_bytes,
-	.set = set_bytes,
-};
-
 /* A message may take it at any time: who has it open keeps what there was. */
 static int file_open(struct handle *h, struct err *err)
 {
@@ -115,33 +108,35 @@ static int file_open(struct handle *h, struct err *err)
 
 	if (r == -ENOENT)
 		return -ESTALE;
-	return r < 0 ? r : text_open(h, &byte_rules, err);
+	return r;
 }
 
-static const struct file_ops file_ops = {
+static const struct text_rules byte_rules = {
+	.is_bytes = true,
+	.max = ATTACHMENTS_MAX + 1,
+	.what = "an attachment",
 	.open = file_open,
-	.write = text_write,
-	.truncate = text_truncate,
-	.draft_size = text_draft_size,
-	.flush = text_flush,
-	.release = text_release,
+	.check = check_bytes,
+	.set = set_bytes,
 };
 
-static const struct node_type attachment_file = {
-	.name = "<name>",
-	.id = ID_OBJECT,
-	.mode = S_IFREG | 0600,
-	.stat = file_stat,
-	.show = file_show,
-	.read = text_read,
-	.file = &file_ops,
+const struct node_type attachments_members[] = {
+	{ .name = "<name>",
+	  .id = ID_OBJECT,
+	  .mode = S_IFREG | 0600,
+	  .stat = file_stat,
+	  .show = file_show,
+	  .read = text_read,
+	  .file = &text_ops,
+	  .text = &byte_rules },
+	{ 0 },
 };
 
 static void file_place(const struct place *dir, uint64_t number, struct place *child)
 {
 	*child = *dir;
 	child->inode = NULL;
-	child->type = &attachment_file;
+	child->type = dir->type->members;
 	child->item = number;
 }
 
@@ -271,7 +266,7 @@ static void remove_scratch(const struct place *dir, uint64_t number)
 /* What is written to it from now on comes to nothing. */
 static void forget_writers(const struct place *dir, uint64_t number)
 {
-	text_removed(dir->fs, node_ino(number, ID_OBJECT));
+	handle_removed(dir->fs, node_ino(number, ID_OBJECT));
 }
 
 int attachments_remove(const struct place *dir, const char *name, struct err *err)
@@ -295,7 +290,7 @@ static void forget_replaced(const struct place *dir, const char *name, const cha
 {
 	struct attachment_info info;
 
-	(void)text_remove_made(dir->fs, inode_number(dir), name);
+	(void)handle_remove_made(dir->fs, inode_number(dir), name);
 	if (attachment_find(dir->fs->store, dir->ref, id, &info, NULL) == 0)
 		forget_writers(dir, info.number);
 }
@@ -383,7 +378,7 @@ static int rename_stored(const struct place *from, const struct place *dir, cons
 static int rename_made(const struct place *dir, const char *name, const char *new_name,
 		       struct err *err)
 {
-	uint64_t ino = text_find_made(dir->fs, inode_number(dir), name);
+	uint64_t ino = handle_find_made(dir->fs, inode_number(dir), name);
 	const struct inode *inode = ino ? inode_find(&dir->fs->inodes, ino) : NULL;
 	CLEANUP(buf_release) struct buf id = { 0 };
 	int r;
@@ -404,29 +399,28 @@ static int rename_made(const struct place *dir, const char *name, const char *ne
 	return move_inode(inode_place(inode), dir, id.data, new_name, err);
 }
 
-int attachments_rename(const struct place *dir, const char *name, const struct place *new_dir,
-		       const char *new_name, bool must_be_new, const struct node_new *by,
-		       struct err *err)
+int attachments_rename(const struct node_rename *rn, struct err *err)
 {
 	CLEANUP(buf_release) struct buf text = { 0 };
 	CLEANUP(buf_release) struct buf other = { 0 };
-	struct place from = *dir;
-	struct place found = *new_dir;
-	int r = attachments_find(dir, name, &from, &text, err);
+	struct place from = *rn->dir;
+	struct place found = *rn->new_dir;
+	const struct place *to = rn->new_dir;
+	const char *name = rn->new_name;
+	int r = attachments_find(rn->dir, rn->name, &from, &text, err);
 
-	(void)by; /* all of it is one user's */
 	if (r < 0 && r != -ENOENT)
 		return r;
-	if (dir->ref.session != new_dir->ref.session)
+	if (rn->dir->ref.session != to->ref.session)
 		return err_set(err, -EXDEV, "attachments of others can be copied, not moved");
-	if (must_be_new && attachments_find(new_dir, new_name, &found, &other, NULL) == 0)
-		return err_set(err, -EEXIST, "there is '%s' already", new_name);
+	if (rn->must_be_new && attachments_find(to, name, &found, &other, NULL) == 0)
+		return err_set(err, -EEXIST, "there is '%s' already", name);
 	if (r < 0)
-		return rename_made(new_dir, name, new_name, err);
+		return rename_made(to, rn->name, name, err);
 	if (from.type == &scratch_node)
-		return new_name[0] == '.' ? rename_within_scratch(&from, new_dir, new_name, err)
-					  : publish(&from, new_dir, new_name, err);
-	if (new_name[0] == '.')
-		return withdraw(&from, new_dir, new_name, err);
-	return rename_stored(&from, new_dir, new_name, must_be_new, err);
+		return name[0] == '.' ? rename_within_scratch(&from, to, name, err)
+				      : publish(&from, to, name, err);
+	if (name[0] == '.')
+		return withdraw(&from, to, name, err);
+	return rename_stored(&from, to, name, rn->must_be_new, err);
 }

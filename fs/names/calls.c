@@ -159,7 +159,7 @@ static void call_place(const struct place *dir, const struct call_info *info, st
 {
 	*child = *dir;
 	child->inode = NULL;
-	child->type = &call_dir;
+	child->type = dir->type->members;
 	child->item = info->number;
 	child->parent = info->seq;
 }

@@ -6,6 +6,8 @@
 
 #include "fs/tree/node.h"
 
+extern const struct node_type call_dir; /* calls/<id> */
+
 int calls_dir_stat(const struct place *at, struct node_stat *st, struct err *err);
 int calls_dir_find(const struct place *dir, const char *name, struct place *child, struct buf *text,
 		   struct err *err);

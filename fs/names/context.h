@@ -20,43 +20,33 @@ int contexts_list(const struct place *dir, uint64_t after, struct lister *l, str
 int contexts_find(const struct place *dir, const char *name, struct place *child, struct buf *text,
 		  struct err *err);
 
-#define CONTEXTS_NAME "context"
-#define CONTEXTS_ROW                                                                               \
-	{                                                                                          \
-		.name = CONTEXTS_NAME, .id = ID_TURN_CONTEXT, .mode = S_IFDIR | 0700,              \
-		.flags = NODE_LATE,                                                                \
-		.help = "there while programs run: what each sees and changes",                    \
-		.present = contexts_present, .stat = contexts_stat, .list = contexts_list,         \
-		.find = contexts_find                                                              \
-	}
-
 /* The time of a turn's list of names, which `context` is one of; 0: as the turn's. */
 uint64_t contexts_stamp(const struct place *turn);
 
-/* The directory of the kind that has all names. */
-extern const struct node_type context_dir;
+/* The directory of a context, by enum context_kind; CONTEXT_TOOL has all names. */
+extern const struct node_type context_members[];
 
 /* For the runner (runner.h); arg is the fs. */
 void contexts_opened(void *arg, struct context *c);
 void contexts_closed(void *arg, struct context *c, bool published);
 int contexts_saves(void *arg, struct context *c, struct buf *saves, struct err *err);
 
-/* What was written and is being saved: fs.savings. */
-struct saving;
-struct savings {
-	struct mutex lock;
-	struct saving *first GUARDED_BY(lock);
-};
-void savings_init(struct savings *s);
-void savings_release(struct savings *s);
+/* Artifacts that are being saved: fs.savings. NULL: out of memory. */
+struct savings;
+struct savings *savings_new(void);
+void savings_free(struct savings *s); /* NULL is fine */
 
 /* For the files of a context: its place has the number of the context as its parent. */
 
 /* It does not end until context_leave(). -ESTALE: it has ended. */
 MUST_CHECK int context_of(const struct place *at, struct context **out, struct err *err);
 
-/* What its scratch files go with. */
+/* The scope that stands for a context of a session; scratch files of the context go with it. */
+struct ref context_scope_of(struct ref session, uint64_t number);
 struct ref context_scope(const struct place *at);
+
+/* Whether a program is waited for in the turn. */
+bool context_any_open(struct fs *fs, struct ref session, uint64_t turn);
 
 /* As scratch_create(), in a context. -ESTALE. */
 struct scratch_info;
@@ -71,12 +61,11 @@ int context_state_find(const struct place *dir, const char *name, struct place *
 int context_state_create(const struct place *dir, const char *name, const struct node_new *by,
 			 struct place *child, struct buf *text, struct err *err);
 int context_state_remove(const struct place *dir, const char *name, struct err *err);
-int context_state_rename(const struct place *dir, const char *name, const struct place *new_dir,
-			 const char *new_name, bool must_be_new, const struct node_new *by,
-			 struct err *err);
+int context_state_rename(const struct node_rename *rn, struct err *err);
 int context_map_stat(const struct place *at, struct node_stat *st, struct err *err);
 int context_map_show(const struct place *at, struct buf *out, struct err *err);
-extern const struct file_ops context_map_ops;
+extern const struct text_rules context_map_rules;
+extern const struct node_type context_state_members[];
 
 /* artifacts/: context_artifacts.c. */
 int context_artifacts_stat(const struct place *at, struct node_stat *st, struct err *err);
@@ -90,8 +79,7 @@ int context_artifacts_make(const struct place *dir, const char *name, const stru
 			   struct err *err);
 int context_artifacts_remove(const struct place *dir, const char *name, struct err *err);
 int context_artifacts_remove_dir(const struct place *dir, const char *name, struct err *err);
-int context_artifacts_rename(const struct place *dir, const char *name, const struct place *new_dir,
-			     const char *new_name, bool must_be_new, const struct node_new *by,
-			     struct err *err);
+int context_artifacts_rename(const struct node_rename *rn, struct err *err);
+extern const struct node_type context_artifacts_members[];
 
 #endif

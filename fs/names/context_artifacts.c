@@ -11,6 +11,7 @@
 
 #include "base/name.h"
 #include "fs/draft/draft.h"
+#include "fs/draft/scratch.h"
 #include "fs/names/artifacts.h"
 #include "fs/tree/handle.h"
 #include "fs/tree/tree.h"
@@ -20,11 +21,10 @@
 #include <errno.h>
 #include <stdio.h>
 
+enum context_artifact { CONTEXT_FILE, CONTEXT_DIRECTORY }; /* in the table of members */
+
 #define COOKIE_STEP (1ull << 53)
 #define NAME_BYTES  1024 /* of ADK's file name, with its end */
-
-static const struct node_type stored_file;
-static const struct node_type directory;
 
 static bool is_top(const struct place *dir)
 {
@@ -168,17 +168,6 @@ static const struct file_ops stored_ops = {
 	.release = draft_release,
 };
 
-static const struct node_type stored_file = {
-	.name = "<name>",
-	.id = ID_OBJECT,
-	.mode = S_IFREG | 0600,
-	.flags = NODE_FRESH,
-	.stat = stored_stat,
-	.read = draft_read,
-	.load = stored_load,
-	.file = &stored_ops,
-};
-
 /* Directories. */
 
 /* The number of the directory in the store. 0: it is only made here. */
@@ -257,22 +246,6 @@ static int set_directory_attr(const struct place *at, const struct artifact_attr
 	return 0;
 }
 
-static const struct node_type directory = {
-	.name = "<directory>",
-	.id = ID_OBJECT,
-	.mode = S_IFDIR | 0700,
-	.flags = NODE_FRESH,
-	.stat = context_artifacts_stat,
-	.set_attr = set_directory_attr,
-	.list = context_artifacts_list,
-	.find = context_artifacts_find,
-	.create = context_artifacts_create,
-	.make = context_artifacts_make,
-	.remove = context_artifacts_remove,
-	.remove_dir = context_artifacts_remove_dir,
-	.rename = context_artifacts_rename,
-};
-
 static int own_name(struct place *child, const char *name, struct buf *text, struct err *err)
 {
 	buf_text(text, name);
@@ -285,7 +258,7 @@ static void stored_place(const struct place *dir, bool is_directory, uint64_t nu
 {
 	*child = *dir;
 	child->inode = NULL;
-	child->type = is_directory ? &directory : &stored_file;
+	child->type = &dir->type->members[is_directory ? CONTEXT_DIRECTORY : CONTEXT_FILE];
 	child->item = number;
 }
 
@@ -296,7 +269,7 @@ static void made_place(const struct place *dir, const struct scratch_info *info,
 	scratch_place(dir, info, child);
 	if (!info->is_directory)
 		return;
-	child->type = &directory;
+	child->type = &dir->type->members[CONTEXT_DIRECTORY];
 	child->parent = dir->parent;
 	child->name = info->full_name;
 }
@@ -454,9 +427,8 @@ static int refuse_stored(const char *name, struct err *err)
  */
 static int keep_stored(const struct place *dir, const char *name, struct err *err)
 {
-	const struct place session = { .fs = dir->fs, .type = &session_dir, .ref = dir->ref };
-
-	return tree_hides_names(&session) ? -EOPNOTSUPP : refuse_stored(name, err);
+	return tree_hides_names(node_ino(dir->ref.session, ID_OBJECT)) ? -EOPNOTSUPP
+								       : refuse_stored(name, err);
 }
 
 /* A name shows what is stored under it again. */
@@ -525,35 +497,60 @@ static int check_target(const struct place *dir, const char *name, bool must_be_
 	return 0;
 }
 
-int context_artifacts_rename(const struct place *dir, const char *name, const struct place *new_dir,
-			     const char *new_name, bool must_be_new, const struct node_new *by,
-			     struct err *err)
+int context_artifacts_rename(const struct node_rename *rn, struct err *err)
 {
 	CLEANUP(context_leave_p) struct context *c = NULL;
-	struct place at = *new_dir;
+	struct fs *fs = rn->dir->fs;
+	struct place at = *rn->new_dir;
 	struct scratch_info info;
 	char full[NAME_BYTES] = "";
-	int r = context_of(dir, &c, err);
+	int r = context_of(rn->dir, &c, err);
 
-	(void)by; /* all of it is one program's */
-	if (r == 0 && dir->parent != new_dir->parent)
+	if (r == 0 && rn->dir->parent != rn->new_dir->parent)
 		r = err_set(err, -EXDEV, "files of others can be copied, not moved");
 	if (r == 0)
-		r = find_movable(dir, name, &info, err);
+		r = find_movable(rn->dir, rn->name, &info, err);
 	if (r == 0)
-		r = check_target(new_dir, new_name, must_be_new, err);
-	if (r == 0 && new_name[0] != '.')
-		r = decode(new_dir, new_name, full, err);
+		r = check_target(rn->new_dir, rn->new_name, rn->must_be_new, err);
+	if (r == 0 && rn->new_name[0] != '.')
+		r = decode(rn->new_dir, rn->new_name, full, err);
 	if (r < 0)
 		return r;
-	scratch_set_full_name(dir->fs, info.number, full);
-	scratch_move(dir->fs, info.number, new_dir->item, new_name);
+	scratch_set_full_name(fs, info.number, full);
+	scratch_move(fs, info.number, rn->new_dir->item, rn->new_name);
 	if (info.full_name[0])
-		reveal(dir, name);
+		reveal(rn->dir, rn->name);
 	at.inode = NULL;
 	at.type = &scratch_node;
-	at.parent = new_dir->item;
+	at.parent = rn->new_dir->item;
 	at.item = info.number;
-	at.name = new_name;
-	return inode_move(&dir->fs->inodes, &at, inode_number(new_dir), new_name);
+	at.name = rn->new_name;
+	return inode_move(&fs->inodes, &at, inode_number(rn->new_dir), rn->new_name);
 }
+
+/* Keep in the order of enum context_artifact. */
+const struct node_type context_artifacts_members[] = {
+	{ .name = "<name>",
+	  .id = ID_OBJECT,
+	  .mode = S_IFREG | 0600,
+	  .flags = NODE_FRESH,
+	  .stat = stored_stat,
+	  .read = draft_read,
+	  .load = stored_load,
+	  .file = &stored_ops },
+	{ .name = "<directory>",
+	  .id = ID_OBJECT,
+	  .mode = S_IFDIR | 0700,
+	  .flags = NODE_FRESH,
+	  .members = context_artifacts_members,
+	  .stat = context_artifacts_stat,
+	  .set_attr = set_directory_attr,
+	  .list = context_artifacts_list,
+	  .find = context_artifacts_find,
+	  .create = context_artifacts_create,
+	  .make = context_artifacts_make,
+	  .remove = context_artifacts_remove,
+	  .remove_dir = context_artifacts_remove_dir,
+	  .rename = context_artifacts_rename },
+	{ 0 },
+};

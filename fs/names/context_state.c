@@ -9,6 +9,7 @@
 #include "fs/names/context.h"
 
 #include "base/json_text.h"
+#include "fs/draft/scratch.h"
 #include "fs/draft/text.h"
 #include "fs/names/state.h"
 #include "fs/tree/fs.h"
@@ -178,29 +179,6 @@ static const struct text_rules value_rules = {
 	.set = set_value,
 };
 
-static int value_open(struct handle *h, struct err *err)
-{
-	return text_open(h, &value_rules, err);
-}
-
-static const struct file_ops value_ops = {
-	.open = value_open,
-	.write = text_write,
-	.truncate = text_truncate,
-	.flush = text_flush,
-	.release = text_release,
-};
-
-static const struct node_type key_file = {
-	.name = "<key>.json",
-	.id = ID_OBJECT,
-	.mode = S_IFREG | 0600,
-	.flags = NODE_FRESH,
-	.stat = key_stat,
-	.show = key_show,
-	.file = &value_ops,
-};
-
 /* state.json */
 
 int context_map_show(const struct place *at, struct buf *out, struct err *err)
@@ -254,7 +232,7 @@ static int set_map(struct handle *h, struct span text, struct err *err)
 }
 
 /* It is written as a whole. */
-static const struct text_rules map_rules = {
+const struct text_rules context_map_rules = {
 	.starts_empty = true,
 	.max = STATE_MAP_MAX,
 	.what = "state.json",
@@ -262,20 +240,19 @@ static const struct text_rules map_rules = {
 	.set = set_map,
 };
 
-static int map_open(struct handle *h, struct err *err)
-{
-	return text_open(h, &map_rules, err);
-}
-
-const struct file_ops context_map_ops = {
-	.open = map_open,
-	.write = text_write,
-	.truncate = text_truncate,
-	.flush = text_flush,
-	.release = text_release,
-};
-
 /* The directory. */
+
+const struct node_type context_state_members[] = {
+	{ .name = "<key>.json",
+	  .id = ID_OBJECT,
+	  .mode = S_IFREG | 0600,
+	  .flags = NODE_FRESH,
+	  .stat = key_stat,
+	  .show = key_show,
+	  .file = &text_ops,
+	  .text = &value_rules },
+	{ 0 },
+};
 
 static int own_name(struct place *child, struct buf *text, struct err *err)
 {
@@ -289,7 +266,7 @@ static int key_place(const struct place *dir, struct context *c, struct place *c
 {
 	*child = *dir;
 	child->inode = NULL;
-	child->type = &key_file;
+	child->type = dir->type->members;
 	child->item = context_item(c, buf_span(text));
 	return child->item ? own_name(child, text, err) : err_nomem(err);
 }
@@ -381,7 +358,7 @@ static int list_key(const struct place *dir, struct lister *l, const struct entr
 	if (tree_is_hidden(dir, name.data))
 		return 0;
 	child.inode = NULL;
-	child.type = &key_file;
+	child.type = dir->type->members;
 	child.item = one->item;
 	child.name = one->key;
 	return lister_emit(l, name.data, &child, TREE_MEMBER_COOKIE + one->item, NULL);
@@ -495,7 +472,7 @@ int context_state_remove(const struct place *dir, const char *name, struct err *
 /* The text of a file in the directory, a value or not. */
 static int text_of(const struct place *at, struct buf *text, struct err *err)
 {
-	if (at->type == &key_file)
+	if (at->type == context_state_members)
 		return read_key(at, text, err);
 	return scratch_text(at->fs, at->item, STATE_VALUE_MAX + 1, text, err);
 }
@@ -539,7 +516,7 @@ static int rename_to_scratch(const struct place *from, const struct place *dir,
 static int rename_found(const struct place *from, const struct place *dir, const char *new_name,
 			const struct node_new *by, struct err *err)
 {
-	bool was_key = from->type == &key_file;
+	bool was_key = from->type == context_state_members;
 	struct place at = *from;
 	int r;
 
@@ -557,23 +534,22 @@ static int rename_found(const struct place *from, const struct place *dir, const
 	return r < 0 ? r : 1;
 }
 
-int context_state_rename(const struct place *dir, const char *name, const struct place *new_dir,
-			 const char *new_name, bool must_be_new, const struct node_new *by,
-			 struct err *err)
+int context_state_rename(const struct node_rename *rn, struct err *err)
 {
 	CLEANUP(buf_release) struct buf text = { 0 };
 	CLEANUP(buf_release) struct buf other = { 0 };
-	struct place from = *dir;
-	struct place found = *new_dir;
-	int r = context_state_find(dir, name, &from, &text, err);
+	struct place from = *rn->dir;
+	struct place found = *rn->new_dir;
+	int r = context_state_find(rn->dir, rn->name, &from, &text, err);
 
 	if (r < 0)
 		return r;
-	if (dir->parent != new_dir->parent)
+	if (rn->dir->parent != rn->new_dir->parent)
 		return err_set(err, -EXDEV, "state of others can be copied, not moved");
-	if (must_be_new && context_state_find(new_dir, new_name, &found, &other, NULL) == 0)
-		return err_set(err, -EEXIST, "there is '%s' already", new_name);
-	if (!strcmp(name, new_name))
+	if (rn->must_be_new &&
+	    context_state_find(rn->new_dir, rn->new_name, &found, &other, NULL) == 0)
+		return err_set(err, -EEXIST, "there is '%s' already", rn->new_name);
+	if (!strcmp(rn->name, rn->new_name))
 		return 0;
-	return rename_found(&from, new_dir, new_name, by, err);
+	return rename_found(&from, rn->new_dir, rn->new_name, &rn->by, err);
 }

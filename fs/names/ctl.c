@@ -77,7 +77,7 @@ static int ctl_fork(struct handle *h, const struct command *c, struct err *err)
 	if (r == 0)
 		r = session_fork(h->at.fs->store, h->at.ref, id.data, event, NULL, err);
 	if (r == 0) /* it may be known to be missing */
-		notify_name(h->at.fs, node_ino(h->at.ref.user, ID_MEMBERS), name.data);
+		notify_name(&h->at.fs->notify, node_ino(h->at.ref.user, ID_MEMBERS), name.data);
 	return r;
 }
 
@@ -217,13 +217,3 @@ const struct file_ops ctl_ops = {
 	.truncate = input_truncate,
 	.flush = ctl_flush,
 };
-
-void ctl_tell_failure(struct fs *fs, struct ref session, const struct err *why)
-{
-	const struct node_type *row = session_dir.entries;
-
-	while (row->name && row->file != &ctl_ops)
-		row++;
-	errors_add(&fs->errors, session.session, row->name, why);
-	notify_attributes(fs, errors_ino(session.session));
-}

@@ -8,7 +8,4 @@
 
 extern const struct file_ops ctl_ops;
 
-/* What a verb began has failed, and nobody waits for it: put that into .errors. */
-void ctl_tell_failure(struct fs *fs, struct ref session, const struct err *why);
-
 #endif

@@ -271,7 +271,7 @@ static void let_others_in(struct handle *h)
 		return;
 	}
 	*end = (struct end_of_closing){ h->at.fs, h->at.ref.session };
-	notify_fence(h->at.fs, end_closing, end);
+	notify_fence(&h->at.fs->notify, end_closing, end);
 }
 
 static void input_release(struct handle *h, struct err *err)

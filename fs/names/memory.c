@@ -60,7 +60,7 @@ static void link_place(const struct place *dir, uint64_t number, struct place *c
 {
 	*child = *dir;
 	child->inode = NULL;
-	child->type = &memory_session;
+	child->type = dir->type->members;
 	child->item = number;
 }
 
@@ -251,11 +251,12 @@ static int query_stat(const struct place *at, struct node_stat *st, struct err *
 }
 
 /* Read around the kernel's pages: who has the file open reads one piece. */
-static const struct node_type memory_query = {
+const struct node_type memory_query = {
 	.name = "<query>",
 	.id = ID_OBJECT,
 	.mode = S_IFREG | 0400,
 	.flags = NODE_SHOWS_MEMORY | NODE_DIRECT | NODE_LAZY,
+	.news = NEWS_MEMORY,
 	.stat = query_stat,
 	.show = query_show,
 };
@@ -297,7 +298,7 @@ int memory_query_find(const struct place *dir, const char *name, struct place *c
 		return r;
 	*child = *dir;
 	child->inode = NULL;
-	child->type = &memory_query;
+	child->type = dir->type->members;
 	child->ref.session = 0;
 	child->name = text->data;
 	child->item = number_of_query(dir->ref.user, buf_span(text), err);
@@ -308,8 +309,10 @@ const struct node_type memory_entries[] = {
 	{ .name = "sessions",
 	  .id = ID_MEMORY_SESSIONS,
 	  .mode = S_IFDIR | 0700,
+	  .news = NEWS_MEMORY,
 	  .help = "ln -s " TARGET "ID remembers a session, rm forgets it",
 	  .stat = sessions_stat,
+	  .members = &memory_session,
 	  .list = sessions_list,
 	  .find = sessions_find,
 	  .remove = sessions_remove,
@@ -318,38 +321,7 @@ const struct node_type memory_entries[] = {
 	  .id = ID_MEMORY_SEARCH,
 	  .mode = S_IFDIR | 0700,
 	  .help = "any name is a query: its file has what is remembered of it",
+	  .members = &memory_query,
 	  .find = memory_query_find },
 	{ 0 },
 };
-
-static void link_changed(struct fs *fs, const struct change *c)
-{
-	CLEANUP(buf_release) struct buf name = { 0 };
-	uint64_t dir = node_ino(c->ref.user, ID_MEMORY_SESSIONS);
-	uint64_t link = node_ino(c->item, ID_OBJECT);
-
-	notify_attributes(fs, dir);
-	if (c->kind == CHANGE_MEMORY_ADDED)
-		return; /* by symlink(2): the kernel knows, and holds the directory until it is
-			   indexed */
-	inode_removed(&fs->inodes, link);
-	notify_attributes(fs, link);
-	if (name_encode(span_of(c->name), NAME_PLAIN, &name, NULL) == 0 && buf_cstr(&name))
-		notify_name(fs, dir, name.data);
-}
-
-void memory_notify(struct fs *fs, const struct change *c)
-{
-	CLEANUP(buf_release) struct buf queries = { 0 };
-	size_t i;
-
-	if (c->kind != CHANGE_MEMORY)
-		link_changed(fs, c);
-	inodes_showing(&fs->inodes, NODE_SHOWS_MEMORY, ref_parent(c->ref), &queries);
-	for (i = 0; i < queries.len; i += sizeof(uint64_t)) {
-		uint64_t ino;
-
-		memcpy(&ino, queries.data + i, sizeof ino);
-		notify_attributes(fs, ino);
-	}
-}

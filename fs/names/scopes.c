@@ -7,15 +7,10 @@
 #include "base/name.h"
 #include "fs/tree/fs.h"
 #include "fs/tree/tree.h"
+#include "runner/runner.h"
 #include "store/session/scope.h"
 
 #include <errno.h>
-
-/* What a member of this directory is. */
-static const struct node_type *member_type(const struct place *dir)
-{
-	return dir->ref.user ? &session_dir : dir->ref.app ? &user_dir : &app_dir;
-}
 
 int scopes_stat(const struct place *at, struct node_stat *st, struct err *err)
 {
@@ -59,7 +54,7 @@ static int list_member(void *arg, const struct scope_info *info)
 	struct node_stat st = { 0 };
 
 	child.inode = NULL;
-	child.type = member_type(ls->dir);
+	child.type = ls->dir->type->members;
 	child.ref = ref_child(ls->dir->ref, info->number);
 	if (name_encode(span_of(info->id), NAME_PLAIN, &name, NULL) < 0 || !buf_cstr(&name))
 		return 0; /* such an id cannot be made */
@@ -92,7 +87,7 @@ int scopes_find(const struct place *dir, const char *name, struct place *child, 
 
 	if (r < 0)
 		return r;
-	child->type = member_type(dir);
+	child->type = dir->type->members;
 	r = scope_find(dir->fs->store, dir->ref, text->data, &child->ref, NULL, err);
 	if (r < 0)
 		child->type = NULL;

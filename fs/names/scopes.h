@@ -7,6 +7,12 @@
 #include "fs/tree/ids.h"
 #include "fs/tree/node.h"
 
+/* The mount, apps/<id>, users/<id>, sessions/<id>. */
+extern const struct node_type root_dir;
+extern const struct node_type app_dir;
+extern const struct node_type user_dir;
+extern const struct node_type session_dir;
+
 /* apps/, users/, sessions/: members are scopes. */
 int scopes_stat(const struct place *at, struct node_stat *st, struct err *err);
 int scopes_list(const struct place *dir, uint64_t after, struct lister *l, struct err *err);
@@ -25,19 +31,5 @@ int scope_dir_stat(const struct place *at, struct node_stat *st, struct err *err
 /* .errors */
 int scope_errors_stat(const struct place *at, struct node_stat *st, struct err *err);
 int scope_errors_show(const struct place *at, struct buf *out, struct err *err);
-
-#define SCOPES_ROW(the_name, more_flags, what)                                                     \
-	{                                                                                          \
-		.name = (the_name), .id = ID_MEMBERS, .mode = S_IFDIR | 0700,                      \
-		.flags = (more_flags), .help = (what), .stat = scopes_stat, .list = scopes_list,   \
-		.find = scopes_find, .make = scopes_make, .remove_dir = scopes_remove              \
-	}
-
-#define ERRORS_ROW                                                                                 \
-	{                                                                                          \
-		.name = ".errors", .id = ID_ERRORS, .mode = S_IFREG | 0400,                        \
-		.help = "why recent operations here were refused", .stat = scope_errors_stat,      \
-		.show = scope_errors_show                                                          \
-	}
 
 #endif

@@ -7,6 +7,7 @@
 #include "fs/names/state.h"
 
 #include "base/name.h"
+#include "fs/draft/scratch.h"
 #include "fs/draft/text.h"
 #include "fs/tree/ids.h"
 #include "fs/tree/tree.h"
@@ -94,7 +95,7 @@ int state_dir_stat(const struct place *at, struct node_stat *st, struct err *err
 	return r;
 }
 
-static int file_stat(const struct place *at, struct node_stat *st, struct err *err)
+static int value_stat(const struct place *at, struct node_stat *st, struct err *err)
 {
 	struct state_info info;
 	int r = state_get(at->fs->store, at->ref, span_of(at->name), NULL, &info, err);
@@ -111,7 +112,7 @@ static int file_stat(const struct place *at, struct node_stat *st, struct err *e
 	return r < 0 ? r : -ESTALE;
 }
 
-static int file_show(const struct place *at, struct buf *out, struct err *err)
+static int value_show(const struct place *at, struct buf *out, struct err *err)
 {
 	int r = state_get(at->fs->store, at->ref, span_of(at->name), out, NULL, err);
 
@@ -165,49 +166,13 @@ static const struct text_rules value_rules = {
 	.set = set_value,
 };
 
-static int value_open(struct handle *h, struct err *err)
-{
-	return text_open(h, &value_rules, err);
-}
-
-static const struct file_ops value_ops = {
-	.open = value_open,
-	.write = text_write,
-	.truncate = text_truncate,
-	.flush = text_flush,
-	.release = text_release,
-};
-
 /* state.json is written as a whole. */
-static const struct text_rules map_rules = {
+const struct text_rules state_map_rules = {
 	.starts_empty = true,
 	.max = STATE_MAP_MAX,
 	.what = "state.json",
 	.check = check_map,
 	.set = set_map,
-};
-
-static int map_open(struct handle *h, struct err *err)
-{
-	return text_open(h, &map_rules, err);
-}
-
-const struct file_ops state_map_ops = {
-	.open = map_open,
-	.write = text_write,
-	.truncate = text_truncate,
-	.flush = text_flush,
-	.release = text_release,
-};
-
-static const struct node_type state_file = {
-	.name = "<key>.json",
-	.id = ID_OBJECT,
-	.mode = S_IFREG | 0600,
-	.flags = NODE_PUBLIC,
-	.stat = file_stat,
-	.show = file_show,
-	.file = &value_ops,
 };
 
 static int link_target(const struct place *at, struct buf *out, struct err *err)
@@ -239,13 +204,29 @@ static int link_stat(const struct place *at, struct node_stat *st, struct err *e
 	return r;
 }
 
-static const struct node_type state_link = {
-	.name = "user:<key>.json, app:<key>.json",
-	.id = ID_OBJECT_LINK,
-	.mode = S_IFLNK | 0777,
-	.stat = link_stat,
-	.link = link_target,
+enum state_member { STATE_VALUE, STATE_LINK };
+
+const struct node_type state_members[] = {
+	[STATE_VALUE] = { .name = "<key>.json",
+			  .id = ID_OBJECT,
+			  .mode = S_IFREG | 0600,
+			  .flags = NODE_PUBLIC,
+			  .stat = value_stat,
+			  .show = value_show,
+			  .file = &text_ops,
+			  .text = &value_rules },
+	[STATE_LINK] = { .name = "user:<key>.json, app:<key>.json",
+			 .id = ID_OBJECT_LINK,
+			 .mode = S_IFLNK | 0777,
+			 .stat = link_stat,
+			 .link = link_target },
+	{ 0 },
 };
+
+static bool is_value(const struct place *at)
+{
+	return at->type == &state_members[STATE_VALUE];
+}
 
 /* The place of a key seen from a directory. text: the key, with its prefix for a link. */
 static void key_place(const struct place *dir, enum scope_kind kind, uint64_t item,
@@ -253,7 +234,7 @@ static void key_place(const struct place *dir, enum scope_kind kind, uint64_t it
 {
 	*child = *dir;
 	child->inode = NULL;
-	child->type = kind == SCOPE_SESSION ? &state_file : &state_link;
+	child->type = &state_members[kind == SCOPE_SESSION ? STATE_VALUE : STATE_LINK];
 	child->item = item;
 }
 
@@ -411,7 +392,7 @@ int state_dir_create(const struct place *dir, const char *name, const struct nod
 	child->item = r == 0 ? info.item : store_new_number(dir->fs->store, err);
 	if (!child->item)
 		return -EIO;
-	child->type = &state_file;
+	child->type = &state_members[STATE_VALUE];
 	buf_consume(text, (size_t)(bare.data - text->data));
 	child->name = buf_cstr(text);
 	return child->name ? 0 : err_nomem(err);
@@ -439,7 +420,7 @@ int state_dir_remove(const struct place *dir, const char *name, struct err *err)
 /* The text of a file in the directory, a value or not. */
 static int text_of(const struct place *at, struct buf *text, struct err *err)
 {
-	if (at->type == &state_file)
+	if (is_value(at))
 		return state_get(at->fs->store, at->ref, span_of(at->name), text, NULL, err);
 	if (at->type != &scratch_node)
 		return err_set(err, -EPERM, "it belongs to another scope");
@@ -501,7 +482,7 @@ static int rename_found(const struct place *from, const struct place *new_dir, c
 			uid_t caller, struct err *err)
 {
 	struct fs *fs = from->fs;
-	bool was_key = from->type == &state_file;
+	bool was_key = is_value(from);
 	struct place at = *new_dir;
 	int r;
 
@@ -523,25 +504,23 @@ static int rename_found(const struct place *from, const struct place *new_dir, c
 	return r < 0 ? r : 1;
 }
 
-int state_dir_rename(const struct place *dir, const char *name, const struct place *new_dir,
-		     const char *new_name, bool must_be_new, const struct node_new *by,
-		     struct err *err)
+int state_dir_rename(const struct node_rename *rn, struct err *err)
 {
 	CLEANUP(buf_release) struct buf text = { 0 };
 	CLEANUP(buf_release) struct buf other = { 0 };
-	struct place from = *dir;
-	struct place found = *new_dir;
-	int r = state_dir_find(dir, name, &from, &text, err);
+	struct place from = *rn->dir;
+	struct place found = *rn->new_dir;
+	int r = state_dir_find(rn->dir, rn->name, &from, &text, err);
 
 	if (r < 0)
 		return r;
-	if (ref_number(dir->ref) != ref_number(new_dir->ref))
+	if (ref_number(rn->dir->ref) != ref_number(rn->new_dir->ref))
 		return err_set(err, -EXDEV, "state of others can be copied, not moved");
-	if (from.type == &state_link)
-		return err_set(err, -EPERM, "%s belongs to another scope", name);
-	if (must_be_new && state_dir_find(new_dir, new_name, &found, &other, NULL) == 0)
-		return err_set(err, -EEXIST, "there is '%s' already", new_name);
-	return rename_found(&from, new_dir, new_name, by->uid, err);
+	if (from.type == &state_members[STATE_LINK])
+		return err_set(err, -EPERM, "%s belongs to another scope", rn->name);
+	if (rn->must_be_new && state_dir_find(rn->new_dir, rn->new_name, &found, &other, NULL) == 0)
+		return err_set(err, -EEXIST, "there is '%s' already", rn->new_name);
+	return rename_found(&from, rn->new_dir, rn->new_name, rn->by.uid, err);
 }
 
 int state_map_show(const struct place *at, struct buf *out, struct err *err)

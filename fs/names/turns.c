@@ -149,6 +149,7 @@ static const struct node_type turn_entries[] = {
 	  .id = ID_TURN_OUTPUT,
 	  .mode = S_IFREG | 0400,
 	  .flags = NODE_STREAM,
+	  .news = NEWS_PROGRESS,
 	  .help = "the answer's text; the read ends with the turn",
 	  .stat = output_stat,
 	  .file = &turn_output_ops },
@@ -174,6 +175,7 @@ static const struct node_type turn_entries[] = {
 	  .id = ID_TURN_STREAM,
 	  .mode = S_IFREG | 0400,
 	  .flags = NODE_STREAM,
+	  .news = NEWS_PROGRESS,
 	  .help = "live, with partial events; the read ends with the turn",
 	  .stat = stream_stat,
 	  .file = &turn_stream_ops },
@@ -200,9 +202,19 @@ static const struct node_type turn_entries[] = {
 	  .mode = S_IFDIR | 0700,
 	  .help = "one directory a call of a tool",
 	  .stat = calls_dir_stat,
+	  .members = &call_dir,
 	  .list = calls_dir_list,
 	  .find = calls_dir_find },
-	CONTEXTS_ROW,
+	{ .name = "context",
+	  .id = ID_TURN_CONTEXT,
+	  .mode = S_IFDIR | 0700,
+	  .flags = NODE_LATE,
+	  .help = "there while programs run: what each sees and changes",
+	  .members = context_members,
+	  .present = contexts_present,
+	  .stat = contexts_stat,
+	  .list = contexts_list,
+	  .find = contexts_find },
 	{ 0 },
 };
 
@@ -256,6 +268,7 @@ const struct node_type turns_entries[] = {
 	{ .name = "latest",
 	  .id = ID_TURNS_LATEST,
 	  .mode = S_IFLNK | 0777,
+	  .news = NEWS_TURN_NAMES,
 	  .present = latest_present,
 	  .stat = turns_dir_stat,
 	  .link = latest_link },
@@ -266,7 +279,7 @@ static void turn_place(const struct place *dir, const struct turn_info *info, st
 {
 	*child = *dir;
 	child->inode = NULL;
-	child->type = &turn_dir;
+	child->type = dir->type->members;
 	child->item = info->number;
 	child->n = info->n;
 }

@@ -7,6 +7,8 @@
 #include "fs/tree/node.h"
 #include "store/turn/turn.h"
 
+extern const struct node_type turn_dir; /* turns/<n> */
+
 int turns_dir_stat(const struct place *at, struct node_stat *st, struct err *err);
 int turns_dir_find(const struct place *dir, const char *name, struct place *child, struct buf *text,
 		   struct err *err);

@@ -9,6 +9,7 @@
 #include "base/json_text.h"
 #include "base/name.h"
 #include "fs/draft/draft.h"
+#include "fs/draft/scratch.h"
 #include "fs/draft/text.h"
 #include "fs/names/artifacts.h"
 #include "fs/tree/fs.h"
@@ -19,15 +20,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static const struct node_type versions_of;
-static const struct node_type versions_directory;
+#define ABOUT_ENDING ".json"
 
 static void entry_place(const struct place *dir, const struct artifact_info *info,
 			struct place *child)
 {
 	*child = *dir;
 	child->inode = NULL;
-	child->type = info->is_directory ? &versions_directory : &versions_of;
+	child->type = &dir->type->members[info->is_directory ? VERSIONS_DIRECTORY : VERSIONS_NAME];
 	child->parent = artifacts_directory(dir);
 	child->item = info->is_directory ? info->number : info->history;
 }
@@ -111,15 +111,6 @@ static int version_stat(const struct place *at, struct node_stat *st, struct err
 	st->mtime = v.stamp;
 	return 0;
 }
-
-static const struct node_type version_file = {
-	.name = "<n>",
-	.id = ID_OBJECT,
-	.mode = S_IFREG | 0400,
-	.stat = version_stat,
-	.read = draft_read,
-	.file = &draft_ops,
-};
 
 /* <n>.json */
 
@@ -271,36 +262,33 @@ static const struct text_rules json_rules = {
 	.set = set_json,
 };
 
-static int about_open(struct handle *h, struct err *err)
-{
-	return text_open(h, &json_rules, err);
-}
+enum version_member { VERSION_BYTES, VERSION_ABOUT };
 
-static const struct file_ops json_ops = {
-	.open = about_open,
-	.write = text_write,
-	.truncate = text_truncate,
-	.flush = text_flush,
-	.release = text_release,
-};
-
-static const struct node_type version_json = {
-	.name = "<n>.json",
-	.id = ID_OBJECT_JSON,
-	.mode = S_IFREG | 0600,
-	.stat = json_stat,
-	.show = json_show,
-	.file = &json_ops,
+static const struct node_type version_members[] = {
+	[VERSION_BYTES] = { .name = "<n>",
+			    .id = ID_OBJECT,
+			    .mode = S_IFREG | 0400,
+			    .stat = version_stat,
+			    .read = draft_read,
+			    .file = &draft_ops },
+	[VERSION_ABOUT] = { .name = "<n>.json",
+			    .id = ID_OBJECT_JSON,
+			    .mode = S_IFREG | 0600,
+			    .stat = json_stat,
+			    .show = json_show,
+			    .file = &text_ops,
+			    .text = &json_rules },
+	{ 0 },
 };
 
 /* The directory of one name. */
 
 static void version_place(const struct place *dir, const struct version_info *v,
-			  const struct node_type *type, struct place *child)
+			  enum version_member member, struct place *child)
 {
 	*child = *dir;
 	child->inode = NULL;
-	child->type = type;
+	child->type = &version_members[member];
 	child->parent = dir->item;
 	child->item = v->number;
 	child->n = v->n;
@@ -318,7 +306,7 @@ static uint64_t parse_number(const char *name, bool *json)
 		return 0;
 	errno = 0;
 	n = strtoull(name, &end, 10);
-	*json = !strcmp(end, ".json");
+	*json = !strcmp(end, ABOUT_ENDING);
 	return errno || (*end && !*json) ? 0 : n;
 }
 
@@ -339,7 +327,7 @@ static int version_find(const struct place *dir, const char *name, struct place 
 		r = artifact_version(dir->fs->store, dir->item, n, &v, err);
 	if (r < 0)
 		return r;
-	version_place(dir, &v, json ? &version_json : &version_file, child);
+	version_place(dir, &v, json ? VERSION_ABOUT : VERSION_BYTES, child);
 	buf_text(text, dir->name);
 	child->name = buf_cstr(text);
 	return child->name ? 0 : err_nomem(err);
@@ -372,10 +360,16 @@ static int version_create(const struct place *dir, const char *name, const struc
 	draft_unref(draft);
 	if (r < 0)
 		return r;
-	version_place(dir, &v, &version_file, child);
+	version_place(dir, &v, VERSION_BYTES, child);
 	buf_text(text, dir->name);
 	child->name = buf_cstr(text);
 	return child->name ? 0 : err_nomem(err);
+}
+
+void versions_file_name(uint64_t n, bool about, char out[VERSIONS_NAME_SIZE])
+{
+	(void)snprintf(out, VERSIONS_NAME_SIZE, "%llu%s", (unsigned long long)n,
+		       about ? ABOUT_ENDING : "");
 }
 
 static int list_version(void *arg, const struct version_info *v)
@@ -383,17 +377,17 @@ static int list_version(void *arg, const struct version_info *v)
 	struct listing *ls = arg;
 	struct node_stat st = { .size = v->size, .mtime = v->stamp };
 	struct place child;
-	char name[40];
+	char name[VERSIONS_NAME_SIZE];
 	uint64_t cookie = TREE_MEMBER_COOKIE + v->n * 2;
 	int r;
 
-	version_place(ls->dir, v, &version_file, &child);
-	(void)snprintf(name, sizeof name, "%llu", (unsigned long long)v->n);
+	version_place(ls->dir, v, VERSION_BYTES, &child);
+	versions_file_name(v->n, false, name);
 	r = v->n * 2 - 1 > ls->after ? lister_emit(ls->l, name, &child, cookie - 1, &st) : 0;
 	if (r)
 		return r;
-	version_place(ls->dir, v, &version_json, &child);
-	(void)snprintf(name, sizeof name, "%llu.json", (unsigned long long)v->n);
+	version_place(ls->dir, v, VERSION_ABOUT, &child);
+	versions_file_name(v->n, true, name);
 	return tree_is_hidden(ls->dir, name) ? 0 : lister_emit(ls->l, name, &child, cookie, NULL);
 }
 
@@ -430,24 +424,24 @@ static int versions_of_stat(const struct place *at, struct node_stat *st, struct
 	return 0;
 }
 
-static const struct node_type versions_of = {
-	.name = ".versions/<name>",
-	.id = ID_OBJECT_VERSIONS,
-	.mode = S_IFDIR | 0700,
-	.flags = NODE_LATE,
-	.stat = versions_of_stat,
-	.list = version_list,
-	.find = version_find,
-	.create = version_create,
-	.remove = version_remove,
-};
-
-static const struct node_type versions_directory = {
-	.name = ".versions/<directory>",
-	.id = ID_OBJECT_VERSIONS,
-	.mode = S_IFDIR | 0700,
-	.flags = NODE_LATE,
-	.stat = artifacts_directory_stat,
-	.list = versions_list,
-	.find = versions_find,
+const struct node_type versions_members[] = {
+	[VERSIONS_NAME] = { .name = ".versions/<name>",
+			    .id = ID_OBJECT_VERSIONS,
+			    .mode = S_IFDIR | 0700,
+			    .flags = NODE_LATE,
+			    .members = version_members,
+			    .stat = versions_of_stat,
+			    .list = version_list,
+			    .find = version_find,
+			    .create = version_create,
+			    .remove = version_remove },
+	[VERSIONS_DIRECTORY] = { .name = ".versions/<directory>",
+				 .id = ID_OBJECT_VERSIONS,
+				 .mode = S_IFDIR | 0700,
+				 .flags = NODE_LATE,
+				 .members = versions_members,
+				 .stat = artifacts_directory_stat,
+				 .list = versions_list,
+				 .find = versions_find },
+	{ 0 },
 };

@@ -6,7 +6,6 @@
 
 #include "base/clock.h"
 #include "base/mutex.h"
-#include "fs/fs.h"
 
 #include <stdatomic.h>
 #include <stddef.h>
@@ -25,7 +24,7 @@ static struct {
 
 void closing_begin(uint64_t session)
 {
-	uint64_t deadline = clock_monotonic() + FS_INPUT_WAIT_MS * (uint64_t)NSEC_PER_MSEC;
+	uint64_t deadline = clock_monotonic() + CLOSING_WAIT_MS * (uint64_t)NSEC_PER_MSEC;
 
 	mutex_lock(&closing.lock);
 	if (closing.used < CLOSING_MAX) /* beyond that, opens just do not wait */

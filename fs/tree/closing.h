@@ -10,6 +10,8 @@
 
 #include <stdint.h>
 
+#define CLOSING_WAIT_MS 100 /* how long an open waits for a message that is being closed */
+
 /* One message of the session was flushed, respectively is a turn (or nothing) now. */
 void closing_begin(uint64_t session);
 void closing_end(uint64_t session);

@@ -4,18 +4,20 @@
 #ifndef FS_TREE_FS_H
 #define FS_TREE_FS_H
 
-#include "fs/draft/scratch.h"
-#include "fs/fs.h"
-#include "fs/names/context.h"
 #include "fs/tree/errors.h"
 #include "fs/tree/inode.h"
 #include "fs/tree/node.h"
 #include "fs/tree/notify.h"
 #include "fs/tree/owners.h"
 #include "fs/tree/park.h"
-#include "fs/view/view.h"
 
 struct fuse_session;
+struct runner;
+struct sandbox;
+struct savings;
+struct scratch_table;
+struct store;
+struct views;
 
 struct fs {
 	/* fixed after fs_new() */
@@ -26,6 +28,9 @@ struct fs {
 	char *agents;
 	struct owners *owners;
 	const struct sandbox *sandbox;
+	struct scratch_table *scratch; /* draft/scratch.h */
+	struct savings *savings;       /* names/context.h */
+	struct views *views;           /* view/view.h */
 	char *fuse_options;
 	unsigned turns_max;
 	uint64_t mounted; /* stamp */
@@ -39,12 +44,9 @@ struct fs {
 	struct handle *handles GUARDED_BY(handles_lock);
 
 	struct inodes inodes;
-	struct scratch_table scratch;
-	struct savings savings;
 	struct notify notify;
 	struct park park;
 	struct errors errors;
-	struct views views;
 };
 
 enum request_kind { REQUEST_LOOKUP, REQUEST_READ, REQUEST_WRITE, REQUEST_OTHER };

@@ -5,6 +5,7 @@
 
 #include "fs/tree/ids.h"
 #include "fs/tree/tree.h"
+#include "runner/runner.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -88,6 +89,53 @@ void handle_leave(struct handle *h)
 	mutex_lock(&fs->handles_lock);
 	atomic_store(&h->is_open, false);
 	mutex_unlock(&fs->handles_lock);
+}
+
+static void note_removed(struct handle *h, void *arg)
+{
+	(void)arg;
+	if (h->ops && h->ops->removed)
+		h->ops->removed(h);
+}
+
+void handle_removed(struct fs *fs, uint64_t ino)
+{
+	handle_each(fs, ino, note_removed, NULL);
+}
+
+struct making {
+	uint64_t dir;
+	const char *name;
+	uint64_t ino; /* 0: not found */
+};
+
+static void look_for_made(struct handle *h, void *arg)
+{
+	struct making *m = arg;
+	const struct spot *spot = inode_spot(h->inode);
+
+	if (h->created && h->ops && h->ops->removed && spot->parent == m->dir &&
+	    !strcmp(spot->file_name, m->name) && !atomic_load(&h->inode->gone))
+		m->ino = h->inode->ino;
+}
+
+uint64_t handle_find_made(struct fs *fs, uint64_t dir, const char *name)
+{
+	struct making m = { .dir = dir, .name = name };
+
+	handle_each(fs, HANDLES_ALL, look_for_made, &m);
+	return m.ino;
+}
+
+bool handle_remove_made(struct fs *fs, uint64_t dir, const char *name)
+{
+	uint64_t ino = handle_find_made(fs, dir, name);
+
+	if (!ino)
+		return false;
+	handle_removed(fs, ino);
+	inode_removed(&fs->inodes, ino);
+	return true;
 }
 
 void handle_close_all(struct fs *fs) NO_THREAD_ANALYSIS /* nobody else is left */

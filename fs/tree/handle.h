@@ -57,6 +57,19 @@ void handle_each(struct fs *fs, uint64_t ino, handle_fn *fn, void *arg);
 /* From now on handle_each() passes it by: its state is about to go. */
 void handle_leave(struct handle *h);
 
+/* The file was removed: nothing comes of what is written by opens that store it with their close.
+ */
+void handle_removed(struct fs *fs, uint64_t ino);
+
+/*
+ * The inode number of a name that an open made and that its close will store; 0: there is no
+ * such file. dir: the directory's inode number.
+ */
+uint64_t handle_find_made(struct fs *fs, uint64_t dir, const char *name);
+
+/* Remove such a file. False: there is none. */
+bool handle_remove_made(struct fs *fs, uint64_t dir, const char *name);
+
 /* When the mount is gone: the kernel will not close what is left any more. */
 void handle_close_all(struct fs *fs);
 

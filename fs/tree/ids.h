@@ -25,7 +25,6 @@ enum node_id {
 	ID_TURN_USAGE = 9,
 	ID_TURN_CALLS = 10,
 	ID_TURN_CONTEXT = 11,
-	ID_TURN_LAST = 11,
 
 	/* of a context */
 	ID_CONTEXT_INVOCATION = 1,
@@ -42,7 +41,6 @@ enum node_id {
 	ID_CONTEXT_ACTIONS = 12,
 	ID_CONTEXT_MEMORY = 13,
 	ID_CONTEXT_SEARCH = 14,
-	ID_CONTEXT_LAST = 14,
 
 	/* of a call of a tool */
 	ID_CALL_TOOL = 1,
@@ -50,7 +48,6 @@ enum node_id {
 	ID_CALL_RESPONSE = 3,
 	ID_CALL_STDERR = 4,
 	ID_CALL_DURATION = 5,
-	ID_CALL_LAST = 5,
 
 	/* of a scope */
 	ID_MEMBERS = 16, /* apps, users, sessions */

@@ -129,7 +129,7 @@ static struct inode *make_inode(const struct place *at, uint64_t ino, uint64_t p
 /* The list that inodes with these flags are in; NULL: none. */
 static struct inode **watching_locked(struct inodes *t, unsigned flags) REQUIRES(t->lock)
 {
-	return flags & NODE_SHOWS_STATE    ? &t->shows_state
+	return flags & NODE_SHOWS_ABOVE    ? &t->shows_state
 	       : flags & NODE_SHOWS_MEMORY ? &t->shows_memory
 					   : NULL;
 }
@@ -363,15 +363,17 @@ bool inode_is_held(struct inodes *t, uint64_t ino)
 	return inode_find(t, ino);
 }
 
-void inodes_showing(struct inodes *t, enum node_flag flag, struct ref scope, struct buf *out)
+void inodes_showing(struct inodes *t, enum node_flag flag, unsigned news, struct ref scope,
+		    struct buf *out)
 {
 	struct inode *inode;
 
 	mutex_lock(&t->lock);
 	for (inode = *watching_locked(t, flag); inode; inode = inode->watch_next) {
-		const struct ref *ref = &inode_place(inode)->ref;
+		const struct place *at = inode_place(inode);
 
-		if (ref->app != scope.app || (scope.user && ref->user != scope.user))
+		if (!(at->type->news & news) || at->ref.app != scope.app ||
+		    (scope.user && at->ref.user != scope.user))
 			continue;
 		buf_add(out, &inode->ino, sizeof inode->ino);
 	}

@@ -134,10 +134,12 @@ uint64_t inode_text_stamp(struct inode *inode, struct span text);
 bool inode_is_held(struct inodes *t, uint64_t ino);
 
 /*
- * Collect the numbers of held inodes that show something of the scope into out (of uint64_t).
- * flag: NODE_SHOWS_STATE or NODE_SHOWS_MEMORY.
+ * Collect the numbers of held inodes that show something of the scope and that the news make
+ * stale into out (of uint64_t). flag: NODE_SHOWS_ABOVE or NODE_SHOWS_MEMORY; news: of enum
+ * node_news.
  */
-void inodes_showing(struct inodes *t, enum node_flag flag, struct ref scope, struct buf *out);
+void inodes_showing(struct inodes *t, enum node_flag flag, unsigned news, struct ref scope,
+		    struct buf *out);
 
 size_t inodes_count(struct inodes *t);
 

@@ -20,6 +20,7 @@ struct fs;
 struct handle;
 struct inode;
 struct node_type;
+struct text_rules;
 
 /* Where in the tree something is. Copied freely; the texts belong to the inode. */
 struct place {
@@ -61,7 +62,7 @@ void node_attr_of_new(const struct node_new *by, struct artifact_attr *attr);
 
 enum node_flag {
 	NODE_VOLATILE = 1, /* text without a time of its own: rendered when asked, kept shortly */
-	NODE_SHOWS_STATE = 2, /* its text or list shows more than its own scope */
+	NODE_SHOWS_ABOVE = 2, /* its text or list shows something of the scopes above */
 	NODE_STREAM = 4,      /* reads may wait; never cached */
 	NODE_UNLISTED = 8,    /* there, but not in listings: rm -r and copies pass it by */
 	NODE_DIRECT = 16,     /* the kernel keeps none of its bytes */
@@ -73,10 +74,35 @@ enum node_flag {
 	NODE_FRESH = 1024, /* changes without news: the kernel keeps nothing, and asks each time */
 };
 
-/* A directory being listed. emit() returns 1 when the reply is full. */
-struct lister;
-int lister_emit(struct lister *l, const char *name, const struct place *child, uint64_t cookie,
-		const struct node_stat *st);
+/*
+ * What may make a row stale: its attributes, and with them its text or its list. Names
+ * that come and go are told one by one (names/changes.c).
+ */
+enum node_news {
+	NEWS_LOG = 1,         /* an event was appended */
+	NEWS_STATE = 2,       /* a value was set, made or removed */
+	NEWS_STATE_NAMES = 4, /* a key came or went */
+	NEWS_ARTIFACTS = 8,   /* an artifact of the user, which its sessions link to */
+	NEWS_TURN = 16,       /* a turn was queued, began or ended */
+	NEWS_TURN_NAMES = 32, /* a turn was made */
+	NEWS_PROGRESS = 64,   /* a running turn said something; told late */
+	NEWS_ATTACHMENTS = 128,
+	NEWS_MEMBERS = 256, /* an app, a user or a session was made or removed */
+	NEWS_MEMORY = 512,  /* a session is remembered or forgotten, or more of it is found */
+};
+
+/* A directory being listed: whoever lists it sets emit(), which returns 1 when the reply is full.
+ */
+struct lister {
+	int (*emit)(struct lister *l, const char *name, const struct place *child, uint64_t cookie,
+		    const struct node_stat *st);
+};
+
+static inline int lister_emit(struct lister *l, const char *name, const struct place *child,
+			      uint64_t cookie, const struct node_stat *st)
+{
+	return l->emit(l, name, child, cookie, st);
+}
 
 /* How a file takes what is written to it; one state per open file description. */
 struct file_ops {
@@ -106,16 +132,32 @@ struct file_ops {
 	/* Bytes that lie outside of the engine survive a power cut when this returns 0. */
 	int (*sync)(struct handle *h, struct err *err);
 	void (*release)(struct handle *h, struct err *err);
+	/*
+	 * The file was removed while h is open: nothing comes of what h wrote. Set for files
+	 * that a close stores as a whole. Called under fs.handles_lock: takes no lock.
+	 */
+	void (*removed)(struct handle *h);
 	/* A stream's read: 0; -EAGAIN: park; 1: the end; other errors end it. */
 	int (*follow)(struct handle *h, uint64_t offset, size_t size, struct buf *out,
 		      struct err *err);
+};
+
+/* A name to change. */
+struct node_rename {
+	const struct place *dir;
+	const char *name;
+	const struct place *new_dir;
+	const char *new_name;
+	bool must_be_new; /* -EEXIST: the new name is taken */
+	struct node_new by;
 };
 
 struct node_type {
 	const char *name; /* NULL ends a table; of a member's type: what manuals call it */
 	unsigned id;      /* in the inode number, unique in its object; never changes */
 	mode_t mode;
-	unsigned flags;
+	unsigned flags;   /* of enum node_flag */
+	unsigned news;    /* of enum node_news: what makes it stale */
 	const char *help; /* its line in README.md; NULL: not listed there */
 
 	/* A fixed directory has rows... */
@@ -123,7 +165,11 @@ struct node_type {
 	/* ...of which one may be missing: 0 it is there, -ENOENT. */
 	int (*present)(const struct place *at);
 
-	/* ...a directory of objects has members. `after` is a cookie of theirs; 0: all. */
+	/*
+	 * ...a directory of objects has members: `members` is a table of the types that they
+	 * may have, from which list and find choose. `after` is a cookie of theirs; 0: all.
+	 */
+	const struct node_type *members;
 	int (*list)(const struct place *dir, uint64_t after, struct lister *l, struct err *err);
 	int (*find)(const struct place *dir, const char *name, struct place *child,
 		    struct buf *text, struct err *err);
@@ -146,6 +192,7 @@ struct node_type {
 	 */
 	bool (*grows)(const struct place *at);
 	const struct file_ops *file;
+	const struct text_rules *text; /* for a file whose file is &text_ops (draft/text.h) */
 
 	/* Mode, owner, times. Without it nothing happens. */
 	int (*set_attr)(const struct place *at, const struct artifact_attr *attr, struct err *err);
@@ -165,17 +212,8 @@ struct node_type {
 	 * Change a name, to one of a directory with the same function (else EXDEV). 1: what
 	 * the new name stands for is another object now, to be looked up.
 	 */
-	int (*rename)(const struct place *dir, const char *name, const struct place *new_dir,
-		      const char *new_name, bool must_be_new, const struct node_new *by,
-		      struct err *err);
+	int (*rename)(const struct node_rename *rn, struct err *err);
 };
-
-extern const struct node_type root_dir;
-extern const struct node_type app_dir;
-extern const struct node_type user_dir;
-extern const struct node_type session_dir;
-extern const struct node_type turn_dir;
-extern const struct node_type call_dir;
 
 /* The inode number: 8 bits say which row of the object. */
 static inline uint64_t node_ino(uint64_t object, unsigned id)

@@ -4,7 +4,6 @@
 #include "fs/tree/park.h"
 
 #include "base/clock.h"
-#include "fs/fs.h"
 
 #include <errno.h>
 
@@ -175,7 +174,7 @@ static int add_locked(struct park *park, struct parked *p, bool is_new) REQUIRES
 {
 	if (park->stopping)
 		return -ESHUTDOWN;
-	if (park->count >= FS_PARKED_MAX)
+	if (park->count >= PARK_MAX)
 		return -EAGAIN;
 	park->count++;
 	park->look |= is_new;

@@ -32,6 +32,7 @@ struct parked {
 	struct parked *next;     /* the same */
 };
 
+#define PARK_MAX       10000 /* requests that wait */
 #define PARK_WOKEN_MAX 64
 
 struct park {

@@ -92,12 +92,11 @@ static uint64_t hidden_stamp(uint64_t ino, bool *any)
 	return latest;
 }
 
-bool tree_hides_names(const struct place *dir)
+bool tree_hides_names(uint64_t ino)
 {
-	bool any = false;
+	bool any;
 
-	if (S_ISDIR(dir->type->mode))
-		(void)hidden_stamp(inode_number(dir), &any);
+	(void)hidden_stamp(ino, &any);
 	return any;
 }
 
@@ -329,46 +328,11 @@ int tree_list(const struct place *dir, uint64_t cookie, struct lister *l, struct
 	return r < 0 ? r : 0;
 }
 
-static void help_rows(const struct node_type *rows, const char *path, struct buf *out)
+const char *tree_row_name(const struct node_type *dir, unsigned id)
 {
-	const struct node_type *row;
+	const struct node_type *row = dir->entries;
 
-	for (row = rows; row && row->name; row++) {
-		CLEANUP(buf_release) struct buf name = { 0 };
-
-		buf_printf(&name, "%s%s%s", path, row->name, S_ISDIR(row->mode) ? "/" : "");
-		if (!buf_cstr(&name))
-			continue;
-		if (row->help)
-			buf_printf(out, "    %-28s %s\n", name.data, row->help);
-		if (row->entries)
-			help_rows(row->entries, name.data, out);
-	}
-}
-
-static void help_section(const char *title, const struct node_type *dir, struct buf *out)
-{
-	buf_printf(out, "\n%s\n\n", title);
-	help_rows(dir->entries, "", out);
-}
-
-void tree_help(struct buf *out)
-{
-	buf_text(out,
-		 "# adkfs\n\n"
-		 "AI agent sessions as files: apps, users and sessions are directories. In a\n"
-		 "session's directory:\n\n"
-		 "    echo hello > input      say something: a turn starts\n"
-		 "    cat output              read the answer, as it comes\n"
-		 "    tail -f events.jsonl    watch what happens\n"
-		 "    cat .errors             why something was refused\n\n"
-		 "`mkdir -p apps/APP/users/USER/sessions/SESSION` starts a session, `rmdir` ends "
-		 "it.\nReading never changes anything. adkfs(5) has all of it.\n");
-	help_section("## /", &root_dir, out);
-	help_section("## apps/APP/", &app_dir, out);
-	help_section("## apps/APP/users/USER/", &user_dir, out);
-	help_section("## apps/APP/users/USER/sessions/SESSION/", &session_dir, out);
-	help_section("## .../turns/N/", &turn_dir, out);
-	help_section("## .../turns/N/calls/ID/", &call_dir, out);
-	help_section("## .../turns/N/" CONTEXTS_NAME "/CALL/", &context_dir, out);
+	while (row->id != id)
+		row++;
+	return row->name;
 }

@@ -44,12 +44,12 @@ void tree_hide(const struct place *dir, const char *name);
 bool tree_is_hidden(const struct place *dir, const char *name);
 
 /* Whether a directory hides a name now, so that its attributes will change by themselves. */
-bool tree_hides_names(const struct place *dir);
+bool tree_hides_names(uint64_t ino);
 
 /* Cookies of members start here; below are rows. */
 #define TREE_MEMBER_COOKIE 4096
 
-/* README.md: every row that has a line, walked from the root. */
-void tree_help(struct buf *out);
+/* The name of the row of a fixed directory that has this id. One must have it. */
+const char *tree_row_name(const struct node_type *dir, unsigned id);
 
 #endif

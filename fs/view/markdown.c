@@ -8,6 +8,7 @@
  */
 #include "fs/tree/fs.h"
 #include "fs/view/story.h"
+#include "fs/view/view.h"
 
 #include <ctype.h>
 #include <string.h>

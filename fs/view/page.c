@@ -6,6 +6,7 @@
 #include "fs/tree/fs.h"
 #include "fs/view/html.h"
 #include "fs/view/story.h"
+#include "fs/view/view.h"
 
 #include <ctype.h>
 #include <strings.h>

@@ -7,6 +7,7 @@
  */
 #include "base/json_text.h"
 #include "fs/tree/fs.h"
+#include "fs/view/view.h"
 #include "store/turn/call.h"
 
 #include <stdio.h>

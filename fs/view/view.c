@@ -22,11 +22,24 @@ struct view {
 	struct buf text;
 };
 
-void views_init(struct views *v)
+struct views {
+	struct mutex lock;
+	struct cond moved; /* a text was rendered, or the end */
+	struct view *list GUARDED_BY(lock);
+	uint64_t bytes GUARDED_BY(lock); /* of all texts */
+	bool tidies GUARDED_BY(lock);    /* a thread waits to drop what is idle */
+	bool stopping GUARDED_BY(lock);
+};
+
+struct views *views_new(void)
 {
-	*v = (struct views){ 0 };
+	struct views *v = calloc(1, sizeof *v);
+
+	if (!v)
+		return NULL;
 	mutex_init(&v->lock);
 	cond_init(&v->moved);
+	return v;
 }
 
 static struct view **find_locked(struct views *v, uint64_t ino) REQUIRES(v->lock)
@@ -116,8 +129,10 @@ static void start_tidying_locked(struct views *v) REQUIRES(v->lock)
 	(void)pthread_attr_destroy(&attr);
 }
 
-void views_release(struct views *v)
+void views_free(struct views *v)
 {
+	if (!v)
+		return;
 	mutex_lock(&v->lock);
 	v->stopping = true;
 	cond_wake_all(&v->moved);
@@ -128,6 +143,7 @@ void views_release(struct views *v)
 	mutex_unlock(&v->lock);
 	cond_release(&v->moved);
 	mutex_release(&v->lock);
+	free(v);
 }
 
 /* As new as the log, the turns, and the daemon that renders. */
@@ -223,7 +239,7 @@ static int need_locked(struct views *v, const struct place *at, uint64_t stamp, 
 
 int view_stat(const struct place *at, struct node_stat *st, struct err *err)
 {
-	struct views *v = &at->fs->views;
+	struct views *v = at->fs->views;
 	struct view *view;
 	uint64_t stamp;
 	int r = stamp_of(at, &stamp, err);
@@ -242,7 +258,7 @@ int view_stat(const struct place *at, struct node_stat *st, struct err *err)
 
 int view_read(struct handle *h, uint64_t offset, size_t size, struct buf *out, struct err *err)
 {
-	struct views *v = &h->at.fs->views;
+	struct views *v = h->at.fs->views;
 	struct view *view;
 	uint64_t stamp;
 	int r = stamp_of(&h->at, &stamp, err);

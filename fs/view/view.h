@@ -14,21 +14,11 @@
 #define VIEWS_IDLE_MS    10000       /* a text that nobody used for so long goes */
 #define VIEWS_KEPT_BYTES (64u << 20) /* more texts than this are kept only while in use */
 
-struct view;
+struct views;
 
-/* The texts that are kept. All zero but the lock, before the first. */
-struct views {
-	struct mutex lock;
-	struct cond moved; /* a text was rendered, or the end */
-	struct view *list GUARDED_BY(lock);
-	uint64_t bytes GUARDED_BY(lock); /* of all texts */
-	bool tidies GUARDED_BY(lock);    /* a thread waits to drop what is idle */
-	bool stopping GUARDED_BY(lock);
-};
-
-void views_init(struct views *v);
-/* Nobody asks any more. */
-void views_release(struct views *v);
+/* The cache of a mount: the texts that are used. NULL: out of memory. */
+struct views *views_new(void);
+void views_free(struct views *v); /* NULL is fine. Nobody may ask for a view any more. */
 
 /* Of a view's row. */
 int view_stat(const struct place *at, struct node_stat *st, struct err *err);

@@ -1,0 +1,50 @@
+/*
+ * Contexts as their files use them: see context.h.
+ */
+#include "fs/draft/scratch.h"
+#include "fs/names/context.h"
+#include "fs/tree/fs.h"
+#include "runner/runner.h"
+
+#include <errno.h>
+
+int context_of(const struct place *at, struct context **out, struct err *err)
+{
+	struct context *c = context_use(runner_contexts(at->fs->runner), at->parent);
+
+	if (!c)
+		return err_set(err, -ESTALE, "the program that this was for has ended");
+	*out = c;
+	return 0;
+}
+
+struct ref context_scope_of(struct ref session, uint64_t number)
+{
+	return (struct ref){ session.app, session.user, number };
+}
+
+struct ref context_scope(const struct place *at)
+{
+	return context_scope_of(at->ref, at->parent);
+}
+
+int context_create(const struct place *dir, struct scratch_info *info, const struct node_new *by,
+		   struct err *err)
+{
+	CLEANUP(context_leave_p) struct context *c = NULL;
+	int r = context_of(dir, &c, err);
+
+	return r < 0 ? r : scratch_create(dir->fs, info, by, err);
+}
+
+static int stop_at_any(void *arg, struct context *c)
+{
+	(void)arg;
+	(void)c;
+	return 1;
+}
+
+bool context_any_open(struct fs *fs, struct ref session, uint64_t turn)
+{
+	return context_list(runner_contexts(fs->runner), session, turn, 0, stop_at_any, NULL) == 1;
+}
