@@ -1,5 +1,5 @@
 /*
- * Drafts from inside: for draft.c, save.c and each.c.
+ * Drafts from inside: for the files of this folder.
  */
 #ifndef FS_DRAFT_INSIDE_H
 #define FS_DRAFT_INSIDE_H
@@ -38,6 +38,12 @@ struct opened {
 	uint64_t change; /* of the inode, when the view was loaded */
 	_Atomic uint64_t view_size;
 };
+
+/* Note the size for those who have no lock. */
+void draft_measure_locked(struct draft *d) REQUIRES(d->lock);
+
+/* The bytes that are stored under a place: of the version that it names, or of the latest. */
+MUST_CHECK int draft_load_stored(const struct place *at, struct blob *blob, struct err *err);
 
 /* What is stored, as an open shows it: loaded when it changed. With the handle's lock. */
 MUST_CHECK int draft_refresh_view(struct handle *h, struct opened *o, struct err *err);

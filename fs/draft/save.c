@@ -172,7 +172,8 @@ void draft_saved(struct draft *d)
 /* Files that a rename has to make something of are not saved by a close. */
 static bool can_be_saved(struct handle *h)
 {
-	return inode_place(h->inode)->type != &scratch_node && !atomic_load(&h->inode->gone);
+	return !(inode_place(h->inode)->type->flags & NODE_SCRATCH) &&
+	       !atomic_load(&h->inode->gone);
 }
 
 /* Whether the last close will save it though nothing was written. */

@@ -1,5 +1,5 @@
 /*
- * artifacts/ from inside: for artifacts.c, artifacts_list.c and artifacts_rename.c.
+ * artifacts/ from inside: for the files artifacts*.c.
  */
 #ifndef FS_NAMES_ARTIFACTS_INSIDE_H
 #define FS_NAMES_ARTIFACTS_INSIDE_H
@@ -24,6 +24,9 @@ void artifacts_stored_place(const struct place *dir, const struct artifact_info 
 			    struct place *child);
 void artifacts_new_place(const struct place *dir, const struct scratch_info *info,
 			 struct place *child);
+
+/* Copy what child->name points at, which is about to go, to text. */
+MUST_CHECK int artifacts_own_name(struct place *child, struct buf *text, struct err *err);
 
 void artifacts_show(const struct artifact_info *info, struct node_stat *st);
 

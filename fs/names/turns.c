@@ -86,7 +86,7 @@ static int error_show(const struct place *at, struct buf *out, struct err *err)
 	return r;
 }
 
-static int events_stat(const struct place *at, struct node_stat *st, struct err *err)
+static int turn_events_stat(const struct place *at, struct node_stat *st, struct err *err)
 {
 	struct turn_info info;
 	int r = load(at, &info, err);
@@ -110,7 +110,7 @@ static int stream_stat(const struct place *at, struct node_stat *st, struct err 
 	return 0;
 }
 
-static int events_show(const struct place *at, struct buf *out, struct err *err)
+static int turn_events_show(const struct place *at, struct buf *out, struct err *err)
 {
 	struct turn_info info;
 	int r = load(at, &info, err);
@@ -118,7 +118,7 @@ static int events_show(const struct place *at, struct buf *out, struct err *err)
 	return r < 0 ? r : turn_events(at->fs->store, at->ref, &info, out, err);
 }
 
-static int invocation_show(const struct place *at, struct buf *out, struct err *err)
+static int turn_invocation_show(const struct place *at, struct buf *out, struct err *err)
 {
 	struct turn_info info;
 	int r = load(at, &info, err);
@@ -169,8 +169,8 @@ static const struct node_type turn_entries[] = {
 	  .id = ID_TURN_EVENTS,
 	  .mode = S_IFREG | 0400,
 	  .help = "the turn's lines of the log",
-	  .stat = events_stat,
-	  .show = events_show },
+	  .stat = turn_events_stat,
+	  .show = turn_events_show },
 	{ .name = "stream.jsonl",
 	  .id = ID_TURN_STREAM,
 	  .mode = S_IFREG | 0400,
@@ -184,7 +184,7 @@ static const struct node_type turn_entries[] = {
 	  .mode = S_IFREG | 0400,
 	  .help = "ADK's id of it",
 	  .stat = part_stat,
-	  .show = invocation_show },
+	  .show = turn_invocation_show },
 	{ .name = "agent",
 	  .id = ID_TURN_AGENT,
 	  .mode = S_IFREG | 0400,

@@ -71,6 +71,8 @@ enum node_flag {
 	NODE_LAZY = 128,      /* its size costs: listings and lookups do not tell it */
 	NODE_LATE = 256,      /* names appear by calls that cannot wait until the kernel was told */
 	NODE_SHOWS_MEMORY = 512, /* its text shows what is found in its user's memory */
+	NODE_SCRATCH =
+		2048,      /* in no store: a close saves nothing, a rename makes something of it */
 	NODE_FRESH = 1024, /* changes without news: the kernel keeps nothing, and asks each time */
 };
 

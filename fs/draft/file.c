@@ -1,0 +1,376 @@
+/*
+ * Files that are written: what the operations on an open artifact or scratch
+ * file do with its draft. The tables are at the end. See draft.h.
+ */
+#include "fs/draft/inside.h"
+#include "fs/draft/scratch.h"
+#include "fs/tree/handle.h"
+#include "fs/tree/ids.h"
+
+#include <errno.h>
+#include <linux/falloc.h>
+#include <stdlib.h>
+
+/* Whether this open reads its draft, rather than what is stored. */
+static bool reads_draft(struct handle *h, const struct opened *o)
+{
+	bool use;
+
+	if (!o->draft || !atomic_load(&o->draft->is_based))
+		return false;
+	if (handle_writes(h))
+		return true;
+	mutex_lock(&o->draft->lock);
+	use = !o->draft->version; /* saved by somebody else: from then on it reads what is stored */
+	mutex_unlock(&o->draft->lock);
+	return use;
+}
+
+static int plan_read(struct handle *h, uint64_t offset, size_t size, struct blob_plan *plan,
+		     struct err *err)
+{
+	struct opened *o = h->state;
+	int r;
+
+	if (reads_draft(h, o)) {
+		mutex_lock(&o->draft->lock);
+		r = blob_plan(&o->draft->blob, offset, size, plan, err);
+		mutex_unlock(&o->draft->lock);
+		return r;
+	}
+	mutex_lock(&h->lock);
+	r = draft_refresh_view(h, o, err);
+	if (r == 0)
+		r = blob_plan(&o->view, offset, size, plan, err);
+	mutex_unlock(&h->lock);
+	return r;
+}
+
+int draft_read(struct handle *h, uint64_t offset, size_t size, struct buf *out, struct err *err)
+{
+	struct blob_plan plan;
+	int r = plan_read(h, offset, size, &plan, err);
+
+	return r < 0 ? r : blob_plan_read(&plan, out, err);
+}
+
+static int check_open_locked(const struct draft *d, struct err *err) REQUIRES(d->lock)
+{
+	return d->is_over ? err_set(err, -ESTALE, "who had the file has ended") : 0;
+}
+
+static int cut_off(struct draft *d, struct err *err)
+{
+	int r;
+
+	mutex_lock(&d->lock);
+	r = check_open_locked(d, err);
+	if (r == 0)
+		r = blob_truncate(&d->blob, 0, err);
+	if (r == 0) {
+		d->is_cut = true;
+		atomic_store(&d->is_saved, false);
+		atomic_store(&d->is_based, true);
+		draft_measure_locked(d);
+	}
+	mutex_unlock(&d->lock);
+	return r;
+}
+
+/*
+ * The draft of a file that is in no store: all share that of a scratch file. That of a
+ * new artifact is for who made it; whoever else writes makes another version.
+ */
+static struct draft *draft_of_unsaved(const struct place *at)
+{
+	struct scratch_info info;
+	struct draft *d;
+
+	if (!scratch_get(at->fs, at->item, &info, &d))
+		return NULL;
+	if ((at->type->flags & NODE_SCRATCH) || !atomic_exchange(&d->is_taken, true))
+		return d;
+	draft_unref(d);
+	return NULL;
+}
+
+int draft_open(struct handle *h, struct err *err)
+{
+	const struct place *at = inode_place(h->inode);
+	struct opened *o;
+	int r = 0;
+
+	if (at->n && handle_writes(h) && !atomic_load(&h->inode->pending))
+		return err_set(err, -EACCES, "a version that was saved does not change");
+	o = calloc(1, sizeof *o);
+	if (!o)
+		return err_nomem(err);
+	blob_init(&o->view, at->fs->store);
+	h->state = o;
+	o->draft = draft_of_unsaved(at);
+	if (!o->draft && handle_writes(h)) {
+		o->draft = draft_new(at->fs->store, false);
+		r = o->draft ? 0 : err_nomem(err);
+	}
+	if (r == 0 && o->draft && handle_writes(h) && (h->flags & O_TRUNC))
+		r = cut_off(o->draft, err);
+	/* What is there now stays there as long as it is open, whatever happens. */
+	if (r == 0 && !(o->draft && atomic_load(&o->draft->is_based)))
+		r = draft_refresh_view(h, o, err);
+	if (r < 0) {
+		draft_unref(o->draft);
+		blob_close(&o->view);
+		free(o);
+		return r;
+	}
+	if (handle_writes(h))
+		atomic_fetch_add(&h->inode->writers, 1);
+	return 0;
+}
+
+/* The bytes that were there when the file was opened, or read last. */
+static int load_viewed(struct handle *h, struct blob *blob, struct err *err)
+{
+	struct opened *o = h->state;
+	int r = 0;
+
+	mutex_lock(&h->lock);
+	if (o->has_view && o->view.size)
+		r = blob_share(blob, 0, &o->view, 0, o->view.size, err);
+	mutex_unlock(&h->lock);
+	return r;
+}
+
+/* Start from the bytes that are there. */
+static int base_locked(struct handle *h, struct draft *d, struct err *err) REQUIRES(d->lock)
+{
+	int r = check_open_locked(d, err);
+
+	draft_stop_closing_locked(h, d);
+	if (r < 0 || atomic_load(&d->is_based))
+		return r;
+	r = draft_load_stored(inode_place(h->inode), &d->blob, err);
+	if (r == -ENOENT && (atomic_load(&h->inode->pending) || atomic_load(&h->inode->gone)))
+		r = load_viewed(h, &d->blob, err); /* being made, or removed since */
+	if (r < 0)
+		return r;
+	atomic_store(&d->is_based, true);
+	draft_measure_locked(d);
+	return 0;
+}
+
+/* It has new bytes, and times of its own are over. */
+static void written_locked(struct handle *h, struct draft *d) REQUIRES(d->lock)
+{
+	d->is_written = true;
+	atomic_store(&d->is_saved, false);
+	draft_measure_locked(d);
+	mutex_lock(&d->attr_lock);
+	d->attr.has &= ~(unsigned)(ATTR_MTIME | ATTR_ATIME);
+	mutex_unlock(&d->attr_lock);
+	scratch_touch(h->at.fs, inode_place(h->inode)->item);
+}
+
+static int check_size(uint64_t offset, uint64_t len, struct err *err)
+{
+	if (offset > ARTIFACT_MAX || len > ARTIFACT_MAX - offset)
+		return err_set(err, -EFBIG, "an artifact may have %llu bytes", ARTIFACT_MAX);
+	return 0;
+}
+
+ssize_t draft_write(struct handle *h, uint64_t offset, struct span data, struct err *err)
+{
+	struct opened *o = h->state;
+	struct draft *d = o->draft;
+	int r;
+
+	mutex_lock(&d->lock);
+	r = base_locked(h, d, err);
+	if (offset == NODE_APPEND)
+		offset = d->blob.size;
+	if (r == 0)
+		r = check_size(offset, data.len, err);
+	if (r == 0)
+		r = blob_write(&d->blob, offset, data, err);
+	if (r == 0)
+		written_locked(h, d);
+	mutex_unlock(&d->lock);
+	return r < 0 ? r : (ssize_t)data.len;
+}
+
+int draft_truncate(struct handle *h, uint64_t size, struct err *err)
+{
+	struct opened *o = h->state;
+	struct draft *d = o->draft;
+	int r = check_size(size, 0, err);
+
+	if (r < 0)
+		return r;
+	mutex_lock(&d->lock);
+	r = base_locked(h, d, err);
+	if (r == 0 && size != d->blob.size) {
+		r = blob_truncate(&d->blob, size, err);
+		written_locked(h, d);
+	}
+	mutex_unlock(&d->lock);
+	return r;
+}
+
+int draft_allocate(struct handle *h, int mode, uint64_t offset, uint64_t len, struct err *err)
+{
+	struct opened *o = h->state;
+	struct draft *d = o->draft;
+	bool clears = mode & (FALLOC_FL_PUNCH_HOLE | FALLOC_FL_ZERO_RANGE);
+	uint64_t end = offset + len;
+	int r;
+
+	if (mode & ~(FALLOC_FL_KEEP_SIZE | FALLOC_FL_PUNCH_HOLE | FALLOC_FL_ZERO_RANGE))
+		return -EOPNOTSUPP;
+	r = check_size(offset, len, err);
+	if (r < 0)
+		return r;
+	mutex_lock(&d->lock);
+	r = base_locked(h, d, err);
+	if (r == 0 && clears && offset < d->blob.size) {
+		r = blob_clear(&d->blob, offset, MIN(end, d->blob.size), err);
+		written_locked(h, d);
+	}
+	if (r == 0 && !(mode & FALLOC_FL_KEEP_SIZE) && end > d->blob.size) {
+		r = blob_truncate(&d->blob, end, err);
+		written_locked(h, d);
+	}
+	mutex_unlock(&d->lock);
+	return r;
+}
+
+int draft_seek(struct handle *h, uint64_t offset, bool data, uint64_t *out, struct err *err)
+{
+	struct opened *o = h->state;
+	int r;
+
+	if (reads_draft(h, o)) {
+		mutex_lock(&o->draft->lock);
+		r = blob_seek(&o->draft->blob, offset, data, out);
+		mutex_unlock(&o->draft->lock);
+		return r;
+	}
+	mutex_lock(&h->lock);
+	r = draft_refresh_view(h, o, err);
+	if (r == 0)
+		r = blob_seek(&o->view, offset, data, out);
+	mutex_unlock(&h->lock);
+	return r;
+}
+
+/* A part of what a handle reads, as a blob that nobody else uses. */
+static int take_part(struct handle *h, uint64_t offset, uint64_t len, struct blob *part,
+		     struct err *err)
+{
+	struct opened *o = h->state;
+	bool use_draft = reads_draft(h, o);
+	struct mutex *lock = use_draft ? &o->draft->lock : &h->lock;
+	struct blob *from;
+	int r = 0;
+
+	mutex_lock(lock);
+	if (!use_draft)
+		r = draft_refresh_view(h, o, err);
+	from = use_draft ? &o->draft->blob : &o->view;
+	if (r == 0 && offset < from->size)
+		r = blob_share(part, 0, from, offset, MIN(len, from->size - offset), err);
+	mutex_unlock(lock);
+	return r;
+}
+
+ssize_t draft_copy(struct handle *from, uint64_t offset, struct handle *to, uint64_t to_offset,
+		   uint64_t len, struct err *err)
+{
+	struct opened *o = to->state;
+	struct draft *d = o->draft;
+	CLEANUP(blob_close) struct blob part;
+	int r;
+
+	blob_init(&part, from->at.fs->store);
+	r = take_part(from, offset, len, &part, err);
+	if (r == 0)
+		r = check_size(to_offset, part.size, err);
+	if (r < 0 || !part.size)
+		return r;
+	mutex_lock(&d->lock);
+	r = base_locked(to, d, err);
+	if (r == 0)
+		r = blob_share(&d->blob, to_offset, &part, 0, part.size, err);
+	if (r == 0)
+		written_locked(to, d);
+	mutex_unlock(&d->lock);
+	return r < 0 ? r : (ssize_t)part.size;
+}
+
+int draft_sync(struct handle *h, struct err *err)
+{
+	struct opened *o = h->state;
+	int r;
+
+	if (!o->draft)
+		return 0; /* what is stored as a version was written by its close */
+	mutex_lock(&o->draft->lock);
+	r = blob_settle(&o->draft->blob, true, err);
+	mutex_unlock(&o->draft->lock);
+	return r;
+}
+
+const struct file_ops draft_ops = {
+	.open = draft_open,
+	.write = draft_write,
+	.truncate = draft_truncate,
+	.settle = draft_settle,
+	.allocate = draft_allocate,
+	.seek = draft_seek,
+	.copy = draft_copy,
+	.draft_size = draft_size,
+	.flush = draft_flush,
+	.sync = draft_sync,
+	.release = draft_release,
+};
+
+void scratch_place(const struct place *dir, const struct scratch_info *info, struct place *child)
+{
+	*child = *dir;
+	child->inode = NULL;
+	child->type = &scratch_node;
+	child->parent = info->dir;
+	child->item = info->number;
+	child->name = info->name;
+}
+
+static int scratch_node_stat(const struct place *at, struct node_stat *st, struct err *err)
+{
+	struct scratch_info info;
+
+	if (!scratch_get(at->fs, at->item, &info, NULL)) {
+		if (draft_stat_unlinked(at, st))
+			return 0;
+		return err_set(err, -ENOENT, "the file was removed");
+	}
+	scratch_stat(&info, st);
+	return 0;
+}
+
+static int scratch_node_set_attr(const struct place *at, const struct artifact_attr *attr,
+				 struct err *err)
+{
+	if (scratch_set_attr(at->fs, at->item, attr))
+		return 0;
+	return err_set(err, -ESTALE, "the file was removed");
+}
+
+const struct node_type scratch_node = {
+	.name = "<temporary file>",
+	.id = ID_OBJECT,
+	.mode = S_IFREG | 0600,
+	.flags = NODE_DIRECT | NODE_SCRATCH,
+	.stat = scratch_node_stat,
+	.set_attr = scratch_node_set_attr,
+	.read = draft_read,
+	.file = &draft_ops,
+};
