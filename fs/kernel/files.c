@@ -59,26 +59,36 @@ static int64_t ns_of(struct timespec ts)
 	return (int64_t)ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec;
 }
 
-/* Mode, owner and times, where the row keeps them; else they are what they are. */
+/* Whether either bit is set; *ns: the time now, or the one of attr. */
+static bool takes_time(int set, int bit, int now_bit, struct timespec given, int64_t *ns)
+{
+	struct timespec now;
+
+	if (!(set & (bit | now_bit)))
+		return false;
+	(void)clock_gettime(CLOCK_REALTIME, &now);
+	*ns = ns_of(set & now_bit ? now : given);
+	return true;
+}
+
+/* Set mode, owner and times where the row keeps them; elsewhere nothing happens. */
 static int set_attributes(struct inode *inode, const struct stat *attr, int set, struct err *err)
 {
 	const struct place *at = inode_place(inode);
-	struct timespec now;
-	struct artifact_attr a = { 0 };
+	struct artifact_attr a = { .mode = attr->st_mode & 07777,
+				   .uid = attr->st_uid,
+				   .gid = attr->st_gid };
 
-	(void)clock_gettime(CLOCK_REALTIME, &now);
 	if (set & FUSE_SET_ATTR_MODE)
-		a.has |= ATTR_MODE, a.mode = attr->st_mode & 07777;
+		a.has |= ATTR_MODE;
 	if (set & FUSE_SET_ATTR_UID)
-		a.has |= ATTR_UID, a.uid = attr->st_uid;
+		a.has |= ATTR_UID;
 	if (set & FUSE_SET_ATTR_GID)
-		a.has |= ATTR_GID, a.gid = attr->st_gid;
-	if (set & (FUSE_SET_ATTR_MTIME | FUSE_SET_ATTR_MTIME_NOW))
-		a.has |= ATTR_MTIME,
-			a.mtime = ns_of(set & FUSE_SET_ATTR_MTIME_NOW ? now : attr->st_mtim);
-	if (set & (FUSE_SET_ATTR_ATIME | FUSE_SET_ATTR_ATIME_NOW))
-		a.has |= ATTR_ATIME,
-			a.atime = ns_of(set & FUSE_SET_ATTR_ATIME_NOW ? now : attr->st_atim);
+		a.has |= ATTR_GID;
+	if (takes_time(set, FUSE_SET_ATTR_MTIME, FUSE_SET_ATTR_MTIME_NOW, attr->st_mtim, &a.mtime))
+		a.has |= ATTR_MTIME;
+	if (takes_time(set, FUSE_SET_ATTR_ATIME, FUSE_SET_ATTR_ATIME_NOW, attr->st_atim, &a.atime))
+		a.has |= ATTR_ATIME;
 	if (!a.has || !at->type->set_attr)
 		return 0;
 	return at->type->set_attr(at, &a, err);
@@ -253,73 +263,99 @@ void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 	open_now(req, inode, fi);
 }
 
+/* Find out what a new name will be. A file of another scope, such as user:x, needs leave. */
+static int plan_file(const struct place *dir, const char *name, const struct node_new *by,
+		     struct place *child, struct buf *text, struct err *err)
+{
+	int r;
+
+	if (!dir->type->create && tree_is_hidden(dir, name))
+		return err_set(err, -EPERM,
+			       "%s was removed, and comes back by itself within ten seconds", name);
+	if (!dir->type->create)
+		return err_set(err, -EPERM, "files cannot be made here");
+	*child = *dir;
+	child->inode = NULL;
+	r = dir->type->create(dir, name, by, child, text, err);
+	if (r == 0 && ref_number(child->ref) != ref_number(dir->ref))
+		r = owners_may_write(dir->fs, child->ref, by->uid, err);
+	return r;
+}
+
+/* A file that is being made, and open. */
+struct made {
+	const struct inode *dir;
+	const char *name;
+	struct inode *inode;
+	struct handle *h;
+	struct fuse_entry_param e;
+};
+
+/* Nobody will have the file: undo what open_made() did. */
+static void drop_made(struct made *m)
+{
+	struct inodes *inodes = &inode_place(m->dir)->fs->inodes;
+	struct err unused;
+
+	atomic_fetch_sub(&m->inode->pending, 1);
+	if (m->h)
+		handle_close(m->h, &unused);
+	inode_forget(inodes, m->inode->ino, 1);
+}
+
+/* Enter the file, open it and describe it. */
+static int open_made(fuse_req_t req, const struct place *at, int flags, struct made *m,
+		     struct err *err)
+{
+	const struct place *dir = inode_place(m->dir);
+	int r;
+
+	m->inode = inode_enter(&dir->fs->inodes, at, m->dir->ino, m->name);
+	if (!m->inode)
+		return err_nomem(err);
+	atomic_fetch_add(&m->inode->pending, 1);
+	m->e = (struct fuse_entry_param){
+		.ino = m->inode->ino,
+		.attr_timeout = request_attr_timeout(inode_place(m->inode)),
+		.entry_timeout = request_name_timeout(inode_place(m->inode))
+	};
+	r = open_handle(req, m->inode, flags, &m->h, err);
+	if (r == 0) {
+		m->h->created = true;
+		if (dir->ref.session && !at->ref.session) {
+			m->h->via = dir->ref;
+			m->h->via_name = strdup(m->name);
+		}
+		r = tree_stat(inode_place(m->inode), NULL, &m->e.attr, err);
+	}
+	if (r < 0)
+		drop_made(m);
+	return r;
+}
+
 void op_create(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode,
 	       struct fuse_file_info *fi)
 {
-	struct fs *fs = request_fs(req);
 	struct inode *dir = request_inode(req, parent);
+	struct made m = { .dir = dir, .name = name };
 	CLEANUP(buf_release) struct buf text = { 0 };
-	struct fuse_entry_param e;
-	struct place child = { 0 };
-	struct handle *h = NULL;
-	struct inode *inode;
 	struct node_new by = request_maker(req, mode);
+	struct place child = { 0 };
 	struct err err = { 0 };
 	int r;
 
 	if (!dir)
 		return;
-	if (!inode_place(dir)->type->create) {
-		if (tree_is_hidden(inode_place(dir), name))
-			err_set(&err, -EPERM,
-				"%s was removed, and comes back by itself within ten seconds",
-				name);
-		else
-			err_set(&err, -EPERM, "files cannot be made here");
-		request_refuse(req, dir, name, -EPERM, &err);
-		return;
-	}
-	child = *inode_place(dir);
-	child.inode = NULL;
-	r = inode_place(dir)->type->create(inode_place(dir), name, &by, &child, &text, &err);
-	if (r == 0 && ref_number(child.ref) != ref_number(inode_place(dir)->ref))
-		r = owners_may_write(fs, child.ref, request_caller(req), &err); /* such as user:x */
+	r = plan_file(inode_place(dir), name, &by, &child, &text, &err);
+	if (r == 0)
+		r = open_made(req, &child, fi->flags, &m, &err);
 	if (r < 0) {
 		request_refuse(req, dir, name, r, &err);
 		return;
 	}
-	inode = inode_enter(&fs->inodes, &child, parent, name);
-	if (!inode) {
-		(void)fuse_reply_err(req, ENOMEM);
-		return;
-	}
-	atomic_fetch_add(&inode->pending, 1);
-	e = (struct fuse_entry_param){ .ino = inode->ino,
-				       .attr_timeout = request_attr_timeout(inode_place(inode)),
-				       .entry_timeout = request_name_timeout(inode_place(inode)) };
-	r = open_handle(req, inode, fi->flags, &h, &err);
-	if (r == 0) {
-		h->created = true;
-		if (inode_place(dir)->ref.session && !child.ref.session) {
-			h->via = inode_place(dir)->ref;
-			h->via_name = strdup(name);
-		}
-		r = tree_stat(inode_place(inode), NULL, &e.attr, &err);
-	}
-	if (r < 0) {
-		atomic_fetch_sub(&inode->pending, 1);
-		request_refuse(req, dir, name, r, &err);
-		if (h)
-			handle_close(h, &err);
-		inode_forget(&fs->inodes, inode->ino, 1);
-		return;
-	}
-	set_file_flags(h, fi);
-	if (fuse_reply_create(req, &e, fi) == -ENOENT) {
-		atomic_fetch_sub(&inode->pending, 1);
-		handle_close(h, &err);
-		inode_forget(&fs->inodes, e.ino, 1);
-	}
+	set_file_flags(m.h, fi);
+	if (fuse_reply_create(req, &m.e, fi) == -ENOENT)
+		drop_made(&m);
 }
 
 /* One try of a stream's read. False: there is nothing to answer yet. */

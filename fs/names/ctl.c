@@ -21,12 +21,12 @@
 #define WORDS_MAX    4
 
 /* A line, taken apart at its blanks. */
-struct command {
+struct ctl_command {
 	struct span words[WORDS_MAX];
 	size_t count;
 };
 
-static int ctl_cancel(struct handle *h, const struct command *c, struct err *err)
+static int ctl_cancel(struct handle *h, const struct ctl_command *c, struct err *err)
 {
 	(void)c;
 	(void)err;
@@ -34,7 +34,7 @@ static int ctl_cancel(struct handle *h, const struct command *c, struct err *err
 	return 0;
 }
 
-static int ctl_rewind(struct handle *h, const struct command *c, struct err *err)
+static int ctl_rewind(struct handle *h, const struct ctl_command *c, struct err *err)
 {
 	return session_rewind(h->at.fs->store, h->at.ref, c->words[1], err);
 }
@@ -63,7 +63,7 @@ static int take_name(struct span word, struct buf *name, struct err *err)
 	return buf_cstr(name) ? 0 : err_nomem(err);
 }
 
-static int ctl_fork(struct handle *h, const struct command *c, struct err *err)
+static int ctl_fork(struct handle *h, const struct ctl_command *c, struct err *err)
 {
 	struct span event = c->count > 2 ? c->words[2] : SPAN("");
 	CLEANUP(buf_release) struct buf name = { 0 };
@@ -81,33 +81,29 @@ static int ctl_fork(struct handle *h, const struct command *c, struct err *err)
 	return r;
 }
 
-static int ctl_compact(struct handle *h, const struct command *c, struct err *err)
+static int ctl_compact(struct handle *h, const struct ctl_command *c, struct err *err)
 {
 	(void)c;
 	return runner_compact(h->at.fs->runner, h->at.ref, err);
 }
 
 /* Keep in the order of the manual page. */
-static const struct ctl_verb {
-	const char *name;
-	const char *arguments; /* as errors tell them */
-	size_t least;          /* how many there are */
-	size_t most;
-	int (*run)(struct handle *h, const struct command *c, struct err *err);
-} verbs[] = {
+const struct ctl_verb ctl_session_verbs[] = {
 	{ "cancel", "", 0, 0, ctl_cancel },
 	{ "rewind", " <invocation-id>", 1, 1, ctl_rewind },
 	{ "fork", " <new-session> [<event-id>]", 1, 2, ctl_fork },
 	{ "compact", "", 0, 0, ctl_compact },
+	{ 0 },
 };
 
-static int unknown_verb(struct span name, struct err *err)
+static int unknown_verb(const struct ctl_verb *verbs, struct span name, struct err *err)
 {
 	CLEANUP(buf_release) struct buf known = { 0 };
-	size_t i;
+	const struct ctl_verb *verb;
 
-	for (i = 0; i < ARRAY_SIZE(verbs); i++)
-		buf_printf(&known, "%s%s%s", i ? ", " : "", verbs[i].name, verbs[i].arguments);
+	for (verb = verbs; verb->name; verb++)
+		buf_printf(&known, "%s%s%s", verb == verbs ? "" : ", ", verb->name,
+			   verb->arguments);
 	if (!buf_cstr(&known))
 		return err_nomem(err);
 	return err_set(err, -EINVAL, "there is no verb '%.*s', but: %s", (int)MIN(name.len, 60),
@@ -119,7 +115,7 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t' || c == '\r';
 }
 
-static int split(struct span line, struct command *c, struct err *err)
+static int split(struct span line, struct ctl_command *c, struct err *err)
 {
 	size_t at = 0;
 
@@ -139,16 +135,16 @@ static int split(struct span line, struct command *c, struct err *err)
 
 static int run_line(struct handle *h, struct span line, struct err *err)
 {
-	struct command c = { 0 };
-	const struct ctl_verb *verb = verbs;
+	struct ctl_command c = { 0 };
+	const struct ctl_verb *verb = h->at.type->verbs;
 	int r = split(line, &c, err);
 
 	if (r < 0 || !c.count)
 		return r;
-	while (verb < verbs + ARRAY_SIZE(verbs) && !span_is(c.words[0], verb->name))
+	while (verb->name && !span_is(c.words[0], verb->name))
 		verb++;
-	if (verb == verbs + ARRAY_SIZE(verbs))
-		return unknown_verb(c.words[0], err);
+	if (!verb->name)
+		return unknown_verb(h->at.type->verbs, c.words[0], err);
 	if (c.count - 1 < verb->least || c.count - 1 > verb->most)
 		return err_set(err, -EINVAL, "the line is to be: %s%s", verb->name,
 			       verb->arguments);

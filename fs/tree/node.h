@@ -18,6 +18,7 @@
 
 struct fs;
 struct handle;
+struct ctl_verb;
 struct inode;
 struct node_type;
 struct text_rules;
@@ -195,6 +196,7 @@ struct node_type {
 	bool (*grows)(const struct place *at);
 	const struct file_ops *file;
 	const struct text_rules *text; /* for a file whose file is &text_ops (draft/text.h) */
+	const struct ctl_verb *verbs;  /* for one whose file is &ctl_ops (names/ctl.h) */
 
 	/* Mode, owner, times. Without it nothing happens. */
 	int (*set_attr)(const struct place *at, const struct artifact_attr *attr, struct err *err);
