@@ -8,6 +8,7 @@
 #include "fs/tree/fs.h"
 #include "fs/tree/tree.h"
 #include "runner/runner.h"
+#include "store/remove.h"
 #include "store/session/scope.h"
 
 #include <errno.h>

@@ -452,14 +452,18 @@ int memory_remember(struct store *st, struct ref session, struct memory_link *ou
 	return 0;
 }
 
-int memory_drop(struct store_tx *tx, struct ref session, struct scope_info *info,
-		struct scope_info *user)
+int memory_drop(struct store_tx *tx, struct ref session, const struct scope_info *info)
 {
 	struct key key = key_item(session.user, KEY_MEMORY, info->memory);
+	struct scope_info user;
+	int r = scope_load(tx, ref_parent(session), &user);
 
+	if (r < 0)
+		return r;
 	store_delete(tx, &key);
 	put_job(tx, session, info->memory);
-	user->memory_stamp = clock_stamp();
+	user.memory_stamp = clock_stamp();
+	scope_save(tx, ref_parent(session), &user);
 	return tell(tx, CHANGE_MEMORY_REMOVED, session, info->memory, info->id);
 }
 
@@ -467,20 +471,15 @@ static int forget(struct store_tx *tx, void *arg)
 {
 	struct request *rq = arg;
 	struct scope_info session;
-	struct scope_info user;
-	struct ref up = ref_parent(rq->ref);
 	int r = scope_load(tx, rq->ref, &session);
 
-	if (r == 0)
-		r = scope_load(tx, up, &user);
 	if (r < 0)
 		return r;
 	if (!session.memory)
 		return err_set(tx->err, -ENOENT, "the session '%s' is not remembered", session.id);
-	r = memory_drop(tx, rq->ref, &session, &user);
+	r = memory_drop(tx, rq->ref, &session);
 	session.memory = 0;
 	scope_save(tx, rq->ref, &session);
-	scope_save(tx, up, &user);
 	return r;
 }
 

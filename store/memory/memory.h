@@ -91,12 +91,11 @@ MUST_CHECK int memory_add(struct store_tx *tx, struct ref session, uint64_t link
 /* For session/session.c: other events can be found in the session. */
 MUST_CHECK int memory_changed(struct store_tx *tx, struct ref session);
 
-/* For session/scope.c: the user goes, who remembers no session any more. */
+/* For remove.c: the user goes, who remembers no session any more. */
 void memory_drop_user(struct store_tx *tx, uint64_t user);
 
-/* For session/scope.c: the session goes, and its link with it. user is saved by the caller. */
-MUST_CHECK int memory_drop(struct store_tx *tx, struct ref session, struct scope_info *info,
-			   struct scope_info *user);
+/* Inside a transaction: the link of a session goes. info->memory is not cleared. */
+MUST_CHECK int memory_drop(struct store_tx *tx, struct ref session, const struct scope_info *info);
 
 /* Inside a transaction. -ENOENT. id is not set. */
 MUST_CHECK int memory_load(struct store_tx *tx, uint64_t user, uint64_t number,
@@ -111,7 +110,7 @@ struct memory_posting {
 };
 MUST_CHECK int memory_posting(struct span key, struct span value, struct memory_posting *out);
 
-/* For tx/store.c: the thread that makes and takes away what is long. */
+/* For open.c: the thread that makes and takes away what is long. */
 struct memory_worker {
 	struct mutex lock;
 	struct cond wake;

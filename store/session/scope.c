@@ -12,8 +12,6 @@
 
 #include "base/clock.h"
 #include "base/name.h"
-#include "store/artifact/artifact.h"
-#include "store/memory/memory.h"
 #include "store/tx/key.h"
 
 #include <errno.h>
@@ -314,59 +312,22 @@ void scope_delete_rows(struct store_tx *tx, uint64_t number)
 	}
 }
 
-struct removal {
-	struct request rq;
-	struct buf bulks; /* numbers of bulk bytes that nobody refers to any more */
-};
-
-static int remove_scope(struct store_tx *tx, void *arg)
+int scope_unpublish(struct store_tx *tx, struct ref ref, const struct scope_info *info)
 {
-	struct removal *rm = arg;
-	struct request *rq = &rm->rq;
-	struct ref up = ref_parent(rq->ref);
+	struct ref up = ref_parent(ref);
 	struct scope_info parent;
-	struct key key;
-	int r = scope_load(tx, rq->ref, &rq->info);
+	struct key name = key_name(number_of(up), kind_of(ref), span_of(info->id));
+	struct key record = record_key(ref);
+	int r = scope_load(tx, up, &parent);
 
-	buf_clear(&rm->bulks);
 	if (r < 0)
 		return r;
-	if (rq->info.members)
-		return err_set(tx->err, -ENOTEMPTY, "the %s '%s' still has %s",
-			       word_for(kind_of(rq->ref)), rq->info.id,
-			       rq->ref.user ? "sessions" : "users");
-	r = scope_load(tx, up, &parent);
-	if (r < 0)
-		return r;
-	r = artifact_remove_all(tx, number_of(rq->ref), &rm->bulks);
-	if (r < 0)
-		return r;
-	key = key_name(number_of(up), kind_of(rq->ref), span_of(rq->info.id));
-	store_delete(tx, &key);
-	key = record_key(rq->ref);
-	store_delete(tx, &key);
-	scope_delete_rows(tx, number_of(rq->ref));
-	if (kind_of(rq->ref) == KEY_USER)
-		memory_drop_user(tx, rq->ref.user);
+	store_delete(tx, &name);
+	store_delete(tx, &record);
+	scope_delete_rows(tx, number_of(ref));
 	parent.members--;
 	parent.members_stamp = clock_stamp();
 	parent.stamp = parent.members_stamp;
-	r = rq->info.memory ? memory_drop(tx, rq->ref, &rq->info, &parent) : 0;
-	if (r < 0)
-		return r;
 	scope_save(tx, up, &parent);
-	return tell(tx, CHANGE_SCOPE_REMOVED, rq->ref, rq->info.id);
-}
-
-int scope_remove(struct store *st, struct ref ref, struct err *err)
-{
-	struct removal rm = { .rq = { .ref = ref } };
-	int r = store_update(st, remove_scope, &rm, err);
-
-	if (r == 0)
-		artifact_remove_bulks(st, &rm.bulks);
-	if (r == 0 && rm.rq.info.memory)
-		memory_work(st);
-	buf_release(&rm.bulks);
-	return r;
+	return tell(tx, CHANGE_SCOPE_REMOVED, ref, info->id);
 }

@@ -60,12 +60,6 @@ typedef int scope_fn(void *arg, const struct scope_info *info);
 MUST_CHECK int scope_list(struct store *st, struct ref parent, uint64_t after, scope_fn *fn,
 			  void *arg, struct err *err);
 
-/*
- * Remove. A session goes with all it holds; an app or user must be empty.
- * -ENOENT; -ENOTEMPTY.
- */
-MUST_CHECK int scope_remove(struct store *st, struct ref ref, struct err *err);
-
 /* Whether an id can be one: -EINVAL, -ENAMETOOLONG. */
 MUST_CHECK int scope_check_id(const char *id, struct err *err);
 
@@ -74,6 +68,12 @@ MUST_CHECK int scope_check_id(const char *id, struct err *err);
  * -EEXIST; -ENOENT the parent is gone.
  */
 MUST_CHECK int scope_publish(struct store_tx *tx, struct ref ref, const struct scope_info *info);
+
+/*
+ * Inside a transaction: a scope without members loses its name, its record and its rows.
+ * Its artifacts and its memory are removed before.
+ */
+MUST_CHECK int scope_unpublish(struct store_tx *tx, struct ref ref, const struct scope_info *info);
 
 /* Inside a transaction: the rows that lie under a scope's number, but its artifacts. */
 void scope_delete_rows(struct store_tx *tx, uint64_t number);

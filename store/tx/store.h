@@ -73,23 +73,6 @@ struct change {
 
 typedef void watch_fn(void *arg, const struct change *change);
 
-struct store_options {
-	const char *folder;
-	const char *engine; /* NULL: rocksdb */
-	enum durability durability;
-};
-
-/*
- * Open, made if it is missing.
- *
- * Returns 0; -EBUSY: another daemon has it (err says which process); -EINVAL:
- * another format, or an unknown engine; -errno.
- */
-MUST_CHECK int store_open(const struct store_options *options, struct store **out, struct err *err);
-
-/* NULL is fine. Nobody may use the store any more. */
-void store_close(struct store *st);
-
 /* One watcher, set before other threads use the store. */
 void store_watch(struct store *st, watch_fn *fn, void *arg);
 
@@ -155,15 +138,12 @@ uint64_t store_new_number(struct store *st, struct err *err);
 /* The same inside of a transaction. A try that lost a race gave its numbers back. */
 uint64_t store_tx_number(struct store_tx *tx);
 
-/* Of artifact/bulk.c. */
+/* The table of pins of artifact/bulk.c. */
 struct bulk_pins;
 struct bulk_pins *store_pins(struct store *st);
 
-/* Of memory/memory.c. */
+/* The worker of memory/memory.c. */
 struct memory_worker;
 struct memory_worker *store_memory(struct store *st);
-
-/* Work for the store's own thread: fold the tail of a session's log. */
-void store_fold_later(struct store *st, struct ref session);
 
 #endif

@@ -8,6 +8,7 @@
  *	bench_fill STORE store N	as many, but into a store that nobody has mounted
  */
 #include "base/cc.h"
+#include "store/open.h"
 #include "store/session/scope.h"
 #include "tests/bench/tree.h"
 

@@ -3,6 +3,8 @@
  */
 #include "tests/unit/store_rig.h"
 
+#include "store/open.h"
+
 #include <ftw.h>
 #include <stdio.h>
 #include <unistd.h>

@@ -4,6 +4,8 @@
 #include "store/artifact/artifact.h"
 
 #include "store/artifact/bulk.h"
+#include "store/open.h"
+#include "store/remove.h"
 #include "store/tx/key.h"
 #include "tests/unit/store_rig.h"
 

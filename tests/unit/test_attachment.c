@@ -3,6 +3,7 @@
  */
 #include "store/turn/attachment.h"
 
+#include "store/remove.h"
 #include "store/timeline/fork.h"
 #include "store/turn/turn.h"
 #include "tests/unit/store_rig.h"

@@ -4,6 +4,7 @@
 #include "store/turn/call.h"
 
 #include "base/clock.h"
+#include "store/remove.h"
 #include "tests/unit/store_rig.h"
 
 #include <errno.h>

@@ -5,6 +5,7 @@
 #include "tests/unit/turn_append.h"
 
 #include "runner/history/history.h"
+#include "store/remove.h"
 #include "store/timeline/rewind.h"
 #include "store/turn/turn.h"
 #include "tests/unit/store_rig.h"

@@ -4,6 +4,8 @@
 #include "store/timeline/fork.h"
 #include "tests/unit/turn_append.h"
 
+#include "store/open.h"
+#include "store/remove.h"
 #include "store/session/mark.h"
 #include "store/session/state.h"
 #include "store/timeline/rewind.h"

@@ -4,6 +4,7 @@
 #include "runner/history/history.h"
 #include "tests/unit/turn_append.h"
 
+#include "store/remove.h"
 #include "store/turn/turn.h"
 #include "tests/unit/store_rig.h"
 

@@ -3,6 +3,8 @@
  */
 #include "store/memory/memory.h"
 
+#include "store/open.h"
+#include "store/remove.h"
 #include "store/timeline/fork.h"
 #include "store/timeline/rewind.h"
 #include "store/turn/turn.h"

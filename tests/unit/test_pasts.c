@@ -5,6 +5,8 @@
 #include "tests/unit/turn_append.h"
 
 #include "runner/history/history.h"
+#include "store/open.h"
+#include "store/remove.h"
 
 #include <errno.h>
 #include <ftw.h>

@@ -4,6 +4,7 @@
 #include "store/artifact/saves.h"
 
 #include "store/artifact/artifact.h"
+#include "store/remove.h"
 #include "store/turn/turn.h"
 #include "tests/unit/store_rig.h"
 

@@ -6,6 +6,8 @@
 #include "base/clock.h"
 #include "store/artifact/artifact.h"
 #include "store/artifact/bulk.h"
+#include "store/open.h"
+#include "store/remove.h"
 #include "store/session/state.h"
 #include "store/turn/turn.h"
 #include "store/tx/key.h"

@@ -4,6 +4,7 @@
 #include "runner/history/speaker.h"
 
 #include "base/clock.h"
+#include "store/remove.h"
 #include "tests/unit/store_rig.h"
 
 #include <errno.h>

@@ -4,6 +4,8 @@
 #include "store/session/session.h"
 
 #include "base/clock.h"
+#include "store/open.h"
+#include "store/remove.h"
 #include "store/session/state.h"
 #include "store/tx/key.h"
 #include "tests/unit/store_rig.h"

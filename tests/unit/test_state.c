@@ -3,6 +3,8 @@
  */
 #include "store/session/state.h"
 
+#include "store/open.h"
+#include "store/remove.h"
 #include "store/session/session.h"
 #include "tests/unit/store_rig.h"
 

@@ -5,6 +5,8 @@
 #include "tests/unit/turn_append.h"
 
 #include "base/clock.h"
+#include "store/open.h"
+#include "store/remove.h"
 #include "tests/unit/store_rig.h"
 
 #include <errno.h>
