@@ -4,6 +4,7 @@
 #include "store/remove.h"
 
 #include "store/artifact/artifact.h"
+#include "store/index/postings.h"
 #include "store/memory/memory.h"
 
 #include <errno.h>
@@ -32,7 +33,7 @@ static int remove_scope(struct store_tx *tx, void *arg)
 	if (r < 0)
 		return r;
 	if (rm->ref.user && !rm->ref.session)
-		memory_drop_user(tx, rm->ref.user);
+		postings_drop_stamp(tx, rm->ref.user);
 	return scope_unpublish(tx, rm->ref, &rm->info);
 }
 

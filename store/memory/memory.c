@@ -3,17 +3,15 @@
  *
  * Rows: KEY_ITEM user 'M' link -> record: session, stamp, indexed, limit. What
  * the session had when it was linked ends at `limit` in its log, and is in the
- * index up to `indexed`; what came later is. KEY_WORD user word link start ->
- * record: time, length of the line; KEY_WORDS link start -> the words of that
- * line, by which its postings are taken away. KEY_INDEXING link -> record: app,
- * user; while there is work: if the link is there, its index is to be made, else
+ * index (index/postings.h) up to `indexed`; what came later is. KEY_INDEXING link
+ * -> record: app, user; while there is work: if the link is there, its index is to be made, else
  * what is left of it is to go. The session's record names its link, the user's
  * has the stamp of the list.
  */
 #include "store/memory/memory.h"
 
 #include "base/clock.h"
-#include "store/index/words.h"
+#include "store/index/postings.h"
 #include "store/json/shape.h"
 #include "store/session/session.h"
 #include "store/tx/key.h"
@@ -92,135 +90,16 @@ static void drop_job(struct store_tx *tx, uint64_t link)
 	store_delete(tx, &key);
 }
 
-/*
- * The stamp is not read before: changes at the same time do not disturb each other, and
- * each leaves another value.
- */
-static struct change *stamp_change(struct store_tx *tx, enum change_kind kind, struct ref session)
-{
-	struct key key = key_word(session.user, SPAN(""));
-	struct key stamp = key_1(KEY_META_COUNTER, clock_stamp());
-
-	store_put(tx, &key, span_sub(key_span(&stamp), 1, stamp.len));
-	return store_changed(tx, kind, session);
-}
-
-int memory_changed(struct store_tx *tx, struct ref session)
-{
-	return stamp_change(tx, CHANGE_MEMORY, session) ? 0 : err_nomem(tx->err);
-}
-
-void memory_drop_user(struct store_tx *tx, uint64_t user)
-{
-	struct key key = key_word(user, SPAN(""));
-
-	store_delete(tx, &key);
-}
-
 static int tell(struct store_tx *tx, enum change_kind kind, struct ref session, uint64_t link,
 		const char *id)
 {
-	struct change *change = stamp_change(tx, kind, session);
+	struct change *change = postings_changed(tx, kind, session);
 
 	if (!change)
 		return err_nomem(tx->err);
 	change->item = link;
 	(void)snprintf(change->name, sizeof change->name, "%s", id);
 	return 0;
-}
-
-/* Texts of a line. */
-
-/* A part that is searched has text, and is no thought. */
-static int visit_part(struct span part, memory_text_fn *fn, void *arg)
-{
-	struct span thought;
-	struct span text;
-	int r;
-
-	if (json_member(part, "thought", &thought) == 0 && span_is(thought, "true"))
-		return 0;
-	r = json_member(part, "text", &text);
-	return r == -ENOENT ? 0 : r < 0 ? r : fn(arg, text);
-}
-
-int memory_texts(struct span content, memory_text_fn *fn, void *arg)
-{
-	struct span parts;
-	struct json_scan s;
-	bool first = true;
-	int r = json_member(content, "parts", &parts);
-
-	if (r < 0)
-		return r == -ENOENT ? 0 : r;
-	s = json_scan_of(parts, JSON_DEPTH_EVENT, NULL);
-	r = json_open(&s, '[');
-	while (r >= 0 && (r = json_item(&s, &first)) == 1) {
-		struct span part;
-
-		r = json_raw(&s, &part);
-		if (r == 0)
-			r = visit_part(part, fn, arg);
-		if (r)
-			break;
-	}
-	return r;
-}
-
-static int add_text(void *arg, struct span token)
-{
-	struct words *words = arg;
-	CLEANUP(buf_release) struct buf text = { 0 };
-	int r = json_unquote(token, &text);
-
-	return r < 0 ? r : words_add(words, buf_span(&text), NULL);
-}
-
-/* The rows of a line; *count is how many words it has. */
-static int add_line(struct store_tx *tx, uint64_t user, uint64_t link,
-		    const struct memory_line *line, size_t *count)
-{
-	CLEANUP(words_release) struct words words = { 0 };
-	CLEANUP(buf_release) struct buf record = { 0 };
-	struct key key = key_2(KEY_WORDS, link, line->at);
-	struct span left;
-	struct span word;
-	int r = line->content.len ? memory_texts(line->content, add_text, &words) : 0;
-
-	*count = words.count;
-	if (r < 0 || !words.count)
-		return r;
-	record_number(&record, (uint64_t)line->time);
-	record_number(&record, line->len);
-	r = buf_check(&record, tx->err);
-	if (r < 0)
-		return r;
-	store_put(tx, &key, buf_span(&words.list));
-	for (left = buf_span(&words.list); words_take(&left, &word);) {
-		key = key_posting(user, word, link, line->at);
-		store_put(tx, &key, buf_span(&record));
-	}
-	return 0;
-}
-
-int memory_add(struct store_tx *tx, struct ref session, uint64_t link,
-	       const struct memory_line *line)
-{
-	size_t count;
-	int r = add_line(tx, session.user, link, line, &count);
-
-	return r == -ENOMEM ? err_nomem(tx->err) : r;
-}
-
-int memory_posting(struct span key, struct span value, struct memory_posting *out)
-{
-	struct record_reader r = { .left = value };
-
-	out->link = key_second_last_number(key);
-	out->at = key_last_number(key);
-	out->time = (int64_t)record_take_number(&r);
-	out->len = record_take_number(&r);
-	return r.bad ? -EIO : 0;
 }
 
 /* Work on the rows of one link, a transaction at a time. */
@@ -261,15 +140,14 @@ static int index_line(void *arg, struct span text)
 {
 	struct lines *lines = arg;
 	struct line_members m = { 0 };
-	struct memory_line line = { .at = lines->at, .len = text.len + 1 };
+	struct posting line = { lines->job->link, lines->at, text.len + 1, 0 };
 	size_t count;
 	int r = json_each(text, pick_member, &m);
 
 	if (r == 0)
 		r = model_time_parse(m.timestamp, &line.time);
-	line.content = m.content;
 	if (r == 0)
-		r = add_line(lines->tx, lines->job->ref.user, lines->job->link, &line, &count);
+		r = postings_add(lines->tx, lines->job->ref.user, &line, m.content, &count);
 	if (r < 0)
 		return r;
 	lines->at += line.len;
@@ -297,44 +175,16 @@ static int index_some(struct store_tx *tx, struct job *job, struct entry *e)
 	if (!job->more)
 		drop_job(tx, job->link);
 	save_entry(tx, job->ref.user, job->link, e);
-	return memory_changed(tx, session);
-}
-
-struct cleaning {
-	struct store_tx *tx;
-	struct job *job;
-	struct key next;
-	size_t postings;
-};
-
-static int drop_line(void *arg, struct span key, struct span words)
-{
-	struct cleaning *c = arg;
-	uint64_t at = key_last_number(key);
-	struct key row = key_2(KEY_WORDS, c->job->link, at);
-	struct span word;
-
-	while (words_take(&words, &word)) {
-		struct key posting = key_posting(c->job->ref.user, word, c->job->link, at);
-
-		store_delete(c->tx, &posting);
-		c->postings++;
-	}
-	store_delete(c->tx, &row);
-	c->next = key_next(key);
-	return c->postings >= POSTINGS_AT_ONCE;
+	return postings_changed(tx, CHANGE_MEMORY, session) ? 0 : err_nomem(tx->err);
 }
 
 static int drop_some(struct store_tx *tx, struct job *job)
 {
-	struct cleaning c = { .tx = tx, .job = job, .next = job->from };
-	struct key prefix = key_1(KEY_WORDS, job->link);
-	int r = store_scan(tx, &job->from, &prefix, drop_line, &c);
+	int r = postings_drop(tx, job->ref.user, job->link, &job->from, POSTINGS_AT_ONCE);
 
 	if (r < 0)
-		return err_set(tx->err, r, "the index cannot be read");
+		return r;
 	job->more = r;
-	job->from = c.next;
 	if (!job->more)
 		drop_job(tx, job->link);
 	return 0;
@@ -542,12 +392,8 @@ int memory_stat(struct store *st, struct ref user, uint64_t number, struct memor
 static int find_stamp(struct store_tx *tx, void *arg)
 {
 	struct request *rq = arg;
-	CLEANUP(buf_release) struct buf value = { 0 };
-	struct key key = key_word(rq->ref.user, SPAN(""));
-	int r = store_get(tx, &key, &value);
 
-	rq->number = r == 0 ? key_last_number(buf_span(&value)) : 0;
-	return r == -ENOENT ? 0 : r;
+	return postings_stamp(tx, rq->ref.user, &rq->number);
 }
 
 int memory_stamp(struct store *st, struct ref user, uint64_t *stamp, struct err *err)

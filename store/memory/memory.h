@@ -71,44 +71,12 @@ MUST_CHECK int memory_search(struct store *st, struct ref user, struct span quer
 /* Append a match as a JSON object of ADK, a MemoryEntry, without newline. -ENOMEM. */
 MUST_CHECK int memory_show(const struct memory_match *match, struct buf *out);
 
-/*
- * Walk the texts of a content that are searched, as they are in its canonical JSON: with
- * quotes. Not 0 from fn ends it.
- */
-typedef int memory_text_fn(void *arg, struct span token);
-MUST_CHECK int memory_texts(struct span content, memory_text_fn *fn, void *arg);
-
-/* For session/session.c: a line of a session that is remembered by a link. */
-struct memory_line {
-	uint64_t at;         /* where it begins in the log */
-	uint64_t len;        /* with the newline */
-	int64_t time;        /* microseconds */
-	struct span content; /* canonical JSON; len 0: it has none */
-};
-MUST_CHECK int memory_add(struct store_tx *tx, struct ref session, uint64_t link,
-			  const struct memory_line *line);
-
-/* For session/session.c: other events can be found in the session. */
-MUST_CHECK int memory_changed(struct store_tx *tx, struct ref session);
-
-/* For remove.c: the user goes, who remembers no session any more. */
-void memory_drop_user(struct store_tx *tx, uint64_t user);
-
 /* Inside a transaction: the link of a session goes. info->memory is not cleared. */
 MUST_CHECK int memory_drop(struct store_tx *tx, struct ref session, const struct scope_info *info);
 
 /* Inside a transaction. -ENOENT. id is not set. */
 MUST_CHECK int memory_load(struct store_tx *tx, uint64_t user, uint64_t number,
 			   struct memory_link *out);
-
-/* A postings' record. */
-struct memory_posting {
-	uint64_t link;
-	uint64_t at; /* of the line */
-	uint64_t len;
-	int64_t time;
-};
-MUST_CHECK int memory_posting(struct span key, struct span value, struct memory_posting *out);
 
 /* For open.c: the thread that makes and takes away what is long. */
 struct memory_worker {

@@ -6,6 +6,7 @@
  * still in the index and is passed over.
  */
 #include "base/clock.h"
+#include "store/index/postings.h"
 #include "store/index/words.h"
 #include "store/memory/memory.h"
 #include "store/timeline/rewind.h"
@@ -24,14 +25,14 @@ struct cursor {
 	struct span word;
 	struct key from; /* of what is not read yet */
 	bool is_read;    /* there is nothing behind from */
-	struct memory_posting posting[POSTINGS_AT_ONCE];
+	struct posting posting[POSTINGS_AT_ONCE];
 	size_t at;
 	size_t count;
 };
 
 /* An event that has words of the query. */
 struct found {
-	struct memory_posting posting;
+	struct posting posting;
 	uint64_t session;
 	unsigned shared;
 };
@@ -82,7 +83,7 @@ static void search_release(struct search *s)
 static int note_posting(void *arg, struct span key, struct span value)
 {
 	struct cursor *c = arg;
-	int r = memory_posting(key, value, &c->posting[c->count]);
+	int r = posting_decode(key, value, &c->posting[c->count]);
 
 	if (r < 0)
 		return r;
@@ -91,7 +92,7 @@ static int note_posting(void *arg, struct span key, struct span value)
 }
 
 /* The posting at the cursor; NULL at its end. */
-static int peek(struct search *s, struct cursor *c, struct memory_posting **out)
+static int peek(struct search *s, struct cursor *c, struct posting **out)
 {
 	struct key prefix = key_word(s->user.user, c->word);
 	int r;
@@ -107,7 +108,7 @@ static int peek(struct search *s, struct cursor *c, struct memory_posting **out)
 	return 0;
 }
 
-static bool is_before(const struct memory_posting *a, const struct memory_posting *b)
+static bool is_before(const struct posting *a, const struct posting *b)
 {
 	return a->link != b->link ? a->link < b->link : a->at < b->at;
 }
@@ -115,7 +116,7 @@ static bool is_before(const struct memory_posting *a, const struct memory_postin
 /* The next event, and how many words it has. -ENOENT: there is none. */
 static int next_event(struct search *s, struct found *f)
 {
-	struct memory_posting *p = NULL;
+	struct posting *p = NULL;
 	size_t i;
 	int r;
 
@@ -359,7 +360,7 @@ static int show_content(struct span content, struct buf *out)
 	int r;
 
 	buf_text(out, "{\"parts\":[");
-	r = memory_texts(content, show_text, &shown);
+	r = posting_texts(content, show_text, &shown);
 	buf_char(out, ']');
 	if (r == 0 && json_member(content, "role", &role) == 0) {
 		buf_text(out, ",\"role\":");

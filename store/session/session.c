@@ -7,8 +7,8 @@
 #include "store/session/session.h"
 
 #include "base/clock.h"
+#include "store/index/postings.h"
 #include "store/json/deleted.h"
-#include "store/memory/memory.h"
 #include "store/session/mark.h"
 #include "store/session/state.h"
 #include "store/tx/key.h"
@@ -145,17 +145,17 @@ static int put_event_row(struct session_tx *s, const struct event *e, uint64_t s
 	return 0;
 }
 
-/* The event, the line of which begins at `from` in the lines, is found from now on. */
-static int remember(struct session_tx *s, const struct event *e, size_t from)
+/* The event, the line of which begins at `from` in the lines, can be found from now on. */
+static int index_event(struct session_tx *s, const struct event *e, size_t from)
 {
-	const struct memory_line line = {
+	const struct posting posting = {
+		.link = s->session.memory,
 		.at = s->start + from,
 		.len = s->lines.len - from,
 		.time = event_time(e),
-		.content = event_json(e, EVENT_CONTENT),
 	};
 
-	return memory_add(s->tx, s->ref, s->session.memory, &line);
+	return postings_add(s->tx, s->ref.user, &posting, event_json(e, EVENT_CONTENT), NULL);
 }
 
 static int apply_delta(struct session_tx *s, const struct event *e)
@@ -200,7 +200,7 @@ int session_add(struct session_tx *s, struct event *e)
 	s->session.rewinds += event_action(e, ACTION_REWIND).len > 0;
 	mark_put(s->tx, s->ref, e, s->start + from, s->lines.len - from);
 	r = put_event_row(s, e, s->start + from, s->lines.len - from);
-	return r == 0 && s->session.memory ? remember(s, e, from) : r;
+	return r == 0 && s->session.memory ? index_event(s, e, from) : r;
 }
 
 /* The added lines become rows, each of at most the size of a value. */
@@ -233,8 +233,8 @@ int session_finish(struct session_tx *s)
 		if (!change)
 			return err_nomem(s->tx->err);
 		change->unfolded = s->session.log_size - s->session.sealed;
-		if (s->session.memory && memory_changed(s->tx, s->ref) < 0)
-			return -ENOMEM;
+		if (s->session.memory && !postings_changed(s->tx, CHANGE_MEMORY, s->ref))
+			return err_nomem(s->tx->err);
 	}
 	s->session.stamp = s->stamp;
 	scope_save(s->tx, s->ref, &s->session);
