@@ -9,7 +9,7 @@
 
 #include "store/artifact/bulk.h"
 #include "store/memory/memory.h"
-#include "store/session/session.h"
+#include "store/session/log.h"
 #include "store/timeline/fork.h"
 #include "store/tx/inside.h"
 #include "store/tx/key.h"

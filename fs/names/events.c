@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "fs/tree/handle.h"
 #include "runner/runner.h"
+#include "store/session/log.h"
 #include "store/session/session.h"
 #include "store/turn/turn.h"
 

@@ -18,6 +18,7 @@
 #include "fs/tree/handle.h"
 #include "fs/view/view.h"
 #include "store/json/shape.h"
+#include "store/session/log.h"
 #include "store/session/state.h"
 #include "store/turn/turn.h"
 

@@ -8,6 +8,7 @@
 #include "base/name.h"
 #include "store/json/deleted.h"
 #include "store/json/shape.h"
+#include "store/session/log.h"
 
 #include <errno.h>
 #include <stdio.h>

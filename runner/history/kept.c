@@ -4,6 +4,7 @@
 #include "runner/history/kept.h"
 
 #include "runner/history/past.h"
+#include "store/session/log.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -2,6 +2,7 @@
  * The lines of a past: see past.h.
  */
 #include "runner/history/past.h"
+#include "store/session/log.h"
 
 /* One pass over the log. */
 struct pass {

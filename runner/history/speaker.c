@@ -4,6 +4,7 @@
 #include "runner/history/speaker.h"
 
 #include "runner/history/past.h"
+#include "store/session/log.h"
 
 #include <errno.h>
 

@@ -6,6 +6,7 @@
 #include "runner/history/open_calls.h"
 #include "runner/history/pairing.h"
 #include "runner/turn/run.h"
+#include "store/session/log.h"
 
 #include <errno.h>
 

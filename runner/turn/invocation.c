@@ -4,6 +4,7 @@
 #include "runner/turn/run.h"
 
 #include "runner/history/speaker.h"
+#include "store/session/log.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "store/index/postings.h"
 #include "store/json/shape.h"
+#include "store/session/log.h"
 #include "store/session/session.h"
 #include "store/tx/key.h"
 

@@ -9,6 +9,7 @@
 #include "store/index/postings.h"
 #include "store/index/words.h"
 #include "store/memory/memory.h"
+#include "store/session/log.h"
 #include "store/timeline/rewind.h"
 #include "store/tx/key.h"
 

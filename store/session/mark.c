@@ -6,6 +6,7 @@
  */
 #include "store/session/mark.h"
 
+#include "store/session/log.h"
 #include "store/tx/key.h"
 
 #include <errno.h>

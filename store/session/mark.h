@@ -5,7 +5,8 @@
 #ifndef STORE_SESSION_MARK_H
 #define STORE_SESSION_MARK_H
 
-#include "store/session/session.h"
+#include "store/json/event.h"
+#include "store/tx/store.h"
 
 /*
  * Call fn for each line that begins in [from, to) and has this action, in the order of the

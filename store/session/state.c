@@ -1,111 +1,14 @@
 /*
- * State: see state.h.
- *
- * Rows: KEY_NAME scope KEY_STATE key -> record: item, stamp, text;
- * KEY_ITEM scope KEY_STATE item -> record: key.
+ * State: see state.h. The rows are specified in value.c.
  */
 #include "store/session/state.h"
 
 #include "base/clock.h"
 #include "store/session/session.h"
+#include "store/session/value.h"
 #include "store/tx/key.h"
 
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-struct value {
-	struct state_info info;
-	struct span text; /* borrowed from the record */
-};
-
-static int decode(struct span record, struct value *v)
-{
-	struct record_reader r = { .left = record };
-
-	v->info.item = record_take_number(&r);
-	v->info.stamp = record_take_number(&r);
-	v->text = record_take_text(&r);
-	v->info.size = v->text.len;
-	return r.bad ? -EIO : 0;
-}
-
-static int tell(struct store_tx *tx, enum change_kind kind, struct ref scope, uint64_t item,
-		struct span key)
-{
-	struct change *change = store_changed(tx, kind, scope);
-
-	if (!change)
-		return err_nomem(tx->err);
-	change->item = item;
-	(void)snprintf(change->name, sizeof change->name, "%.*s", (int)key.len, key.data);
-	return 0;
-}
-
-int state_put(struct store_tx *tx, struct ref scope, struct scope_info *info, struct span key,
-	      struct span text, uint64_t stamp)
-{
-	CLEANUP(buf_release) struct buf record = { 0 };
-	uint64_t number = ref_number(scope);
-	struct key name = key_name(number, KEY_STATE, key);
-	struct value old = { 0 };
-	int r = store_get(tx, &name, &record);
-	bool added = r == -ENOENT;
-
-	if (r < 0 && !added)
-		return r;
-	r = added ? 0 : decode(buf_span(&record), &old);
-	if (added) {
-		old.info.item = tx->number ? tx->number : store_tx_number(tx);
-		tx->number = 0;
-	}
-	if (r < 0 || !old.info.item)
-		return -EIO;
-	buf_clear(&record);
-	record_number(&record, old.info.item);
-	record_number(&record, stamp);
-	record_text(&record, text);
-	r = buf_check(&record, tx->err);
-	if (r < 0)
-		return r;
-	store_put(tx, &name, buf_span(&record));
-	if (added) {
-		struct key item = key_item(number, KEY_STATE, old.info.item);
-
-		buf_clear(&record);
-		record_text(&record, key);
-		store_put(tx, &item, buf_span(&record));
-		info->state_names_stamp = stamp;
-	}
-	info->state_stamp = stamp;
-	info->stamp = stamp;
-	return tell(tx, added ? CHANGE_STATE_ADDED : CHANGE_STATE, scope, old.info.item, key);
-}
-
-int state_drop(struct store_tx *tx, struct ref scope, struct scope_info *info, struct span key,
-	       uint64_t stamp)
-{
-	CLEANUP(buf_release) struct buf record = { 0 };
-	uint64_t number = ref_number(scope);
-	struct key name = key_name(number, KEY_STATE, key);
-	struct key item;
-	struct value old = { 0 };
-	int r = store_get(tx, &name, &record);
-
-	if (r == -ENOENT)
-		return 0;
-	if (r == 0)
-		r = decode(buf_span(&record), &old);
-	if (r < 0)
-		return r;
-	item = key_item(number, KEY_STATE, old.info.item);
-	store_delete(tx, &name);
-	store_delete(tx, &item);
-	info->state_stamp = stamp;
-	info->state_names_stamp = stamp;
-	info->stamp = stamp;
-	return tell(tx, CHANGE_STATE_REMOVED, scope, old.info.item, key);
-}
 
 struct request {
 	struct ref scope;
@@ -122,14 +25,14 @@ static int get(struct store_tx *tx, void *arg)
 	struct request *rq = arg;
 	CLEANUP(buf_release) struct buf record = { 0 };
 	struct key name = key_name(ref_number(rq->scope), KEY_STATE, rq->key);
-	struct value v;
+	struct state_value v;
 	int r = store_get(tx, &name, &record);
 
 	if (r == -ENOENT)
 		return err_set(tx->err, r, "there is no state key '%.*s'",
 			       (int)MIN(rq->key.len, 100), rq->key.data);
 	if (r == 0)
-		r = decode(buf_span(&record), &v);
+		r = state_decode(buf_span(&record), &v);
 	if (r < 0)
 		return r;
 	rq->info = v.info;
@@ -165,12 +68,12 @@ static int emit(void *arg, struct span key, struct span value)
 	struct record_reader reader = { .left = value };
 	struct span name = record_take_text(&reader);
 	struct key row = key_name(ref_number(l->scope), KEY_STATE, name);
-	struct value v;
+	struct state_value v;
 	int r = store_get(l->tx, &row, &record);
 
 	(void)key;
 	if (r == 0)
-		r = decode(buf_span(&record), &v);
+		r = state_decode(buf_span(&record), &v);
 	return r < 0 ? r : l->fn(l->arg, name, &v.info);
 }
 
@@ -202,8 +105,8 @@ static int add_member(void *arg, struct span key, struct span value)
 {
 	struct mapping *m = arg;
 	CLEANUP(buf_release) struct buf name = { 0 };
-	struct value v;
-	int r = decode(value, &v);
+	struct state_value v;
+	int r = state_decode(value, &v);
 
 	if (r < 0)
 		return r;

@@ -8,13 +8,7 @@
 #define STORE_SESSION_STATE_H
 
 #include "store/json/state_key.h"
-#include "store/session/scope.h"
-
-struct state_info {
-	uint64_t item;  /* its number */
-	uint64_t stamp; /* ns; of the last change */
-	size_t size;    /* bytes of the value, without a final newline */
-};
+#include "store/session/value.h"
 
 /* The value's text as last written, to text if that is not NULL. -ENOENT. */
 MUST_CHECK int state_get(struct store *st, struct ref scope, struct span key, struct buf *text,
@@ -61,12 +55,5 @@ MUST_CHECK int state_check_object(struct ref scope, struct span text, struct err
  * may follow; -EINVAL never; -EFBIG.
  */
 MUST_CHECK int state_check_text(struct span text, struct err *err);
-
-/* Inside a transaction; info is the scope's record, which the caller saves. */
-MUST_CHECK int state_put(struct store_tx *tx, struct ref scope, struct scope_info *info,
-			 struct span key, struct span text, uint64_t stamp);
-/* A key that is not there: nothing happens. */
-MUST_CHECK int state_drop(struct store_tx *tx, struct ref scope, struct scope_info *info,
-			  struct span key, uint64_t stamp);
 
 #endif

@@ -9,8 +9,10 @@
 
 #include "base/clock.h"
 #include "store/artifact/artifact.h"
+#include "store/session/log.h"
 #include "store/session/mark.h"
 #include "store/session/state.h"
+#include "store/session/value.h"
 #include "store/timeline/replay.h"
 #include "store/turn/turn.h"
 #include "store/tx/key.h"

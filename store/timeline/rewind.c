@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "store/artifact/artifact.h"
+#include "store/session/log.h"
 #include "store/session/mark.h"
 #include "store/session/state.h"
 #include "store/timeline/replay.h"

@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/name.h"
+#include "store/session/log.h"
 #include "store/tx/key.h"
 
 #include <errno.h>

@@ -4,6 +4,7 @@
 #include "store/turn/tx.h"
 
 #include "base/clock.h"
+#include "store/session/log.h"
 #include "store/turn/call.h"
 #include "store/tx/key.h"
 

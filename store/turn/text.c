@@ -1,6 +1,7 @@
 /*
  * What turns said: see turn.h. It is told from their events.
  */
+#include "store/session/log.h"
 #include "store/turn/tx.h"
 
 #include <errno.h>

@@ -6,6 +6,7 @@
 #include "store/artifact/bulk.h"
 #include "store/open.h"
 #include "store/remove.h"
+#include "store/session/log.h"
 #include "store/tx/key.h"
 #include "tests/unit/store_rig.h"
 

@@ -6,6 +6,7 @@
 
 #include "runner/history/history.h"
 #include "store/remove.h"
+#include "store/session/log.h"
 #include "store/timeline/rewind.h"
 #include "store/turn/turn.h"
 #include "tests/unit/store_rig.h"

@@ -6,6 +6,7 @@
 
 #include "store/open.h"
 #include "store/remove.h"
+#include "store/session/log.h"
 #include "store/session/mark.h"
 #include "store/session/state.h"
 #include "store/timeline/rewind.h"

@@ -4,6 +4,7 @@
 #include "store/timeline/rewind.h"
 
 #include "store/remove.h"
+#include "store/session/log.h"
 #include "store/session/state.h"
 #include "store/timeline/replay.h"
 #include "store/turn/turn.h"

@@ -5,6 +5,7 @@
 
 #include "store/artifact/artifact.h"
 #include "store/remove.h"
+#include "store/session/log.h"
 #include "store/turn/turn.h"
 #include "tests/unit/store_rig.h"
 

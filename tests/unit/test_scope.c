@@ -8,6 +8,7 @@
 #include "store/artifact/bulk.h"
 #include "store/open.h"
 #include "store/remove.h"
+#include "store/session/log.h"
 #include "store/session/state.h"
 #include "store/turn/turn.h"
 #include "store/tx/key.h"

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "store/open.h"
 #include "store/remove.h"
+#include "store/session/log.h"
 #include "store/session/state.h"
 #include "store/tx/key.h"
 #include "tests/unit/store_rig.h"

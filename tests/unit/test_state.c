@@ -5,6 +5,7 @@
 
 #include "store/open.h"
 #include "store/remove.h"
+#include "store/session/log.h"
 #include "store/session/session.h"
 #include "tests/unit/store_rig.h"
 

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "store/open.h"
 #include "store/remove.h"
+#include "store/session/log.h"
 #include "tests/unit/store_rig.h"
 
 #include <errno.h>

@@ -1,0 +1,250 @@
+/*
+ * The log of a session: see log.h.
+ *
+ * Rows: KEY_LOG session end -> bytes that end there; KEY_SEGMENT session end ->
+ * bytes of a segment that ends there; KEY_EVENT session id -> record: start,
+ * length of the line of the event.
+ */
+#include "store/session/log.h"
+
+#include "store/session/scope.h"
+#include "store/tx/key.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+struct reading {
+	uint64_t offset; /* next byte wanted */
+	uint64_t end;
+	struct buf *out;
+};
+
+static int take_bytes(void *arg, struct span key, struct span value)
+{
+	struct reading *rd = arg;
+	uint64_t end = key_last_number(key);
+	uint64_t start = end - value.len;
+	size_t from;
+	size_t to;
+
+	if (start > rd->offset)
+		return -EIO; /* a hole: never seen in one snapshot */
+	from = rd->offset - start;
+	to = MIN(rd->end, end) - start;
+	buf_add(rd->out, value.data + from, to - from);
+	rd->offset = start + to;
+	return rd->offset >= rd->end || rd->out->failed;
+}
+
+/* Segments hold the beginning of the log, rows the rest. */
+static int read_bytes(struct store_tx *tx, struct ref ref, struct reading *rd)
+{
+	static const enum key_space spaces[] = { KEY_SEGMENT, KEY_LOG };
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(spaces); i++) {
+		struct key prefix = key_1(spaces[i], ref.session);
+		struct key from = key_2(spaces[i], ref.session, rd->offset + 1);
+		int r = store_scan(tx, &from, &prefix, take_bytes, rd);
+
+		if (r < 0)
+			return err_set(tx->err, r, "the log cannot be read");
+		if (r > 0)
+			break;
+	}
+	return buf_check(rd->out, tx->err);
+}
+
+struct read_request {
+	struct ref ref;
+	struct reading rd;
+};
+
+static int read_log(struct store_tx *tx, void *arg)
+{
+	struct read_request *rq = arg;
+
+	return read_bytes(tx, rq->ref, &rq->rd);
+}
+
+int session_read(struct store *st, struct ref ref, uint64_t offset, size_t size, struct buf *out,
+		 struct err *err)
+{
+	struct read_request rq = { ref, { offset, offset + size, out } };
+
+	return store_view(st, read_log, &rq, err);
+}
+
+#define LINES_AT_ONCE (1u << 20)
+
+int session_lines(struct store *st, struct ref ref, uint64_t from, uint64_t to, line_fn *fn,
+		  void *arg, struct err *err)
+{
+	CLEANUP(buf_release) struct buf text = { 0 };
+	int r = 0;
+
+	while (r == 0 && (from < to || text.len)) {
+		size_t want = MIN(to - from, LINES_AT_ONCE);
+		size_t before = text.len;
+		char *line;
+		char *newline;
+
+		r = session_read(st, ref, from, want, &text, err);
+		if (r < 0)
+			return r;
+		from += text.len - before;
+		line = text.data;
+		while (r == 0 && text.len &&
+		       (newline = memchr(line, '\n', (size_t)(text.data + text.len - line)))) {
+			r = fn(arg, (struct span){ line, (size_t)(newline - line) });
+			line = newline + 1;
+		}
+		if (text.len == before) /* the log is shorter than the caller said */
+			return r;
+		buf_consume(&text, (size_t)(line - text.data));
+	}
+	return r;
+}
+
+#define LINES_BACK_LEAST (16u << 10)
+
+/* Pass the whole lines of text, the last one first. *rest: what begins before the text is so long.
+ */
+static int pass_back(struct span text, uint64_t at, bool is_first, line_at_fn *fn, void *arg,
+		     size_t *rest)
+{
+	size_t end = text.len;
+	int r = 0;
+
+	while (r == 0 && end) {
+		const char *newline = memrchr(text.data, '\n', end - 1);
+		size_t start = newline ? (size_t)(newline - text.data) + 1 : 0;
+
+		if (!start && !is_first)
+			break;
+		r = fn(arg, at + start, span_sub(text, start, end - 1));
+		end = start;
+	}
+	*rest = end;
+	return r;
+}
+
+int session_lines_back(struct store *st, struct ref ref, uint64_t from, uint64_t to, line_at_fn *fn,
+		       void *arg, struct err *err)
+{
+	CLEANUP(buf_release) struct buf text = { 0 };
+	size_t want = LINES_BACK_LEAST;
+	int r = 0;
+
+	while (r == 0 && from < to) {
+		size_t size = MIN(to - from, want);
+		uint64_t at = to - size;
+		size_t rest;
+
+		buf_clear(&text);
+		r = session_read(st, ref, at, size, &text, err);
+		if (r < 0)
+			return r;
+		if (text.len < size) /* the log is shorter than the caller said */
+			return 0;
+		r = pass_back(buf_span(&text), at, at == from, fn, arg, &rest);
+		to = at + rest;
+		/* More for a long line, and for who goes far. */
+		want = rest == size ? want * 2 : MIN(want * 2, LINES_AT_ONCE);
+	}
+	return r;
+}
+
+/* Up to the end of a line, unless the first one is longer than a segment is to be. */
+size_t session_segment_length(struct span text)
+{
+	const char *last = memrchr(text.data, '\n', MIN(text.len, LOG_SEGMENT_BYTES));
+
+	return last ? (size_t)(last - text.data) + 1 : MIN(text.len, LOG_SEGMENT_BYTES);
+}
+
+struct folding {
+	struct ref ref;
+	bool more; /* there may be another segment to fold */
+};
+
+/* One segment of the bytes behind `sealed`; rows that it covers go. */
+static int fold(struct store_tx *tx, void *arg)
+{
+	struct folding *folding = arg;
+	struct ref ref = folding->ref;
+	CLEANUP(buf_release) struct buf text = { 0 };
+	struct scope_info session;
+	struct reading rd = { .out = &text };
+	struct key key;
+	struct key end;
+	size_t n;
+	int r = scope_load(tx, ref, &session);
+
+	if (r < 0)
+		return r;
+	folding->more = session.log_size - session.sealed > LOG_FOLD_BYTES / 2;
+	if (!folding->more)
+		return 0;
+	rd.offset = session.sealed;
+	rd.end = session.sealed + LOG_SEGMENT_BYTES;
+	r = read_bytes(tx, ref, &rd);
+	if (r < 0)
+		return r;
+	n = session_segment_length(buf_span(&text));
+	key = key_2(KEY_SEGMENT, ref.session, session.sealed + n);
+	store_put(tx, &key, span_sub(buf_span(&text), 0, n));
+	session.sealed += n;
+	key = key_2(KEY_LOG, ref.session, 0);
+	end = key_2(KEY_LOG, ref.session, session.sealed + 1);
+	tx->ops->del_range(tx->txn, key_span(&key), key_span(&end));
+	scope_save(tx, ref, &session);
+	return 0;
+}
+
+int session_fold(struct store *st, struct ref ref, struct err *err)
+{
+	struct folding folding = { .ref = ref };
+	int r;
+
+	do {
+		r = store_update(st, fold, &folding, err);
+	} while (r == 0 && folding.more);
+	return r;
+}
+
+struct event_place {
+	struct ref ref;
+	struct span id;
+	uint64_t start;
+	uint64_t length;
+};
+
+static int find_event(struct store_tx *tx, void *arg)
+{
+	struct event_place *p = arg;
+	CLEANUP(buf_release) struct buf record = { 0 };
+	struct key key = key_event(p->ref.session, p->id);
+	struct record_reader reader;
+	int r = store_get(tx, &key, &record);
+
+	if (r < 0)
+		return r;
+	reader = (struct record_reader){ .left = buf_span(&record) };
+	p->start = record_take_number(&reader);
+	p->length = record_take_number(&reader);
+	return 0;
+}
+
+int session_find_event(struct store *st, struct ref ref, struct span id, uint64_t *start,
+		       uint64_t *length, struct err *err)
+{
+	struct event_place p = { .ref = ref, .id = id };
+	int r = store_view(st, find_event, &p, err);
+
+	if (r == -ENOENT)
+		return err_set(err, r, "there is no event '%.*s'", (int)MIN(id.len, 100), id.data);
+	*start = p.start;
+	*length = p.length;
+	return r;
+}

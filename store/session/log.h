@@ -1,0 +1,47 @@
+/*
+ * The log of a session: reading it, and folding its rows.
+ *
+ * The log is bytes: the canonical lines of all events, each with a newline.
+ * Rows hold them by the offset of their end. An append writes one row; rows
+ * before the tail are folded into large segments. Offsets and bytes never
+ * change.
+ */
+#ifndef STORE_SESSION_LOG_H
+#define STORE_SESSION_LOG_H
+
+#include "store/tx/store.h"
+
+#define LOG_SEGMENT_BYTES (256u << 10) /* of a folded row, about */
+#define LOG_FOLD_BYTES    (768u << 10) /* a tail this long is folded */
+
+/*
+ * Append up to size bytes of the log from offset to out; fewer only at its
+ * end. `end` is where the caller takes the log to end. Any thread.
+ */
+MUST_CHECK int session_read(struct store *st, struct ref ref, uint64_t offset, size_t size,
+			    struct buf *out, struct err *err);
+
+/* Call fn for each whole line in [from, to) of the log, which are ends of lines. */
+typedef int line_fn(void *arg, struct span line);
+MUST_CHECK int session_lines(struct store *st, struct ref ref, uint64_t from, uint64_t to,
+			     line_fn *fn, void *arg, struct err *err);
+
+/*
+ * The same from the end of [from, to) to its beginning; at: where the line begins in the log.
+ * Reads not much more than the lines that fn asks for by returning 0.
+ */
+typedef int line_at_fn(void *arg, uint64_t at, struct span line);
+MUST_CHECK int session_lines_back(struct store *st, struct ref ref, uint64_t from, uint64_t to,
+				  line_at_fn *fn, void *arg, struct err *err);
+
+/* How much of text, which is lines of the log, goes into one segment. */
+size_t session_segment_length(struct span text);
+
+/* Fold what is behind the tail of the log into segments. */
+MUST_CHECK int session_fold(struct store *st, struct ref ref, struct err *err);
+
+/* Where the line of an event lies in the log. -ENOENT. */
+MUST_CHECK int session_find_event(struct store *st, struct ref ref, struct span id, uint64_t *start,
+				  uint64_t *length, struct err *err);
+
+#endif

@@ -1,0 +1,31 @@
+/*
+ * Values of state keys: their rows, inside transactions.
+ */
+#ifndef STORE_SESSION_VALUE_H
+#define STORE_SESSION_VALUE_H
+
+#include "store/session/scope.h"
+
+struct state_info {
+	uint64_t item;  /* its number */
+	uint64_t stamp; /* ns; of the last change */
+	size_t size;    /* bytes of the value, without a final newline */
+};
+
+/* A row of KEY_NAME scope KEY_STATE. */
+struct state_value {
+	struct state_info info;
+	struct span text; /* borrowed from the record */
+};
+MUST_CHECK int state_decode(struct span record, struct state_value *v);
+
+/*
+ * Set a key to a text; remove a key, if it is there. info is the scope's record, which the
+ * caller saves.
+ */
+MUST_CHECK int state_put(struct store_tx *tx, struct ref scope, struct scope_info *info,
+			 struct span key, struct span text, uint64_t stamp);
+MUST_CHECK int state_drop(struct store_tx *tx, struct ref scope, struct scope_info *info,
+			  struct span key, uint64_t stamp);
+
+#endif
