@@ -12,6 +12,7 @@
 #include "runner/process/sandbox.h"
 #include "runner/settings/command.h"
 #include "runner/settings/file.h"
+#include "store/engine/engines.h"
 #include "store/open.h"
 
 #include <errno.h>

@@ -8,6 +8,7 @@
 #include "store/open.h"
 
 #include "store/artifact/bulk.h"
+#include "store/engine/engines.h"
 #include "store/memory/memory.h"
 #include "store/session/log.h"
 #include "store/timeline/fork.h"

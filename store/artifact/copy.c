@@ -2,6 +2,7 @@
  * Artifacts of a session that is forked or rewound: see artifact.h.
  */
 #include "base/clock.h"
+#include "store/artifact/artifact.h"
 #include "store/artifact/item.h"
 #include "store/artifact/version.h"
 

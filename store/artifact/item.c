@@ -61,21 +61,6 @@ int item_decode(struct span record, uint64_t number, struct artifact_info *a)
 	return r.bad ? -EIO : 0;
 }
 
-void attr_merge(struct artifact_attr *to, const struct artifact_attr *from)
-{
-	to->has |= from->has;
-	if (from->has & ATTR_MODE)
-		to->mode = from->mode;
-	if (from->has & ATTR_UID)
-		to->uid = from->uid;
-	if (from->has & ATTR_GID)
-		to->gid = from->gid;
-	if (from->has & ATTR_MTIME)
-		to->mtime = from->mtime;
-	if (from->has & ATTR_ATIME)
-		to->atime = from->atime;
-}
-
 bool item_is_visible(const struct artifact_info *a)
 {
 	return !a->removed && (a->is_directory || a->latest);

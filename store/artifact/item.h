@@ -12,8 +12,9 @@
 #ifndef STORE_ARTIFACT_ITEM_H
 #define STORE_ARTIFACT_ITEM_H
 
-#include "store/artifact/artifact.h"
+#include "store/artifact/info.h"
 #include "store/tx/key.h"
+#include "store/tx/store.h"
 
 MUST_CHECK int item_decode(struct span record, uint64_t number, struct artifact_info *a);
 

@@ -1,7 +1,7 @@
 /*
- * Saves: see saves.h and saves_tx.h.
+ * Saves: see saves.h.
  */
-#include "store/artifact/saves_tx.h"
+#include "store/artifact/saves.h"
 
 #include "base/json_text.h"
 #include "base/name.h"

@@ -5,6 +5,7 @@
 #ifndef STORE_ARTIFACT_TX_H
 #define STORE_ARTIFACT_TX_H
 
+#include "store/artifact/artifact.h"
 #include "store/artifact/item.h"
 #include "store/artifact/version.h"
 

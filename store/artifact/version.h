@@ -9,8 +9,9 @@
 #ifndef STORE_ARTIFACT_VERSION_H
 #define STORE_ARTIFACT_VERSION_H
 
-#include "store/artifact/artifact.h"
 #include "store/artifact/extents.h"
+#include "store/artifact/info.h"
+#include "store/tx/store.h"
 
 /* `artifact` is the number that the versions are kept under: artifact_info.history. */
 

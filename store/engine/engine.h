@@ -52,10 +52,6 @@ struct engine_ops {
 	int (*sync)(struct engine *eng, struct err *err);
 };
 
-/* By name; NULL: there is none of that name. engine_names lists them, NULL at the end. */
-const struct engine_ops *engine_find(const char *name);
-const char *const *engine_names(void);
-
 extern const struct engine_ops engine_rocksdb;
 extern const struct engine_ops engine_memory;
 

@@ -9,7 +9,7 @@
 #include "store/turn/tx.h"
 
 #include "base/clock.h"
-#include "store/artifact/saves_tx.h"
+#include "store/artifact/saves.h"
 #include "store/turn/attachment.h"
 #include "store/turn/call.h"
 #include "store/tx/key.h"

@@ -4,6 +4,7 @@
 #ifndef UNIT_STORE_RIG_H
 #define UNIT_STORE_RIG_H
 
+#include "store/engine/engines.h"
 #include "store/session/scope.h"
 #include "store/tx/store.h"
 
@@ -37,10 +38,10 @@ int store_teardown(void **state);
 /* Run tests on each engine, and return from main(). */
 #define RUN_ON_ENGINES(tests)                                                                      \
 	do {                                                                                       \
-		const char *const *name_;                                                          \
+		const struct engine_ops *const *ops_;                                              \
 		int failed_ = 0;                                                                   \
-		for (name_ = engine_names(); *name_; name_++) {                                    \
-			engine = *name_;                                                           \
+		for (ops_ = engines; *ops_; ops_++) {                                              \
+			engine = (*ops_)->name;                                                    \
 			failed_ += cmocka_run_group_tests_name(engine, tests, NULL, NULL);         \
 		}                                                                                  \
 		return failed_;                                                                    \

@@ -2,7 +2,7 @@
  * Engines: what the store relies on, checked for every engine there is. What
  * is not checked here may differ from engine to engine.
  */
-#include "store/engine/engine.h"
+#include "store/engine/engines.h"
 
 #include <errno.h>
 #include <ftw.h>
@@ -708,13 +708,10 @@ static void test_reopen(void **state UNUSED)
 
 static void test_names(void **state UNUSED)
 {
-	const char *const *name;
-	int n = 0;
+	size_t n;
 
-	for (name = engine_names(); *name; name++, n++) {
-		assert_non_null(engine_find(*name));
-		assert_string_equal(engine_find(*name)->name, *name);
-	}
+	for (n = 0; engines[n]; n++)
+		assert_ptr_equal(engine_find(engines[n]->name), engines[n]);
 	assert_true(n >= 2);
 	assert_null(engine_find("no such engine"));
 	assert_null(engine_find(""));
@@ -746,12 +743,12 @@ int main(void)
 		TEST(test_durability),
 		TEST(test_reopen),
 	};
-	const char *const *name;
 	int failed = cmocka_run_group_tests(names, NULL, NULL);
+	size_t i;
 
-	for (name = engine_names(); *name; name++) {
-		ops = engine_find(*name);
-		failed += cmocka_run_group_tests_name(*name, conformance, NULL, NULL);
+	for (i = 0; engines[i]; i++) {
+		ops = engines[i];
+		failed += cmocka_run_group_tests_name(ops->name, conformance, NULL, NULL);
 	}
 	return failed;
 }

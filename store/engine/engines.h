@@ -1,0 +1,15 @@
+/*
+ * Engines: the table of all that there are.
+ */
+#ifndef STORE_ENGINE_ENGINES_H
+#define STORE_ENGINE_ENGINES_H
+
+#include "store/engine/engine.h"
+
+/* NULL ends the table. */
+extern const struct engine_ops *const engines[];
+
+/* Find an engine by name. NULL: there is none of that name. */
+const struct engine_ops *engine_find(const char *name);
+
+#endif
