@@ -4,6 +4,7 @@
 #include "runner/conversation.h"
 
 #include "store/turn/compaction.h"
+#include "store/turn/staged.h"
 
 #include <errno.h>
 

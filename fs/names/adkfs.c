@@ -14,6 +14,7 @@
 #include "runner/model/record.h"
 #include "runner/process/sandbox.h"
 #include "runner/runner.h"
+#include "store/json/message.h"
 #include "store/json/shape.h"
 #include "store/session/scope.h"
 

@@ -12,6 +12,7 @@
 #include "fs/tree/handle.h"
 #include "runner/history/answers.h"
 #include "runner/runner.h"
+#include "store/turn/staged.h"
 #include "store/turn/turn.h"
 
 #include <errno.h>

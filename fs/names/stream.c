@@ -8,6 +8,7 @@
 
 #include "fs/tree/handle.h"
 #include "runner/runner.h"
+#include "store/turn/text.h"
 
 #include <errno.h>
 

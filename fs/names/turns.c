@@ -10,6 +10,7 @@
 #include "fs/tree/ids.h"
 #include "fs/tree/tree.h"
 #include "fs/view/view.h"
+#include "store/turn/text.h"
 #include "store/turn/turn.h"
 
 #include <errno.h>

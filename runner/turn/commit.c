@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/json_merge.h"
+#include "store/turn/text.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -5,6 +5,7 @@
 
 #include "base/json_merge.h"
 #include "runner/history/open_calls.h"
+#include "store/turn/text.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -14,6 +14,7 @@
 #include "store/session/state.h"
 #include "store/session/value.h"
 #include "store/timeline/replay.h"
+#include "store/turn/fork.h"
 #include "store/turn/turn.h"
 #include "store/tx/key.h"
 

@@ -9,7 +9,8 @@
 #define STORE_TURN_CALL_H
 
 #include "store/json/tokens.h"
-#include "store/turn/turn.h"
+#include "store/session/session.h"
+#include "store/turn/info.h"
 
 #define CALL_STDERR_MAX (64u << 10) /* the last so many bytes are kept */
 #define CALL_LOOK_BACK  1000        /* turns in which the call of a late response is looked for */

@@ -1,11 +1,13 @@
 /*
- * Copies of turns for a session that is forked: see turn.h.
+ * Copies of turns for a session that is forked: see fork.h.
  */
-#include "store/turn/tx.h"
+#include "store/turn/fork.h"
 
 #include "base/clock.h"
 #include "store/session/log.h"
 #include "store/turn/call.h"
+#include "store/turn/text.h"
+#include "store/turn/turn.h"
 #include "store/tx/key.h"
 
 #include <errno.h>

@@ -1,10 +1,10 @@
 /*
- * Messages that were closed and not yet submitted: see turn.h.
+ * Messages that were closed and not yet submitted: see staged.h.
  *
  * KEY_MESSAGE message piece -> bytes; piece 0 is the record app, user, session,
  * kind.
  */
-#include "store/turn/tx.h"
+#include "store/turn/staged.h"
 
 #include "store/tx/key.h"
 

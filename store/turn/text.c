@@ -1,8 +1,9 @@
 /*
- * What turns said: see turn.h. It is told from their events.
+ * What turns said: see text.h.
  */
+#include "store/turn/text.h"
+
 #include "store/session/log.h"
-#include "store/turn/tx.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,77 +1,23 @@
 /*
  * Turns: see turn.h.
  *
- * Rows: KEY_TURN session n -> record: number, state, created, started, ended,
- * stamp, first, last, bytes, input_size, output_size, invocation, agent, error,
- * calls.
+ * Rows: KEY_TURN session n -> the record of info.c.
  * KEY_QUEUE session n -> record: app, user; there while the turn has not ended.
  */
-#include "store/turn/tx.h"
+#include "store/turn/turn.h"
 
 #include "base/clock.h"
 #include "store/artifact/saves.h"
 #include "store/turn/attachment.h"
 #include "store/turn/call.h"
+#include "store/turn/staged.h"
+#include "store/turn/text.h"
 #include "store/tx/key.h"
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 
-void turn_encode(const struct turn_info *t, struct buf *out)
-{
-	record_number(out, t->number);
-	record_number(out, t->state);
-	record_number(out, (uint64_t)t->created);
-	record_number(out, (uint64_t)t->started);
-	record_number(out, (uint64_t)t->ended);
-	record_number(out, t->stamp);
-	record_number(out, t->first);
-	record_number(out, t->last);
-	record_number(out, t->bytes);
-	record_number(out, t->input_size);
-	record_number(out, t->output_size);
-	record_text(out, span_of(t->invocation));
-	record_text(out, span_of(t->agent));
-	record_text(out, span_of(t->error));
-	record_number(out, t->calls);
-}
-
-int turn_decode(struct span record, uint64_t n, struct turn_info *t)
-{
-	struct record_reader r = { .left = record };
-
-	*t = (struct turn_info){ .n = n };
-	t->number = record_take_number(&r);
-	t->state = (enum turn_state)record_take_number(&r);
-	t->created = (int64_t)record_take_number(&r);
-	t->started = (int64_t)record_take_number(&r);
-	t->ended = (int64_t)record_take_number(&r);
-	t->stamp = record_take_number(&r);
-	t->first = record_take_number(&r);
-	t->last = record_take_number(&r);
-	t->bytes = record_take_number(&r);
-	t->input_size = record_take_number(&r);
-	t->output_size = record_take_number(&r);
-	record_take_field(&r, t->invocation, sizeof t->invocation);
-	record_take_field(&r, t->agent, sizeof t->agent);
-	record_take_field(&r, t->error, sizeof t->error);
-	t->calls = record_take_number(&r);
-	return r.bad ? -EIO : 0;
-}
-
-int turn_load(struct store_tx *tx, struct ref ref, uint64_t n, struct turn_info *t)
-{
-	CLEANUP(buf_release) struct buf record = { 0 };
-	struct key key = key_2(KEY_TURN, ref.session, n);
-	int r = store_get(tx, &key, &record);
-
-	if (r == -ENOENT)
-		return err_set(tx->err, r, "there is no turn %llu", (unsigned long long)n);
-	return r < 0 ? r : turn_decode(buf_span(&record), n, t);
-}
-
-int turn_save(struct session_tx *s, struct turn_info *t, enum change_kind kind)
+static int save_turn(struct session_tx *s, struct turn_info *t, enum change_kind kind)
 {
 	CLEANUP(buf_release) struct buf record = { 0 };
 	struct key key = key_2(KEY_TURN, s->ref.session, t->n);
@@ -187,7 +133,7 @@ static int submit(struct store_tx *tx, void *arg)
 	if (r == 0)
 		r = add_events(&s, rq, t);
 	if (r == 0)
-		r = turn_save(&s, t, CHANGE_TURN_ADDED);
+		r = save_turn(&s, t, CHANGE_TURN_ADDED);
 	if (r < 0)
 		return r;
 	s.session.turns_stamp = s.stamp;
@@ -292,7 +238,7 @@ static int change_turn(struct store_tx *tx, void *arg)
 	if (r == 0 && rq->change)
 		r = rq->change(rq, &rq->info);
 	if (r == 0)
-		r = turn_save(&s, &rq->info, CHANGE_TURN);
+		r = save_turn(&s, &rq->info, CHANGE_TURN);
 	if (r == 0 && rq->info.ended) {
 		struct key key = key_2(KEY_QUEUE, rq->ref.session, rq->n);
 

@@ -3,35 +3,14 @@
  *
  * A turn has a number in its session, from 1. Its user event is committed
  * together with its record; each later event moves the record along in the
- * same transaction. What a turn said is told from its events, nothing is
- * stored twice. Also here: messages that were closed and not yet submitted.
+ * same transaction. What a turn said is told from its events (text.h), nothing is
+ * stored twice.
  */
 #ifndef STORE_TURN_TURN_H
 #define STORE_TURN_TURN_H
 
-#include "store/json/message.h"
 #include "store/session/session.h"
-
-enum turn_state { TURN_QUEUED, TURN_RUNNING, TURN_DONE, TURN_FAILED };
-
-struct turn_info {
-	uint64_t n;
-	uint64_t number; /* of the object */
-	enum turn_state state;
-	int64_t created; /* microseconds */
-	int64_t started;
-	int64_t ended;
-	uint64_t stamp; /* ns; of its latest change */
-	uint64_t first; /* its lines lie in [first, last) of the log, */
-	uint64_t last;  /* perhaps with others between them, */
-	uint64_t bytes; /* and are so many bytes */
-	uint64_t input_size;
-	uint64_t output_size;
-	uint64_t calls; /* of models and tools so far */
-	char invocation[64];
-	char agent[256];
-	char error[256]; /* why it failed */
-};
+#include "store/turn/info.h"
 
 /*
  * Make the next turn of a session: number, record, place in the queue, and its
@@ -94,40 +73,8 @@ typedef int turn_fn(void *arg, const struct turn_info *info);
 MUST_CHECK int turn_list(struct store *st, struct ref session, uint64_t after, turn_fn *fn,
 			 void *arg, struct err *err);
 
-/*
- * Copy the turns that begin before offset `cut` to a session that is being
- * made, whose log has the same lines up to there. One that had not ended by
- * then ends there: it failed. *turns is the number of the last one.
- */
-MUST_CHECK int turn_fork(struct store *st, struct ref from, struct ref to, uint64_t cut,
-			 uint64_t *turns, struct err *err);
-
-/* Append the text of the message; the text of the answer; the lines of the turn. */
-MUST_CHECK int turn_input(struct store *st, struct ref session, const struct turn_info *info,
-			  struct buf *out, struct err *err);
-MUST_CHECK int turn_output(struct store *st, struct ref session, const struct turn_info *info,
-			   struct buf *out, struct err *err);
-MUST_CHECK int turn_events(struct store *st, struct ref session, const struct turn_info *info,
-			   struct buf *out, struct err *err);
-
-/* Append what an event adds to the answer's text: nothing for the user's. */
-MUST_CHECK int turn_event_output(const struct event *e, struct buf *out);
-
 /* Every turn that has not ended, in order of sessions' numbers and within each. */
 typedef int unfinished_fn(void *arg, struct ref session, uint64_t n);
 MUST_CHECK int turn_unfinished(struct store *st, unfinished_fn *fn, void *arg, struct err *err);
-
-/* Keep more of a message; piece: how many MiB-pieces were kept before (0: the first call). */
-MUST_CHECK int message_stage(struct store *st, struct ref session, uint64_t message,
-			     enum message_kind kind, uint64_t piece, struct span text,
-			     struct err *err);
-
-/* Every message that was staged and not submitted. */
-typedef int message_fn(void *arg, struct ref session, uint64_t message, enum message_kind kind,
-		       struct span text);
-MUST_CHECK int message_staged(struct store *st, message_fn *fn, void *arg, struct err *err);
-
-/* Forget a staged message. */
-MUST_CHECK int message_drop(struct store *st, uint64_t message, struct err *err);
 
 #endif

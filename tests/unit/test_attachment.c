@@ -5,6 +5,7 @@
 
 #include "store/remove.h"
 #include "store/timeline/fork.h"
+#include "store/turn/text.h"
 #include "store/turn/turn.h"
 #include "tests/unit/store_rig.h"
 

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "store/remove.h"
+#include "store/turn/turn.h"
 #include "tests/unit/store_rig.h"
 
 #include <errno.h>

@@ -10,6 +10,7 @@
 #include "store/session/mark.h"
 #include "store/session/state.h"
 #include "store/timeline/rewind.h"
+#include "store/turn/text.h"
 #include "store/turn/turn.h"
 #include "store/tx/key.h"
 #include "tests/unit/store_rig.h"

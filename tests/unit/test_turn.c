@@ -8,6 +8,8 @@
 #include "store/open.h"
 #include "store/remove.h"
 #include "store/session/log.h"
+#include "store/turn/staged.h"
+#include "store/turn/text.h"
 #include "tests/unit/store_rig.h"
 
 #include <errno.h>
