@@ -254,7 +254,7 @@ static int add_turn(void *arg, struct ref session, uint64_t n)
 	}
 	if (info.started) {
 		buf_text(out, ",\"started\":");
-		model_time_print(out, info.started);
+		time_print(out, info.started);
 		buf_printf(out, ",\"durationMs\":%" PRId64,
 			   until > info.started ? (until - info.started) / 1000 : 0);
 	}

@@ -108,7 +108,7 @@ static int make_frame(const struct place *at, struct frame *f, struct err *err)
 	r = state_map(st, at->ref, &f->head, err);
 	buf_text(&f->head, ",\"events\":[");
 	buf_text(&f->tail, "],\"lastUpdateTime\":");
-	model_time_print(&f->tail, f->session.updated);
+	time_print(&f->tail, f->session.updated);
 	buf_text(&f->tail, "}\n");
 	f->events_size = f->session.log_size ? f->session.log_size - 1 : 0;
 	if (r == 0)

@@ -69,7 +69,7 @@ void errors_add(struct errors *e, uint64_t object, const char *name, const struc
 	struct error_place *place;
 
 	buf_text(&line, "{\"time\":");
-	model_time_print(&line, clock_now());
+	time_print(&line, clock_now());
 	buf_text(&line, ",\"name\":");
 	json_quote_lossy(&line, span_of(name));
 	buf_printf(&line, ",\"errno\":\"%s\",\"error\":", err_name(why->code));

@@ -554,7 +554,7 @@ static int take_event(void *arg, const struct walk_event *e)
 
 	if (r < 0 || !buf_cstr(&author))
 		return r < 0 ? r : err_nomem(s->err);
-	(void)!model_time_parse(e->member[WALK_TIMESTAMP], &time); /* checked when it was stored */
+	(void)!time_parse(e->member[WALK_TIMESTAMP], &time); /* checked when it was stored */
 	r = tell_content(s, e, author.data, time);
 	if (r == 0)
 		r = tell_actions(s, e);

@@ -98,7 +98,7 @@ static int take_time(struct reading *rd, const struct past_line *line)
 {
 	struct compact_plan *plan = rd->plan;
 	int64_t time;
-	int r = model_time_parse(line->timestamp, &time);
+	int r = time_parse(line->timestamp, &time);
 
 	if (r < 0)
 		return r;
@@ -237,9 +237,9 @@ static int fill_event(const struct compact_plan *plan, struct span summary, stru
 	event_set_text(e, EVENT_INVOCATION, span_of(invocation));
 	event_set_text(e, EVENT_AUTHOR, SPAN("user"));
 	buf_text(&json, "{\"startTimestamp\":");
-	model_time_print(&json, plan->start);
+	time_print(&json, plan->start);
 	buf_text(&json, ",\"endTimestamp\":");
-	model_time_print(&json, plan->end);
+	time_print(&json, plan->end);
 	buf_text(&json, ",\"compactedContent\":");
 	content_to_json(content, &json);
 	buf_char(&json, '}');

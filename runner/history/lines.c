@@ -155,7 +155,7 @@ static int pass_line(struct pass *pass, struct past_line *line, const struct pas
 	if (line->turn <= pass->to)
 		pass->last_turn = line->turn;
 	if (p->summaries.len) {
-		r = model_time_parse(line->timestamp, &time);
+		r = time_parse(line->timestamp, &time);
 		summary = summary_of(p, turn, time, line->at);
 		note_place(pass, line->at, line->turn);
 	}

@@ -168,7 +168,7 @@ static int take_time(struct span object, const char *member, int64_t *usec)
 	struct span token;
 	int r = json_member(object, member, &token);
 
-	return r < 0 ? r : model_time_parse(token, usec);
+	return r < 0 ? r : time_parse(token, usec);
 }
 
 static int take_summary(struct span line, struct past_summary *s)

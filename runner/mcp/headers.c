@@ -166,7 +166,7 @@ int mcp_headers_text(struct http_request *http, const char *name, struct span te
 		buf_span_add(&value, text);
 	} else {
 		buf_text(&value, ENCODED);
-		model_base64_encode(&value, text, BASE64_STANDARD);
+		base64_encode(&value, text, BASE64_STANDARD);
 		buf_text(&value, ENCODED_END);
 	}
 	if (!buf_cstr(&value))

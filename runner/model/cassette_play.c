@@ -103,7 +103,7 @@ static int piece_bytes(struct json_scan *s, struct buf *out)
 	if (value.data[0] != '{')
 		return json_unquote(value, out);
 	r = take_string(value, "base64", &text);
-	return r < 0 ? r : model_base64_decode(buf_span(&text), out);
+	return r < 0 ? r : base64_decode(buf_span(&text), out);
 }
 
 /* Where the pieces go. */

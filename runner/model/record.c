@@ -164,7 +164,7 @@ static void put_bytes(struct buf *out, struct span bytes)
 		return;
 	}
 	buf_text(out, "{\"base64\":\"");
-	model_base64_encode(out, bytes, BASE64_STANDARD);
+	base64_encode(out, bytes, BASE64_STANDARD);
 	buf_text(out, "\"}");
 }
 

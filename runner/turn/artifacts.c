@@ -141,7 +141,7 @@ static int add_media(struct content *content, const char *mime, struct span byte
 	if (!p)
 		return -ENOMEM;
 	p->mime = strdup(mime);
-	model_base64_encode(&p->text, bytes, BASE64_URL_SAFE);
+	base64_encode(&p->text, bytes, BASE64_URL_SAFE);
 	return p->mime ? buf_check(&p->text, NULL) : -ENOMEM;
 }
 

@@ -68,7 +68,7 @@ void run_show_text(struct run *run, struct span text, bool thought)
 	buf_span_add(line, buf_span(&run->partial.middle));
 	buf_text(line, id);
 	buf_text(line, "\",\"timestamp\":");
-	model_time_print(line, clock_now());
+	time_print(line, clock_now());
 	buf_text(line, "}\n");
 	if (!thought && !run->branch) { /* branches would mix */
 		live_add(live, LIVE_OUTPUT, text);

@@ -35,7 +35,7 @@ void model_mime_put(struct buf *out, const char *mime)
 	buf_add(out, mime, strcspn(mime, "; "));
 }
 
-void model_base64_put(struct buf *out, struct span data)
+void base64_put(struct buf *out, struct span data)
 {
 	size_t i = out->len;
 
@@ -54,14 +54,14 @@ void model_data_uri_put(struct buf *out, const char *name, const struct part *p)
 	buf_text(out, "\"data:");
 	model_mime_put(out, p->mime);
 	buf_text(out, ";base64,");
-	model_base64_put(out, buf_span(&p->text));
+	base64_put(out, buf_span(&p->text));
 	buf_char(out, '"');
 }
 
 int model_inline_text(const struct part *p, struct buf *text)
 {
 	size_t before = text->len;
-	int r = model_base64_decode(buf_span(&p->text), text);
+	int r = base64_decode(buf_span(&p->text), text);
 
 	if (r < 0)
 		return r;

@@ -16,7 +16,7 @@ bool model_mime_is_plain(const char *mime);
 void model_mime_put(struct buf *out, const char *mime);
 
 /* Append the standard alphabet's form of base64 in the URL-safe one, which is ours. */
-void model_base64_put(struct buf *out, struct span data);
+void base64_put(struct buf *out, struct span data);
 
 /* Append a member whose value is the data: URI of inlineData. */
 void model_data_uri_put(struct buf *out, const char *name, const struct part *p);

@@ -132,7 +132,7 @@ int model_reply_sign_text(struct model_reply *reply, struct span text)
 {
 	CLEANUP(buf_release) struct buf base64 = { 0 };
 
-	model_base64_encode(&base64, text, BASE64_URL_SAFE);
+	base64_encode(&base64, text, BASE64_URL_SAFE);
 	return base64.failed ? -ENOMEM : model_reply_sign(reply, buf_span(&base64));
 }
 
@@ -141,13 +141,13 @@ int model_reply_sign(struct model_reply *reply, struct span base64)
 	CLEANUP(buf_release) struct buf bytes = { 0 };
 	CLEANUP(buf_release) struct buf own = { 0 };
 	struct part *last;
-	int r = model_base64_decode(base64, &bytes);
+	int r = base64_decode(base64, &bytes);
 
 	if (r == 0 && !(reply->content && reply->content->count))
 		r = model_reply_empty(reply);
 	if (r < 0)
 		return r;
-	model_base64_encode(&own, buf_span(&bytes), BASE64_URL_SAFE);
+	base64_encode(&own, buf_span(&bytes), BASE64_URL_SAFE);
 	if (!buf_cstr(&own))
 		return -ENOMEM;
 	last = &reply->content->parts[reply->content->count - 1];

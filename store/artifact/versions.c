@@ -270,7 +270,7 @@ void artifact_describe(struct buf *out, const char *app, const char *user, const
 	buf_text(out, ",\"customMetadata\":");
 	buf_span_add(out, meta.len ? meta : SPAN("{}"));
 	buf_text(out, ",\"createTime\":");
-	model_time_print(out, version->created);
+	time_print(out, version->created);
 	buf_text(out, ",\"mimeType\":");
 	json_quote(out, span_of(version->mime));
 	buf_printf(out, ",\"size\":%llu}\n", (unsigned long long)version->size);

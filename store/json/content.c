@@ -11,7 +11,7 @@ static const struct field media_resolution_fields[] = {
 	{ "numTokens", FIELD_INT, NULL, 0 },
 	{ 0 },
 };
-static const struct model media_resolution = { "mediaResolution", media_resolution_fields };
+static const struct shape media_resolution = { "mediaResolution", media_resolution_fields };
 
 static const struct field code_result_fields[] = {
 	{ "outcome", FIELD_STRING, NULL, 0 },
@@ -19,7 +19,7 @@ static const struct field code_result_fields[] = {
 	{ "id", FIELD_ID, NULL, 0 },
 	{ 0 },
 };
-static const struct model code_result = { "codeExecutionResult", code_result_fields };
+static const struct shape code_result = { "codeExecutionResult", code_result_fields };
 
 static const struct field code_fields[] = {
 	{ "code", FIELD_STRING, NULL, 0 },
@@ -27,7 +27,7 @@ static const struct field code_fields[] = {
 	{ "id", FIELD_ID, NULL, 0 },
 	{ 0 },
 };
-static const struct model code = { "executableCode", code_fields };
+static const struct shape code = { "executableCode", code_fields };
 
 static const struct field file_data_fields[] = {
 	{ "displayName", FIELD_STRING, NULL, 0 },
@@ -35,7 +35,7 @@ static const struct field file_data_fields[] = {
 	{ "mimeType", FIELD_ID, NULL, 0 },
 	{ 0 },
 };
-static const struct model file_data = { "fileData", file_data_fields };
+static const struct shape file_data = { "fileData", file_data_fields };
 
 static const struct field inline_data_fields[] = {
 	{ "data", FIELD_BYTES, NULL, 0 },
@@ -43,7 +43,7 @@ static const struct field inline_data_fields[] = {
 	{ "mimeType", FIELD_ID, NULL, 0 },
 	{ 0 },
 };
-static const struct model inline_data = { "inlineData", inline_data_fields };
+static const struct shape inline_data = { "inlineData", inline_data_fields };
 
 static const struct field call_fields[] = {
 	{ "id", FIELD_ID, NULL, 0 },
@@ -53,25 +53,25 @@ static const struct field call_fields[] = {
 	{ "willContinue", FIELD_BOOL, NULL, 0 },
 	{ 0 },
 };
-static const struct model function_call = { "functionCall", call_fields };
+static const struct shape function_call = { "functionCall", call_fields };
 
 static const struct field response_part_fields[] = {
-	{ "inlineData", FIELD_MODEL, &inline_data, 0 },
-	{ "fileData", FIELD_MODEL, &file_data, 0 },
+	{ "inlineData", FIELD_SHAPE, &inline_data, 0 },
+	{ "fileData", FIELD_SHAPE, &file_data, 0 },
 	{ 0 },
 };
-static const struct model response_part = { "functionResponse.parts", response_part_fields };
+static const struct shape response_part = { "functionResponse.parts", response_part_fields };
 
 static const struct field response_fields[] = {
 	{ "willContinue", FIELD_BOOL, NULL, 0 },
 	{ "scheduling", FIELD_STRING, NULL, 0 },
-	{ "parts", FIELD_MODEL_LIST, &response_part, 0 },
+	{ "parts", FIELD_SHAPE_LIST, &response_part, 0 },
 	{ "id", FIELD_ID, NULL, 0 },
 	{ "name", FIELD_STRING, NULL, 0 },
 	{ "response", FIELD_FREE_OBJECT, NULL, 0 },
 	{ 0 },
 };
-static const struct model function_response = { "functionResponse", response_fields };
+static const struct shape function_response = { "functionResponse", response_fields };
 
 static const struct field video_fields[] = {
 	{ "endOffset", FIELD_STRING, NULL, 0 },
@@ -79,7 +79,7 @@ static const struct field video_fields[] = {
 	{ "startOffset", FIELD_STRING, NULL, 0 },
 	{ 0 },
 };
-static const struct model video = { "videoMetadata", video_fields };
+static const struct shape video = { "videoMetadata", video_fields };
 
 static const struct field tool_call_fields[] = {
 	{ "id", FIELD_ID, NULL, 0 },
@@ -87,7 +87,7 @@ static const struct field tool_call_fields[] = {
 	{ "args", FIELD_FREE_OBJECT, NULL, 0 },
 	{ 0 },
 };
-static const struct model tool_call = { "toolCall", tool_call_fields };
+static const struct shape tool_call = { "toolCall", tool_call_fields };
 
 static const struct field tool_response_fields[] = {
 	{ "id", FIELD_ID, NULL, 0 },
@@ -95,41 +95,41 @@ static const struct field tool_response_fields[] = {
 	{ "response", FIELD_FREE_OBJECT, NULL, 0 },
 	{ 0 },
 };
-static const struct model tool_response = { "toolResponse", tool_response_fields };
+static const struct shape tool_response = { "toolResponse", tool_response_fields };
 
 static const struct field part_transcription_fields[] = {
 	{ "text", FIELD_STRING, NULL, 0 },         { "finished", FIELD_BOOL, NULL, 0 },
 	{ "languageCode", FIELD_STRING, NULL, 0 }, { "speakerLabel", FIELD_STRING, NULL, 0 },
 	{ "words", FIELD_OPAQUE_LIST, NULL, 0 },   { 0 },
 };
-static const struct model part_transcription = { "audioTranscription", part_transcription_fields };
+static const struct shape part_transcription = { "audioTranscription", part_transcription_fields };
 
 static const struct field part_fields[] = {
-	{ "mediaResolution", FIELD_MODEL, &media_resolution, 0 },
-	{ "codeExecutionResult", FIELD_MODEL, &code_result, 0 },
-	{ "executableCode", FIELD_MODEL, &code, 0 },
-	{ "fileData", FIELD_MODEL, &file_data, 0 },
-	{ "functionCall", FIELD_MODEL, &function_call, 0 },
-	{ "functionResponse", FIELD_MODEL, &function_response, 0 },
-	{ "inlineData", FIELD_MODEL, &inline_data, 0 },
+	{ "mediaResolution", FIELD_SHAPE, &media_resolution, 0 },
+	{ "codeExecutionResult", FIELD_SHAPE, &code_result, 0 },
+	{ "executableCode", FIELD_SHAPE, &code, 0 },
+	{ "fileData", FIELD_SHAPE, &file_data, 0 },
+	{ "functionCall", FIELD_SHAPE, &function_call, 0 },
+	{ "functionResponse", FIELD_SHAPE, &function_response, 0 },
+	{ "inlineData", FIELD_SHAPE, &inline_data, 0 },
 	{ "text", FIELD_STRING, NULL, 0 },
 	{ "thought", FIELD_BOOL, NULL, 0 },
 	{ "thoughtSignature", FIELD_BYTES, NULL, 0 },
-	{ "videoMetadata", FIELD_MODEL, &video, 0 },
-	{ "toolCall", FIELD_MODEL, &tool_call, 0 },
-	{ "toolResponse", FIELD_MODEL, &tool_response, 0 },
+	{ "videoMetadata", FIELD_SHAPE, &video, 0 },
+	{ "toolCall", FIELD_SHAPE, &tool_call, 0 },
+	{ "toolResponse", FIELD_SHAPE, &tool_response, 0 },
 	{ "partMetadata", FIELD_FREE_OBJECT, NULL, 0 },
-	{ "audioTranscription", FIELD_MODEL, &part_transcription, 0 },
+	{ "audioTranscription", FIELD_SHAPE, &part_transcription, 0 },
 	{ 0 },
 };
-static const struct model part_model = { "part", part_fields };
+static const struct shape part_shape = { "part", part_fields };
 
 static const struct field content_fields[] = {
-	{ "parts", FIELD_MODEL_LIST, &part_model, 0 },
+	{ "parts", FIELD_SHAPE_LIST, &part_shape, 0 },
 	{ "role", FIELD_STRING, NULL, 0 },
 	{ 0 },
 };
-const struct model content_model = { "content", content_fields };
+const struct shape content_shape = { "content", content_fields };
 
 struct content *content_new(const char *role)
 {
@@ -453,7 +453,7 @@ int content_from_json(struct span text, struct content **out, struct err *err)
 
 	if (!content)
 		return err_nomem(err);
-	r = model_canonical_text(text, &content_model, &canonical, err);
+	r = shape_canonical_text(text, &content_shape, &canonical, err);
 	if (r < 0)
 		return r;
 	r = from_canonical(buf_span(&canonical), content);

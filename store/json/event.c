@@ -15,20 +15,20 @@ static const struct field transcription_fields[] = {
 	{ "languageCode", FIELD_STRING, NULL, 0 }, { "speakerLabel", FIELD_STRING, NULL, 0 },
 	{ "words", FIELD_OPAQUE_LIST, NULL, 0 },   { 0 },
 };
-static const struct model transcription = { "transcription", transcription_fields };
+static const struct shape transcription = { "transcription", transcription_fields };
 
 static const struct field tokens_fields[] = {
 	{ "modality", FIELD_STRING, NULL, 0 },
 	{ "tokenCount", FIELD_INT, NULL, 0 },
 	{ 0 },
 };
-static const struct model tokens = { "token details", tokens_fields };
+static const struct shape tokens = { "token details", tokens_fields };
 
 static const struct field usage_fields[] = {
-	{ "cacheTokensDetails", FIELD_MODEL_LIST, &tokens, 0 },
-	{ "candidatesTokensDetails", FIELD_MODEL_LIST, &tokens, 0 },
-	{ "promptTokensDetails", FIELD_MODEL_LIST, &tokens, 0 },
-	{ "toolUsePromptTokensDetails", FIELD_MODEL_LIST, &tokens, 0 },
+	{ "cacheTokensDetails", FIELD_SHAPE_LIST, &tokens, 0 },
+	{ "candidatesTokensDetails", FIELD_SHAPE_LIST, &tokens, 0 },
+	{ "promptTokensDetails", FIELD_SHAPE_LIST, &tokens, 0 },
+	{ "toolUsePromptTokensDetails", FIELD_SHAPE_LIST, &tokens, 0 },
 	{ "cachedContentTokenCount", FIELD_INT, NULL, 0 },
 	{ "candidatesTokenCount", FIELD_INT, NULL, 0 },
 	{ "promptTokenCount", FIELD_INT, NULL, 0 },
@@ -38,7 +38,7 @@ static const struct field usage_fields[] = {
 	{ "trafficType", FIELD_STRING, NULL, 0 },
 	{ 0 },
 };
-static const struct model usage = { "usageMetadata", usage_fields };
+static const struct shape usage = { "usageMetadata", usage_fields };
 
 static const struct field date_fields[] = {
 	{ "year", FIELD_INT, NULL, 0 },
@@ -46,7 +46,7 @@ static const struct field date_fields[] = {
 	{ "day", FIELD_INT, NULL, 0 },
 	{ 0 },
 };
-static const struct model date = { "publicationDate", date_fields };
+static const struct shape date = { "publicationDate", date_fields };
 
 static const struct field citation_fields[] = {
 	{ "startIndex", FIELD_INT, NULL, 0 },
@@ -54,16 +54,16 @@ static const struct field citation_fields[] = {
 	{ "uri", FIELD_STRING, NULL, 0 },
 	{ "title", FIELD_STRING, NULL, 0 },
 	{ "license", FIELD_STRING, NULL, 0 },
-	{ "publicationDate", FIELD_MODEL, &date, 0 },
+	{ "publicationDate", FIELD_SHAPE, &date, 0 },
 	{ 0 },
 };
-static const struct model citation = { "citation", citation_fields };
+static const struct shape citation = { "citation", citation_fields };
 
 static const struct field citations_fields[] = {
-	{ "citations", FIELD_MODEL_LIST, &citation, 0 },
+	{ "citations", FIELD_SHAPE_LIST, &citation, 0 },
 	{ 0 },
 };
-static const struct model citations = { "citationMetadata", citations_fields };
+static const struct shape citations = { "citationMetadata", citations_fields };
 
 static const struct field node_info_fields[] = {
 	{ "path", FIELD_STRING, NULL, 0 },
@@ -71,7 +71,7 @@ static const struct field node_info_fields[] = {
 	{ "messageAsOutput", FIELD_FREE, NULL, 0 },
 	{ 0 },
 };
-static const struct model node_info = { "nodeInfo", node_info_fields };
+static const struct shape node_info = { "nodeInfo", node_info_fields };
 
 static const struct field confirmation_fields[] = {
 	{ "hint", FIELD_STRING, NULL, 0 },
@@ -79,15 +79,15 @@ static const struct field confirmation_fields[] = {
 	{ "payload", FIELD_FREE, NULL, 0 },
 	{ 0 },
 };
-static const struct model confirmation = { "toolConfirmation", confirmation_fields };
+static const struct shape confirmation = { "toolConfirmation", confirmation_fields };
 
 static const struct field compaction_fields[] = {
 	{ "startTimestamp", FIELD_TIME, NULL, FIELD_REQUIRED },
 	{ "endTimestamp", FIELD_TIME, NULL, FIELD_REQUIRED },
-	{ "compactedContent", FIELD_MODEL, &content_model, FIELD_REQUIRED },
+	{ "compactedContent", FIELD_SHAPE, &content_shape, FIELD_REQUIRED },
 	{ 0 },
 };
-static const struct model compaction = { "compaction", compaction_fields };
+static const struct shape compaction = { "compaction", compaction_fields };
 
 static const struct field action_fields[] = {
 	[ACTION_SKIP_SUMMARIZATION] = { "skipSummarization", FIELD_BOOL, NULL, 0 },
@@ -96,9 +96,9 @@ static const struct field action_fields[] = {
 	[ACTION_TRANSFER] = { "transferToAgent", FIELD_STRING, NULL, 0 },
 	[ACTION_ESCALATE] = { "escalate", FIELD_BOOL, NULL, 0 },
 	[ACTION_AUTH] = { "requestedAuthConfigs", FIELD_OPAQUE_MAP, NULL, FIELD_NOT_NULL },
-	[ACTION_CONFIRMATIONS] = { "requestedToolConfirmations", FIELD_MODEL_MAP, &confirmation,
+	[ACTION_CONFIRMATIONS] = { "requestedToolConfirmations", FIELD_SHAPE_MAP, &confirmation,
 				   FIELD_DROP_EMPTY },
-	[ACTION_COMPACTION] = { "compaction", FIELD_MODEL, &compaction, 0 },
+	[ACTION_COMPACTION] = { "compaction", FIELD_SHAPE, &compaction, 0 },
 	[ACTION_END_OF_AGENT] = { "endOfAgent", FIELD_BOOL, NULL, 0 },
 	[ACTION_AGENT_STATE] = { "agentState", FIELD_FREE_OBJECT, NULL, 0 },
 	[ACTION_REWIND] = { "rewindBeforeInvocationId", FIELD_ID, NULL, 0 },
@@ -107,11 +107,11 @@ static const struct field action_fields[] = {
 	[ACTION_MODEL_RESPONSE] = { "setModelResponse", FIELD_FREE, NULL, 0 },
 	[ACTION_MEMBERS] = { 0 },
 };
-static const struct model actions_model = { "actions", action_fields };
+static const struct shape actions_shape = { "actions", action_fields };
 
 static const struct field event_fields[] = {
 	[EVENT_MODEL_VERSION] = { "modelVersion", FIELD_STRING, NULL, 0 },
-	[EVENT_CONTENT] = { "content", FIELD_MODEL, &content_model, 0 },
+	[EVENT_CONTENT] = { "content", FIELD_SHAPE, &content_shape, 0 },
 	[EVENT_GROUNDING] = { "groundingMetadata", FIELD_OPAQUE, NULL, 0 },
 	[EVENT_PARTIAL] = { "partial", FIELD_BOOL, NULL, 0 },
 	[EVENT_TURN_COMPLETE] = { "turnComplete", FIELD_BOOL, NULL, 0 },
@@ -121,23 +121,23 @@ static const struct field event_fields[] = {
 	[EVENT_ERROR_MESSAGE] = { "errorMessage", FIELD_STRING, NULL, 0 },
 	[EVENT_INTERRUPTED] = { "interrupted", FIELD_BOOL, NULL, 0 },
 	[EVENT_CUSTOM_METADATA] = { "customMetadata", FIELD_FREE_OBJECT, NULL, 0 },
-	[EVENT_USAGE] = { "usageMetadata", FIELD_MODEL, &usage, 0 },
+	[EVENT_USAGE] = { "usageMetadata", FIELD_SHAPE, &usage, 0 },
 	[EVENT_LIVE_RESUMPTION] = { "liveSessionResumptionUpdate", FIELD_OPAQUE, NULL, 0 },
 	[EVENT_LIVE_SESSION] = { "liveSessionId", FIELD_STRING, NULL, 0 },
 	[EVENT_GO_AWAY] = { "goAway", FIELD_OPAQUE, NULL, 0 },
 	[EVENT_LIVE_SETUP] = { "liveSetupComplete", FIELD_OPAQUE, NULL, 0 },
-	[EVENT_INPUT_TRANSCRIPTION] = { "inputTranscription", FIELD_MODEL, &transcription, 0 },
-	[EVENT_OUTPUT_TRANSCRIPTION] = { "outputTranscription", FIELD_MODEL, &transcription, 0 },
+	[EVENT_INPUT_TRANSCRIPTION] = { "inputTranscription", FIELD_SHAPE, &transcription, 0 },
+	[EVENT_OUTPUT_TRANSCRIPTION] = { "outputTranscription", FIELD_SHAPE, &transcription, 0 },
 	[EVENT_AVG_LOGPROBS] = { "avgLogprobs", FIELD_NUMBER, NULL, 0 },
 	[EVENT_LOGPROBS] = { "logprobsResult", FIELD_OPAQUE, NULL, 0 },
 	[EVENT_CACHE_METADATA] = { "cacheMetadata", FIELD_OPAQUE, NULL, 0 },
-	[EVENT_CITATIONS] = { "citationMetadata", FIELD_MODEL, &citations, 0 },
+	[EVENT_CITATIONS] = { "citationMetadata", FIELD_SHAPE, &citations, 0 },
 	[EVENT_INTERACTION] = { "interactionId", FIELD_STRING, NULL, 0 },
 	[EVENT_INVOCATION] = { "invocationId", FIELD_ID, NULL, FIELD_NOT_NULL },
 	[EVENT_AUTHOR] = { "author", FIELD_ID, NULL, FIELD_NOT_NULL },
-	[EVENT_ACTIONS] = { "actions", FIELD_MODEL, &actions_model, FIELD_NOT_NULL },
+	[EVENT_ACTIONS] = { "actions", FIELD_SHAPE, &actions_shape, FIELD_NOT_NULL },
 	[EVENT_OUTPUT] = { "output", FIELD_FREE, NULL, 0 },
-	[EVENT_NODE_INFO] = { "nodeInfo", FIELD_MODEL, &node_info, FIELD_DROP_EMPTY },
+	[EVENT_NODE_INFO] = { "nodeInfo", FIELD_SHAPE, &node_info, FIELD_DROP_EMPTY },
 	[EVENT_LONG_RUNNING] = { "longRunningToolIds", FIELD_ID_SET, NULL, FIELD_DROP_EMPTY },
 	[EVENT_BRANCH] = { "branch", FIELD_ID, NULL, 0 },
 	[EVENT_ISOLATION] = { "isolationScope", FIELD_STRING, NULL, 0 },
@@ -145,7 +145,7 @@ static const struct field event_fields[] = {
 	[EVENT_TIMESTAMP] = { "timestamp", FIELD_TIME, NULL, FIELD_NOT_NULL },
 	[EVENT_MEMBERS] = { 0 },
 };
-static const struct model event_model = { "event", event_fields };
+static const struct shape event_shape = { "event", event_fields };
 
 void event_release(struct event *e)
 {
@@ -206,7 +206,7 @@ void event_set_time(struct event *e, int64_t usec)
 {
 	size_t at = e->text.len;
 
-	model_time_print(&e->text, usec);
+	time_print(&e->text, usec);
 	set_from(e, &e->top, EVENT_TIMESTAMP, at);
 }
 
@@ -244,7 +244,7 @@ int64_t event_time(const struct event *e)
 {
 	int64_t usec = 0;
 
-	return model_time_parse(event_json(e, EVENT_TIMESTAMP), &usec) < 0 ? 0 : usec;
+	return time_parse(event_json(e, EVENT_TIMESTAMP), &usec) < 0 ? 0 : usec;
 }
 
 int event_check(const struct event *e, struct err *err)
@@ -415,7 +415,7 @@ static int take_actions(struct event *e, struct err *err)
 	if (r < 0)
 		return r;
 	s = json_scan_of(buf_span(&copy), JSON_DEPTH_EVENT, err);
-	return model_fields(&s, &actions_model, &e->actions, &e->text);
+	return shape_fields(&s, &actions_shape, &e->actions, &e->text);
 }
 
 static int check_event(struct event *e, struct err *err)
@@ -445,7 +445,7 @@ int event_from_json(struct span line, struct event *e, struct err *err)
 	if (line.len > EVENT_LINE_MAX)
 		return err_set(err, -EFBIG, "the line is over %u bytes", EVENT_LINE_MAX);
 	(void)buf_reserve(&e->text, line.len + 256);
-	r = model_fields(&s, &event_model, &e->top, &e->text);
+	r = shape_fields(&s, &event_shape, &e->top, &e->text);
 	if (r == 0)
 		r = json_end(&s);
 	if (r == 0)

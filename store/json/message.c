@@ -23,13 +23,13 @@ static const struct field request_fields[] = {
 	[REQUEST_USER] = { "userId", FIELD_STRING, NULL, 0 },
 	[REQUEST_SESSION] = { "sessionId", FIELD_STRING, NULL, 0 },
 	[REQUEST_INVOCATION] = { "invocationId", FIELD_STRING, NULL, 0 },
-	[REQUEST_MESSAGE] = { "newMessage", FIELD_MODEL, &content_model, FIELD_REQUIRED },
+	[REQUEST_MESSAGE] = { "newMessage", FIELD_SHAPE, &content_shape, FIELD_REQUIRED },
 	[REQUEST_STATE_DELTA] = { "stateDelta", FIELD_FREE_OBJECT, NULL, 0 },
 	[REQUEST_METADATA] = { "customMetadata", FIELD_FREE_OBJECT, NULL, 0 },
 	[REQUEST_STREAMING] = { "streaming", FIELD_BOOL, NULL, 0 },
 	[REQUEST_MEMBERS] = { 0 },
 };
-static const struct model request_model = { "run request", request_fields };
+static const struct shape request_shape = { "run request", request_fields };
 
 /* A message in its pieces, canonical. */
 struct pieces {
@@ -92,10 +92,10 @@ static int take_pieces(struct span text, struct pieces *p, struct err *err)
 	if (r < 0)
 		return r;
 	if (r == 1) {
-		r = model_canonical(&s, &content_model, &p->text);
+		r = shape_canonical(&s, &content_shape, &p->text);
 		p->set.value[REQUEST_MESSAGE].len = p->text.len;
 	} else {
-		r = model_fields(&s, &request_model, &p->set, &p->text);
+		r = shape_fields(&s, &request_shape, &p->set, &p->text);
 	}
 	return r < 0 ? r : json_end(&s);
 }

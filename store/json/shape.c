@@ -12,7 +12,7 @@
 #define TIME_LIMIT_SECONDS 1e11L              /* a number is below this, or milliseconds below it */
 #define TIME_MILLISECONDS  100000000000000000 /* from 1e11 s on it can only be milliseconds */
 
-int model_time_parse(struct span token, int64_t *usec)
+int time_parse(struct span token, int64_t *usec)
 {
 	char text[JSON_NUMBER_MAX + 1];
 	char *end;
@@ -38,7 +38,7 @@ int model_time_parse(struct span token, int64_t *usec)
 	return 0;
 }
 
-void model_time_print(struct buf *out, int64_t usec)
+void time_print(struct buf *out, int64_t usec)
 {
 	buf_printf(out, "%lld.%06lld", (long long)(usec / 1000000), (long long)(usec % 1000000));
 }
@@ -56,7 +56,7 @@ static int base64_value(char c)
 	return c == '/' || c == '_' ? 63 : -1;
 }
 
-int model_base64_decode(struct span text, struct buf *out)
+int base64_decode(struct span text, struct buf *out)
 {
 	bool standard = memchr(text.data, '+', text.len) || memchr(text.data, '/', text.len);
 	bool url_safe = memchr(text.data, '-', text.len) || memchr(text.data, '_', text.len);
@@ -89,7 +89,7 @@ int model_base64_decode(struct span text, struct buf *out)
 	return 0;
 }
 
-void model_base64_encode(struct buf *out, struct span bytes, enum base64_alphabet alphabet)
+void base64_encode(struct buf *out, struct span bytes, enum base64_alphabet alphabet)
 {
 	static const char common[] =
 		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
@@ -229,9 +229,9 @@ static int take_time(struct json_scan *s, struct buf *out)
 
 	if (r < 0)
 		return r;
-	if (model_time_parse(token, &usec) < 0)
+	if (time_parse(token, &usec) < 0)
 		return json_fail(s, "expected a time in seconds since 1970");
-	model_time_print(out, usec);
+	time_print(out, usec);
 	return 0;
 }
 
@@ -243,11 +243,11 @@ static int take_bytes(struct json_scan *s, struct buf *out)
 
 	if (r < 0)
 		return r;
-	r = model_base64_decode(buf_span(&text), &bytes);
+	r = base64_decode(buf_span(&text), &bytes);
 	if (r < 0)
 		return r == -ENOMEM ? err_nomem(s->err) : json_fail(s, "bad base64");
 	buf_char(out, '"');
-	model_base64_encode(out, buf_span(&bytes), BASE64_URL_SAFE);
+	base64_encode(out, buf_span(&bytes), BASE64_URL_SAFE);
 	buf_char(out, '"');
 	return 0;
 }
@@ -303,10 +303,10 @@ static int take_object(struct json_scan *s, struct buf *out)
 
 static int take_opaque(struct json_scan *s, struct buf *out);
 
-typedef int take_fn(struct json_scan *s, const struct model *model, struct buf *out);
+typedef int take_fn(struct json_scan *s, const struct shape *shape, struct buf *out);
 
 /* A list whose items are taken by one function. */
-static int take_list(struct json_scan *s, take_fn *take, const struct model *model, struct buf *out)
+static int take_list(struct json_scan *s, take_fn *take, const struct shape *shape, struct buf *out)
 {
 	bool first = true;
 	size_t n = 0;
@@ -318,7 +318,7 @@ static int take_list(struct json_scan *s, take_fn *take, const struct model *mod
 	while ((r = json_item(s, &first)) == 1) {
 		if (n++)
 			buf_char(out, ',');
-		r = take(s, model, out);
+		r = take(s, shape, out);
 		if (r < 0)
 			return r;
 	}
@@ -326,19 +326,19 @@ static int take_list(struct json_scan *s, take_fn *take, const struct model *mod
 	return r;
 }
 
-static int take_opaque_item(struct json_scan *s, const struct model *model, struct buf *out)
+static int take_opaque_item(struct json_scan *s, const struct shape *shape, struct buf *out)
 {
 	int kind = json_peek(s);
 
-	(void)model;
+	(void)shape;
 	if (kind >= 0 && kind != '{')
 		return json_fail(s, "expected an object");
 	return kind < 0 ? kind : take_opaque(s, out);
 }
 
-static int take_any_opaque(struct json_scan *s, const struct model *model, struct buf *out)
+static int take_any_opaque(struct json_scan *s, const struct shape *shape, struct buf *out)
 {
-	(void)model;
+	(void)shape;
 	return take_opaque(s, out);
 }
 
@@ -389,8 +389,8 @@ static int take_opaque_object(struct json_scan *s, struct buf *out)
 				return r;
 			continue;
 		}
-		if (++n > MODEL_NAMES_MAX)
-			return json_fail(s, "more than %d members", MODEL_NAMES_MAX);
+		if (++n > SHAPE_NAMES_MAX)
+			return json_fail(s, "more than %d members", SHAPE_NAMES_MAX);
 		r = note_spelling(&key, &camel);
 		if (r < 0)
 			return err_nomem(s->err);
@@ -498,8 +498,8 @@ static int take_id_set(struct json_scan *s, struct buf *out)
 		r = take_string(s, &id, 255);
 		if (r < 0)
 			return r;
-		if (++n > MODEL_NAMES_MAX)
-			return json_fail(s, "more than %d ids", MODEL_NAMES_MAX);
+		if (++n > SHAPE_NAMES_MAX)
+			return json_fail(s, "more than %d ids", SHAPE_NAMES_MAX);
 		if (id_is_listed(span_sub(buf_span(out), from, out->len), buf_span(&id)))
 			continue;
 		if (out->len > from + 1)
@@ -517,13 +517,13 @@ static bool has_any(const char *from, const char *to, const char *characters)
 	return from < to;
 }
 
-static int take_route_item(struct json_scan *s, const struct model *model, struct buf *out)
+static int take_route_item(struct json_scan *s, const struct shape *shape, struct buf *out)
 {
 	int kind = json_peek(s);
 	const char *from = s->at;
 	int r;
 
-	(void)model;
+	(void)shape;
 	if (kind < 0)
 		return kind;
 	if (kind == '{' || kind == '[' || kind == 'n')
@@ -561,7 +561,7 @@ static int take_value(struct json_scan *s, const struct field *field, struct buf
 {
 	static const struct field int_value = { .kind = FIELD_INT };
 	static const struct field opaque_value = { .kind = FIELD_OPAQUE };
-	struct field model_value = { .kind = FIELD_MODEL, .model = field->model };
+	struct field shape_value = { .kind = FIELD_SHAPE, .shape = field->shape };
 	int kind;
 
 	switch (field->kind) {
@@ -595,12 +595,12 @@ static int take_value(struct json_scan *s, const struct field *field, struct buf
 		return take_opaque(s, out);
 	case FIELD_OPAQUE_LIST:
 		return take_opaque_list(s, out);
-	case FIELD_MODEL:
-		return model_canonical(s, field->model, out);
-	case FIELD_MODEL_LIST:
-		return take_list(s, model_canonical, field->model, out);
-	case FIELD_MODEL_MAP:
-		return take_map(s, &model_value, out);
+	case FIELD_SHAPE:
+		return shape_canonical(s, field->shape, out);
+	case FIELD_SHAPE_LIST:
+		return take_list(s, shape_canonical, field->shape, out);
+	case FIELD_SHAPE_MAP:
+		return take_map(s, &shape_value, out);
 	case FIELD_OPAQUE_MAP:
 		return take_map(s, &opaque_value, out);
 	case FIELD_INT_MAP:
@@ -614,14 +614,14 @@ static int take_value(struct json_scan *s, const struct field *field, struct buf
 }
 
 /* The row of a key in either spelling; *camel tells which it was. */
-static const struct field *find_field(const struct model *model, struct buf *key, bool *camel)
+static const struct field *find_field(const struct shape *shape, struct buf *key, bool *camel)
 {
 	const struct field *f;
 
 	*camel = !is_snake(buf_span(key));
 	if (!*camel)
 		to_camel(key);
-	for (f = model->fields; f->name; f++) {
+	for (f = shape->fields; f->name; f++) {
 		if (span_is(buf_span(key), f->name))
 			return f;
 	}
@@ -629,10 +629,10 @@ static const struct field *find_field(const struct model *model, struct buf *key
 }
 
 /* One member whose key was read: its text goes behind `text`, its place into the set. */
-static int take_member(struct json_scan *s, const struct model *model, const struct field *field,
+static int take_member(struct json_scan *s, const struct shape *shape, const struct field *field,
 		       struct fieldset *set, struct buf *text)
 {
-	size_t row = (size_t)(field - model->fields);
+	size_t row = (size_t)(field - shape->fields);
 	size_t at = text->len;
 	struct span null;
 	int r = json_peek(s);
@@ -664,35 +664,35 @@ static void name_member(struct err *err, const char *name)
 		err_wrap(err, "%s", name);
 }
 
-int model_fields(struct json_scan *s, const struct model *model, struct fieldset *set,
+int shape_fields(struct json_scan *s, const struct shape *shape, struct fieldset *set,
 		 struct buf *text)
 {
 	CLEANUP(buf_release) struct buf key = { 0 };
-	bool spelled_camel[MODEL_FIELDS_MAX] = { false };
+	bool spelled_camel[SHAPE_FIELDS_MAX] = { false };
 	const struct field *f;
 	bool first = true;
 	int r = json_open(s, '{');
 
 	*set = (struct fieldset){ 0 };
 	if (r < 0)
-		return err_wrap(s->err, "%s", model->name), r;
+		return err_wrap(s->err, "%s", shape->name), r;
 	while ((r = json_key(s, &first, &key)) == 1) {
 		size_t row;
 		bool camel;
 
-		f = find_field(model, &key, &camel);
+		f = find_field(shape, &key, &camel);
 		if (!f) {
 			r = json_fail(s, "unknown key '%.*s'", (int)MIN(key.len, 60), key.data);
 			break;
 		}
-		row = (size_t)(f - model->fields);
+		row = (size_t)(f - shape->fields);
 		if (spelled_camel[row] && !camel) { /* camelCase wins over snake_case */
 			struct span ignored;
 
 			r = json_raw(s, &ignored);
 		} else {
 			spelled_camel[row] = camel;
-			r = take_member(s, model, f, set, text);
+			r = take_member(s, shape, f, set, text);
 		}
 		if (r < 0) {
 			if (r == -EINVAL)
@@ -702,42 +702,42 @@ int model_fields(struct json_scan *s, const struct model *model, struct fieldset
 	}
 	if (r < 0) {
 		if (r == -EINVAL)
-			err_wrap(s->err, "%s", model->name);
+			err_wrap(s->err, "%s", shape->name);
 		return r;
 	}
-	for (f = model->fields; f->name; f++) {
-		if ((f->flags & FIELD_REQUIRED) && !set->value[f - model->fields].len)
-			return json_fail(s, "%s: '%s' is missing", model->name, f->name);
+	for (f = shape->fields; f->name; f++) {
+		if ((f->flags & FIELD_REQUIRED) && !set->value[f - shape->fields].len)
+			return json_fail(s, "%s: '%s' is missing", shape->name, f->name);
 	}
 	return buf_check(text, s->err);
 }
 
-int model_canonical(struct json_scan *s, const struct model *model, struct buf *out)
+int shape_canonical(struct json_scan *s, const struct shape *shape, struct buf *out)
 {
 	CLEANUP(buf_release) struct buf text = { 0 };
 	struct fieldset set;
 	size_t from = out->len;
 	size_t i;
-	int r = model_fields(s, model, &set, &text);
+	int r = shape_fields(s, shape, &set, &text);
 
 	if (r < 0)
 		return r;
 	buf_char(out, '{');
-	for (i = 0; model->fields[i].name; i++) {
+	for (i = 0; shape->fields[i].name; i++) {
 		if (!set.value[i].len)
 			continue;
-		buf_printf(out, "%s\"%s\":", out->len > from + 1 ? "," : "", model->fields[i].name);
+		buf_printf(out, "%s\"%s\":", out->len > from + 1 ? "," : "", shape->fields[i].name);
 		buf_add(out, text.data + set.value[i].at, set.value[i].len);
 	}
 	buf_char(out, '}');
 	return buf_check(out, s->err);
 }
 
-int model_canonical_text(struct span text, const struct model *model, struct buf *out,
+int shape_canonical_text(struct span text, const struct shape *shape, struct buf *out,
 			 struct err *err)
 {
 	struct json_scan s = json_scan_of(text, JSON_DEPTH_EVENT, err);
-	int r = model_canonical(&s, model, out);
+	int r = shape_canonical(&s, shape, out);
 
 	return r < 0 ? r : json_end(&s);
 }

@@ -1,5 +1,5 @@
 /*
- * Models: the shapes of ADK's JSON objects, as tables.
+ * Shapes of ADK's JSON objects, as tables.
  *
  * One table a kind of object (event, actions, content, part, ...) says which
  * members it may have, what each holds and in which order they are written.
@@ -28,9 +28,9 @@ enum field_kind {
 	FIELD_OPAQUE, /* an object of ADK that we do not look into: keys re-spelled, nulls dropped
 		       */
 	FIELD_OPAQUE_LIST, /* a list of those */
-	FIELD_MODEL,       /* an object with a table */
-	FIELD_MODEL_LIST,  /* a list of those */
-	FIELD_MODEL_MAP,   /* names of the user to those */
+	FIELD_SHAPE,       /* an object with a table */
+	FIELD_SHAPE_LIST,  /* a list of those */
+	FIELD_SHAPE_MAP,   /* names of the user to those */
 	FIELD_OPAQUE_MAP,  /* names of the user to opaque objects */
 	FIELD_INT_MAP,     /* names of the user to integers */
 	FIELD_ID_SET,      /* a list of ids, each once */
@@ -46,53 +46,53 @@ enum field_flag {
 struct field {
 	const char *name; /* camelCase; NULL ends the table */
 	enum field_kind kind;
-	const struct model *model;
+	const struct shape *shape;
 	unsigned flags;
 };
 
-struct model {
+struct shape {
 	const char *name; /* for errors */
 	const struct field *fields;
 };
 
-#define MODEL_FIELDS_MAX 40
-#define MODEL_NAMES_MAX  5000 /* ids of a list, members of an object of ADK that is opaque to us */
+#define SHAPE_FIELDS_MAX 40
+#define SHAPE_NAMES_MAX  5000 /* ids of a list, members of an object of ADK that is opaque to us */
 
 /* Where the canonical text of each member of an object lies in a buf; len 0: absent. */
 struct fieldset {
 	struct {
 		size_t at;
 		size_t len;
-	} value[MODEL_FIELDS_MAX];
+	} value[SHAPE_FIELDS_MAX];
 };
 
 /*
  * Take an object: append the canonical text of its members to text and say in
  * set where each lies. -EINVAL, -ENODATA, -ENOMEM as in base/json_text.h.
  */
-MUST_CHECK int model_fields(struct json_scan *s, const struct model *model, struct fieldset *set,
+MUST_CHECK int shape_fields(struct json_scan *s, const struct shape *shape, struct fieldset *set,
 			    struct buf *text);
 
 /* Take an object and append its canonical text. */
-MUST_CHECK int model_canonical(struct json_scan *s, const struct model *model, struct buf *out);
+MUST_CHECK int shape_canonical(struct json_scan *s, const struct shape *shape, struct buf *out);
 
-/* As model_canonical, for a whole text. */
-MUST_CHECK int model_canonical_text(struct span text, const struct model *model, struct buf *out,
+/* As shape_canonical, for a whole text. */
+MUST_CHECK int shape_canonical_text(struct span text, const struct shape *shape, struct buf *out,
 				    struct err *err);
 
 /* Microseconds from a number token of seconds (or of JS milliseconds). -EINVAL. */
-MUST_CHECK int model_time_parse(struct span token, int64_t *usec);
+MUST_CHECK int time_parse(struct span token, int64_t *usec);
 
 /* Seconds with six decimals. */
-void model_time_print(struct buf *out, int64_t usec);
+void time_print(struct buf *out, int64_t usec);
 
 /* Decode base64, either alphabet, padded or not. -EINVAL. */
-MUST_CHECK int model_base64_decode(struct span text, struct buf *out);
+MUST_CHECK int base64_decode(struct span text, struct buf *out);
 
 /* Encode as padded base64; url_safe picks '-' and '_'. */
 enum base64_alphabet { BASE64_STANDARD, BASE64_URL_SAFE };
-void model_base64_encode(struct buf *out, struct span bytes, enum base64_alphabet alphabet);
+void base64_encode(struct buf *out, struct span bytes, enum base64_alphabet alphabet);
 
-extern const struct model content_model;
+extern const struct shape content_shape;
 
 #endif

@@ -146,7 +146,7 @@ static int index_line(void *arg, struct span text)
 	int r = json_each(text, pick_member, &m);
 
 	if (r == 0)
-		r = model_time_parse(m.timestamp, &line.time);
+		r = time_parse(m.timestamp, &line.time);
 	if (r == 0)
 		r = postings_add(lines->tx, lines->job->ref.user, &line, m.content, &count);
 	if (r < 0)

@@ -390,7 +390,7 @@ static void show_time(struct span line, struct buf *out)
 	int64_t usec;
 	time_t seconds;
 
-	if (json_member(line, "timestamp", &token) < 0 || model_time_parse(token, &usec) < 0)
+	if (json_member(line, "timestamp", &token) < 0 || time_parse(token, &usec) < 0)
 		return;
 	seconds = (time_t)(usec / USEC_PER_SEC);
 	if (!gmtime_r(&seconds, &tm) || !strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &tm))

@@ -95,7 +95,7 @@ static int take_time(struct fork *f, uint64_t last)
 	if (r == 0)
 		r = json_member(buf_span(&line), "timestamp", &token);
 	if (r == 0)
-		r = model_time_parse(token, &f->info.updated);
+		r = time_parse(token, &f->info.updated);
 	return r < 0 ? err_set(f->err, -EIO, "the log has a line without a time") : 0;
 }
 

@@ -453,7 +453,7 @@ static int add_part(struct store_tx *tx, struct collecting *c, const struct atta
 
 	if (r < 0)
 		return r;
-	model_base64_encode(&p->text, buf_span(&bytes), BASE64_URL_SAFE);
+	base64_encode(&p->text, buf_span(&bytes), BASE64_URL_SAFE);
 	p->name = strdup(a->name);
 	p->mime = strdup(a->mime);
 	if (!p->name || !p->mime)

@@ -82,7 +82,7 @@ static void assert_signatures(const char *name, json_t *wanted, const struct con
 
 		if (!p->signature)
 			continue;
-		assert_int_equal(model_base64_decode(span_of(p->signature), &bytes), 0);
+		assert_int_equal(base64_decode(span_of(p->signature), &bytes), 0);
 		if (length != (json_int_t)strlen(p->signature) && length != (json_int_t)bytes.len)
 			fail_msg("%s: signature %zu has %zu characters of %zu bytes", name, at,
 				 strlen(p->signature), bytes.len);

@@ -134,7 +134,7 @@ static json_t *signed_part(const json_t *block)
 	struct buf base64 = { 0 };
 	json_t *part;
 
-	model_base64_encode(&base64, span_of(signature), BASE64_URL_SAFE);
+	base64_encode(&base64, span_of(signature), BASE64_URL_SAFE);
 	part = json_pack("{s:O,s:b,s:s}", "text", json_object_get(block, "thinking"), "thought", 1,
 			 "thoughtSignature", buf_cstr(&base64));
 	buf_release(&base64);

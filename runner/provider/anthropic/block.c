@@ -78,7 +78,7 @@ static void put_base64(struct anthropic_writer *w, const char *block, const char
 	anthropic_open_block(w, block);
 	buf_printf(w->out, ",\"source\":{\"type\":\"base64\",\"media_type\":\"%s\",\"data\":\"",
 		   type);
-	model_base64_put(w->out, base64);
+	base64_put(w->out, base64);
 	buf_text(w->out, "\"}}");
 }
 
@@ -227,7 +227,7 @@ static int put_thought(struct anthropic_writer *w, const struct part *p)
 	CLEANUP(buf_release) struct buf bytes = { 0 };
 	struct span mark = SPAN(ANTHROPIC_REDACTED);
 	struct span signature;
-	int r = p->signature ? model_base64_decode(span_of(p->signature), &bytes) : 0;
+	int r = p->signature ? base64_decode(span_of(p->signature), &bytes) : 0;
 
 	if (r == -ENOMEM)
 		return r;

@@ -53,7 +53,7 @@ static int image_of(const struct item *i, const char **type, struct buf *base64)
 		return 0;
 	r = json_unquote(i->data, base64);
 	if (r == 0)
-		r = model_base64_decode(buf_span(base64), &bytes);
+		r = base64_decode(buf_span(base64), &bytes);
 	if (r < 0 || !bytes.len)
 		buf_clear(base64);
 	return r == -EINVAL ? 0 : r;

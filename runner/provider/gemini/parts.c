@@ -133,7 +133,7 @@ static int put_inline(const struct gemini_encoder *e, const struct part *p)
 	put_display_name(e, p);
 	jsonput_key(e->out, "data");
 	buf_char(e->out, '"');
-	model_base64_put(e->out, buf_span(&p->text));
+	base64_put(e->out, buf_span(&p->text));
 	buf_text(e->out, "\"}");
 	return 0;
 }
@@ -276,7 +276,7 @@ static void put_signature(const struct gemini_encoder *e, const char *base64)
 {
 	jsonput_key(e->out, "thoughtSignature");
 	buf_char(e->out, '"');
-	model_base64_put(e->out, span_of(base64));
+	base64_put(e->out, span_of(base64));
 	buf_char(e->out, '"');
 }
 

@@ -33,7 +33,7 @@ static void put_image(struct encoder *e, const struct part *p)
 	if (e->images.len)
 		buf_char(&e->images, ',');
 	buf_char(&e->images, '"');
-	model_base64_put(&e->images, buf_span(&p->text));
+	base64_put(&e->images, buf_span(&p->text));
 	buf_char(&e->images, '"');
 }
 

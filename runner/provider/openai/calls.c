@@ -61,7 +61,7 @@ static int read_signature(struct span extra_content, struct piece *p)
 	if (r == 0 && token.len)
 		r = json_unquote(token, &text);
 	if (r == 0 && text.len)
-		model_base64_encode(&p->signature, buf_span(&text), BASE64_STANDARD);
+		base64_encode(&p->signature, buf_span(&text), BASE64_STANDARD);
 	return r < 0 ? r : buf_check(&p->signature, NULL);
 }
 

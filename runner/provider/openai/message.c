@@ -44,7 +44,7 @@ static int inline_file(struct openai_messages *m, const struct part *p)
 static int put_audio(struct openai_messages *m, const struct part *p, const char *format)
 {
 	buf_text(m->out, "{\"type\":\"input_audio\",\"input_audio\":{\"data\":\"");
-	model_base64_put(m->out, buf_span(&p->text));
+	base64_put(m->out, buf_span(&p->text));
 	buf_printf(m->out, "\",\"format\":\"%s\"}}", format);
 	return 0;
 }
@@ -191,7 +191,7 @@ static int put_signature(struct openai_messages *m, const struct part *p)
 
 	if (!p->signature || !(m->way->quirks & OPENAI_SIGNATURES))
 		return 0;
-	r = model_base64_decode(span_of(p->signature), &text);
+	r = base64_decode(span_of(p->signature), &text);
 	if (r == -ENOMEM || !is_signature(buf_span(&text)))
 		return r == -ENOMEM ? r : 0;
 	jsonput_key(m->out, "extra_content");

@@ -247,7 +247,7 @@ static int put_reasoning(struct encoder *e, const struct part *p)
 {
 	CLEANUP(buf_release) struct buf text = { 0 };
 	struct responses_reasoning item = { 0 };
-	int r = model_base64_decode(span_of(p->signature), &text);
+	int r = base64_decode(span_of(p->signature), &text);
 
 	if (r == -ENOMEM || text.failed)
 		return -ENOMEM;
