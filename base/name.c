@@ -3,6 +3,9 @@
  */
 #include "base/name.h"
 
+#include "base/char.h"
+#include "base/percent.h"
+
 #include <errno.h>
 
 /* Length of the UTF-8 character at p; 0: invalid; -1: cut off by the end. */
@@ -75,7 +78,7 @@ int name_encode(struct span id, enum name_style style, struct buf *name, struct 
 		return err_set(err, -EINVAL, "the name is not valid UTF-8");
 	for (i = 0; i < id.len; i++) {
 		if (must_escape(id, i, style))
-			buf_printf(name, "%%%02X", (unsigned char)id.data[i]);
+			percent_byte(name, id.data[i]);
 		else
 			buf_char(name, id.data[i]);
 	}
@@ -87,11 +90,9 @@ int name_encode(struct span id, enum name_style style, struct buf *name, struct 
 	return buf_check(name, err);
 }
 
-static int hex(char c)
+static int hex_upper(char c)
 {
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+	return c >= 'a' ? -1 : char_hex(c);
 }
 
 int name_decode(struct span name, enum name_style style, struct buf *id, struct err *err)
@@ -112,8 +113,8 @@ int name_decode(struct span name, enum name_style style, struct buf *id, struct 
 			buf_char(&raw, name.data[i]);
 			continue;
 		}
-		high = i + 2 < name.len ? hex(name.data[i + 1]) : -1;
-		low = i + 2 < name.len ? hex(name.data[i + 2]) : -1;
+		high = i + 2 < name.len ? hex_upper(name.data[i + 1]) : -1;
+		low = i + 2 < name.len ? hex_upper(name.data[i + 2]) : -1;
 		if (high < 0 || low < 0)
 			return err_set(err, -EINVAL,
 				       "'%%' is not followed by two upper-case hex "

@@ -3,15 +3,29 @@
  */
 #include "base/percent.h"
 
-#include <ctype.h>
+#include "base/char.h"
+
 #include <errno.h>
 
-/* -1: no digit. */
-static int hex_value(char c)
+void percent_byte(struct buf *out, char c)
 {
-	if (!isxdigit((unsigned char)c))
-		return -1;
-	return isdigit((unsigned char)c) ? c - '0' : (c | 32) - 'a' + 10;
+	buf_printf(out, "%%%02X", (unsigned char)c);
+}
+
+void percent_encode(struct buf *out, struct span text, const char *also)
+{
+	static const char unreserved[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+					 "0123456789-._~";
+	size_t i;
+
+	for (i = 0; i < text.len; i++) {
+		char c = text.data[i];
+
+		if (c && (strchr(unreserved, c) || strchr(also, c)))
+			buf_char(out, c);
+		else
+			percent_byte(out, c);
+	}
 }
 
 int percent_decode(struct span text, struct buf *out)
@@ -22,8 +36,8 @@ int percent_decode(struct span text, struct buf *out)
 		char c = text.data[i];
 
 		if (c == '%') {
-			int high = i + 2 < text.len ? hex_value(text.data[i + 1]) : -1;
-			int low = i + 2 < text.len ? hex_value(text.data[i + 2]) : -1;
+			int high = i + 2 < text.len ? char_hex(text.data[i + 1]) : -1;
+			int low = i + 2 < text.len ? char_hex(text.data[i + 2]) : -1;
 
 			if (high < 0 || low < 0)
 				return -EINVAL;

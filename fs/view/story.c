@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/json_text.h"
 #include "base/name.h"
+#include "base/percent.h"
 #include "store/json/deleted.h"
 #include "store/json/shape.h"
 #include "store/session/log.h"
@@ -52,15 +53,7 @@ void story_duration(struct buf *out, int64_t usec)
 
 void story_url(struct buf *out, const char *path)
 {
-	static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-				    "0123456789-._~/";
-
-	for (; *path; path++) {
-		if (strchr(plain, *path))
-			buf_char(out, *path);
-		else
-			buf_printf(out, "%%%02X", (unsigned)(unsigned char)*path);
-	}
+	percent_encode(out, span_of(path), "/");
 }
 
 /* The bytes of a string token, quotes included. */

@@ -2,6 +2,7 @@
  * Versions of artifacts: see artifact.h.
  */
 #include "base/clock.h"
+#include "base/percent.h"
 #include "store/artifact/tx.h"
 
 #include <errno.h>
@@ -235,35 +236,21 @@ int artifact_describe_version(struct store *st, struct ref scope, uint64_t paren
 	return store_update(st, describe_version, &rq, err);
 }
 
-/* A part of a URI: what is not unreserved or in `also` as %XX. */
-static void uri_part(struct buf *out, const char *text, const char *also)
-{
-	static const char safe[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
-				   "-._~";
-
-	for (; *text; text++) {
-		if (strchr(safe, *text) || strchr(also, *text))
-			buf_char(out, *text);
-		else
-			buf_printf(out, "%%%02X", (unsigned char)*text);
-	}
-}
-
 void artifact_describe(struct buf *out, const char *app, const char *user, const char *session,
 		       const char *full_name, const struct version_info *version, struct span meta)
 {
 	CLEANUP(buf_release) struct buf uri = { 0 };
 
 	buf_text(&uri, "artifact://apps/");
-	uri_part(&uri, app, "");
+	percent_encode(&uri, span_of(app), "");
 	buf_text(&uri, "/users/");
-	uri_part(&uri, user, "");
+	percent_encode(&uri, span_of(user), "");
 	if (session) {
 		buf_text(&uri, "/sessions/");
-		uri_part(&uri, session, "");
+		percent_encode(&uri, span_of(session), "");
 	}
 	buf_text(&uri, "/artifacts/");
-	uri_part(&uri, full_name, "/");
+	percent_encode(&uri, span_of(full_name), "/");
 	buf_printf(&uri, "/versions/%llu", (unsigned long long)version->n);
 	buf_printf(out, "{\"version\":%llu,\"canonicalUri\":", (unsigned long long)version->n);
 	json_quote(out, buf_span(&uri));

@@ -6,10 +6,10 @@
 #include "runner/provider/openai/openai.h"
 
 #include "base/net/http.h"
+#include "base/percent.h"
 #include "runner/model/settings.h"
 #include "runner/wire/endpoint.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <strings.h>
 
@@ -259,16 +259,6 @@ static bool ends_with(struct span text, const char *end)
 	return text.len >= n && span_is(span_sub(text, text.len - n, text.len), end);
 }
 
-static void put_escaped(struct buf *out, const char *text)
-{
-	for (; *text; text++) {
-		if (isalnum((unsigned char)*text) || strchr("-_.~", *text))
-			buf_char(out, *text);
-		else
-			buf_printf(out, "%%%02X", (unsigned char)*text);
-	}
-}
-
 /* The version of the older form of addresses; NULL: the newer form, which needs none. */
 static const char *azure_version(const struct settings *settings)
 {
@@ -298,12 +288,12 @@ static void put_deployment(const struct model_request *rq, const struct openai_w
 	else if (!memmem(way->base.data, way->base.len, "/deployments/", 13)) {
 		buf_text(url, ends_with(way->base, "/openai") ? "/deployments/"
 							      : "/openai/deployments/");
-		put_escaped(url, rq->name);
+		percent_encode(url, span_of(rq->name), "");
 	}
 	buf_text(url, "/chat/completions");
 	if (version) {
 		buf_text(url, "?api-version=");
-		put_escaped(url, version);
+		percent_encode(url, span_of(version), "");
 	}
 }
 
