@@ -13,4 +13,10 @@ static inline int char_hex(char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
+/* The value of a hex digit in upper case; -1 for any other character. */
+static inline int char_hex_upper(char c)
+{
+	return c >= 'a' ? -1 : char_hex(c);
+}
+
 #endif

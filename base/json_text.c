@@ -3,7 +3,8 @@
  */
 #include "base/json_text.h"
 
-#include "base/name.h"
+#include "base/char.h"
+#include "base/utf8.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -150,43 +151,14 @@ static int hex4(struct json_scan *s, unsigned *out)
 	int i;
 
 	for (i = 0; i < 4; i++, s->at++) {
-		char c;
-
 		if (s->at == s->end)
 			return cut(s);
-		c = *s->at;
-		if (c >= '0' && c <= '9')
-			value = value * 16 + (unsigned)(c - '0');
-		else if ((c | 32) >= 'a' && (c | 32) <= 'f')
-			value = value * 16 + (unsigned)((c | 32) - 'a' + 10);
-		else
+		if (char_hex(*s->at) < 0)
 			return unexpected(s, "four hex digits");
+		value = value * 16 + (unsigned)char_hex(*s->at);
 	}
 	*out = value;
 	return 0;
-}
-
-static void put_utf8(struct buf *out, unsigned c)
-{
-	char b[4];
-	size_t n = 0;
-
-	if (c < 0x80) {
-		b[n++] = (char)c;
-	} else if (c < 0x800) {
-		b[n++] = (char)(0xc0 | c >> 6);
-		b[n++] = (char)(0x80 | (c & 63));
-	} else if (c < 0x10000) {
-		b[n++] = (char)(0xe0 | c >> 12);
-		b[n++] = (char)(0x80 | (c >> 6 & 63));
-		b[n++] = (char)(0x80 | (c & 63));
-	} else {
-		b[n++] = (char)(0xf0 | c >> 18);
-		b[n++] = (char)(0x80 | (c >> 12 & 63));
-		b[n++] = (char)(0x80 | (c >> 6 & 63));
-		b[n++] = (char)(0x80 | (c & 63));
-	}
-	buf_add(out, b, n);
 }
 
 /* \uXXXX, with the second half of a pair. */
@@ -214,7 +186,7 @@ static int unicode_escape(struct json_scan *s, struct buf *out)
 		high = 0x10000 + ((high - 0xd800) << 10) + (low - 0xdc00);
 	}
 	if (out)
-		put_utf8(out, high);
+		utf8_put(out, high);
 	return 0;
 }
 
@@ -275,7 +247,7 @@ static int plain_run(struct json_scan *s, struct buf *out)
 	if (!ascii) {
 		bool is_cut;
 		struct span run = { from, (size_t)(p - from) };
-		size_t good = name_utf8_prefix(run, &is_cut);
+		size_t good = utf8_prefix(run, &is_cut);
 
 		if (good != run.len) {
 			s->at = from + good;
@@ -695,12 +667,11 @@ void json_quote_lossy(struct buf *out, struct span text)
 	CLEANUP(buf_release) struct buf clean = { 0 };
 
 	while (text.len) {
-		bool is_cut;
-		size_t good = name_utf8_prefix(text, &is_cut);
+		size_t good = utf8_prefix(text, NULL);
 
 		buf_add(&clean, text.data, good);
 		if (good < text.len) {
-			buf_text(&clean, "\xef\xbf\xbd");
+			buf_text(&clean, UTF8_REPLACEMENT);
 			good++;
 		}
 		text = span_sub(text, good, text.len);

@@ -5,56 +5,9 @@
 
 #include "base/char.h"
 #include "base/percent.h"
+#include "base/utf8.h"
 
 #include <errno.h>
-
-/* Length of the UTF-8 character at p; 0: invalid; -1: cut off by the end. */
-static int utf8_length(const unsigned char *p, size_t left)
-{
-	unsigned lead = p[0];
-	int len = lead < 0x80 ? 1 : lead < 0xc2 ? 0 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
-	int i;
-
-	if (lead > 0xf4)
-		return 0;
-	for (i = 1; i < len; i++) {
-		if ((size_t)i >= left)
-			return -1;
-		if ((p[i] & 0xc0) != 0x80)
-			return 0;
-		if (i > 1)
-			continue;
-		if ((lead == 0xe0 && p[1] < 0xa0) || (lead == 0xed && p[1] > 0x9f) ||
-		    (lead == 0xf0 && p[1] < 0x90) || (lead == 0xf4 && p[1] > 0x8f))
-			return 0;
-	}
-	return len;
-}
-
-size_t name_utf8_prefix(struct span text, bool *cut)
-{
-	const unsigned char *p = (const unsigned char *)text.data;
-	size_t at = 0;
-
-	*cut = false;
-	while (at < text.len) {
-		int n = p[at] < 0x80 ? 1 : utf8_length(p + at, text.len - at);
-
-		if (n <= 0) {
-			*cut = n < 0;
-			break;
-		}
-		at += (size_t)n;
-	}
-	return at;
-}
-
-bool name_is_utf8(struct span text)
-{
-	bool cut;
-
-	return name_utf8_prefix(text, &cut) == text.len;
-}
 
 static bool must_escape(struct span id, size_t i, enum name_style style)
 {
@@ -74,7 +27,7 @@ int name_encode(struct span id, enum name_style style, struct buf *name, struct 
 
 	if (!id.len)
 		return err_set(err, -EINVAL, "an empty name");
-	if (!name_is_utf8(id))
+	if (!utf8_is_valid(id))
 		return err_set(err, -EINVAL, "the name is not valid UTF-8");
 	for (i = 0; i < id.len; i++) {
 		if (must_escape(id, i, style))
@@ -88,11 +41,6 @@ int name_encode(struct span id, enum name_style style, struct buf *name, struct 
 			       NAME_LEN_MAX);
 	}
 	return buf_check(name, err);
-}
-
-static int hex_upper(char c)
-{
-	return c >= 'a' ? -1 : char_hex(c);
 }
 
 int name_decode(struct span name, enum name_style style, struct buf *id, struct err *err)
@@ -113,8 +61,8 @@ int name_decode(struct span name, enum name_style style, struct buf *id, struct 
 			buf_char(&raw, name.data[i]);
 			continue;
 		}
-		high = i + 2 < name.len ? hex_upper(name.data[i + 1]) : -1;
-		low = i + 2 < name.len ? hex_upper(name.data[i + 2]) : -1;
+		high = i + 2 < name.len ? char_hex_upper(name.data[i + 1]) : -1;
+		low = i + 2 < name.len ? char_hex_upper(name.data[i + 2]) : -1;
 		if (high < 0 || low < 0)
 			return err_set(err, -EINVAL,
 				       "'%%' is not followed by two upper-case hex "

@@ -27,13 +27,4 @@ MUST_CHECK int name_encode(struct span id, enum name_style style, struct buf *na
 MUST_CHECK int name_decode(struct span name, enum name_style style, struct buf *id,
 			   struct err *err);
 
-/* Whether the bytes are valid UTF-8. */
-bool name_is_utf8(struct span text);
-
-/*
- * How many bytes of text are whole and valid UTF-8 characters: text.len when
- * all are. *cut is set when what follows could be completed by more bytes.
- */
-size_t name_utf8_prefix(struct span text, bool *cut);
-
 #endif

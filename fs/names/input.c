@@ -7,7 +7,7 @@
  */
 #include "fs/names/input.h"
 
-#include "base/name.h"
+#include "base/utf8.h"
 #include "fs/tree/closing.h"
 #include "fs/tree/handle.h"
 #include "runner/history/answers.h"
@@ -153,7 +153,7 @@ static int check_characters(const struct message *m, size_t before, struct err *
 	while (from < before && ((unsigned char)m->text.data[from] & 0xc0) == 0x80)
 		from++;
 	tail = span_sub(buf_span(&m->text), from, m->text.len);
-	if (name_utf8_prefix(tail, &cut) != tail.len && !cut)
+	if (utf8_prefix(tail, &cut) != tail.len && !cut)
 		return err_set(err, -EINVAL, "the message is not valid UTF-8");
 	return 0;
 }
@@ -190,7 +190,7 @@ static int stage(struct handle *h, struct message *m, struct err *err)
 	struct span fresh = span_sub(buf_span(&m->text), m->staged, m->text.len);
 	int r;
 
-	if (!name_is_utf8(buf_span(&m->text)))
+	if (!utf8_is_valid(buf_span(&m->text)))
 		return err_set(err, -EINVAL, "the message ends within a character");
 	if (m->kind == MESSAGE_JSON) {
 		r = check_json(h, m, err);
@@ -236,7 +236,7 @@ static int submit(struct handle *h, struct message *m, struct err *err)
 	CLEANUP(event_release) struct event e = { 0 };
 	int r = 1;
 
-	if (!m->refused && name_is_utf8(buf_span(&m->text)))
+	if (!m->refused && utf8_is_valid(buf_span(&m->text)))
 		r = message_parse(m->kind, buf_span(&m->text), &e, NULL, err);
 	if (r == 0)
 		r = runner_submit(h->at.fs->runner, h->at.ref, m->number, &e, err);

@@ -7,6 +7,7 @@
 #include "base/json_text.h"
 #include "base/name.h"
 #include "base/percent.h"
+#include "base/utf8.h"
 #include "store/json/deleted.h"
 #include "store/json/shape.h"
 #include "store/session/log.h"
@@ -100,12 +101,10 @@ void story_json(struct buf *out, struct span json)
 
 struct span story_cut(struct span text, size_t max)
 {
-	bool cut;
-
 	if (text.len <= max)
 		return text;
 	text.len = max;
-	text.len = name_utf8_prefix(text, &cut);
+	text.len = utf8_prefix(text, NULL);
 	return text;
 }
 

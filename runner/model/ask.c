@@ -5,8 +5,8 @@
 
 #include "base/clock.h"
 #include "base/json_text.h"
-#include "base/name.h"
 #include "base/net/http.h"
+#include "base/utf8.h"
 #include "runner/model/exchange.h"
 #include "runner/model/record.h"
 #include "runner/model/replay.h"
@@ -140,8 +140,7 @@ static void drop_broken(char *text)
 	struct span rest = span_of(text);
 
 	while (rest.len) {
-		bool cut;
-		size_t n = name_utf8_prefix(rest, &cut);
+		size_t n = utf8_prefix(rest, NULL);
 
 		memmove(text, rest.data, n);
 		text += n;

@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "base/json_text.h"
 #include "base/mutex.h"
-#include "base/name.h"
+#include "base/utf8.h"
 #include "runner/model/ask.h"
 #include "runner/model/cassette.h"
 #include "runner/syntax/json_put.h"
@@ -159,7 +159,7 @@ static void tap_release(struct tap *tap)
 
 static void put_bytes(struct buf *out, struct span bytes)
 {
-	if (name_is_utf8(bytes)) {
+	if (utf8_is_valid(bytes)) {
 		json_quote(out, bytes);
 		return;
 	}

@@ -3,7 +3,7 @@
  */
 #include "runner/model/ask.h"
 
-#include "base/name.h"
+#include "base/utf8.h"
 #include "runner/agent/load.h"
 #include "runner/model/member.h"
 #include "runner/settings/file.h"
@@ -56,7 +56,7 @@ static int show_value(struct show *s, const char *name, bool is_secret)
 		return s->app ? 0 : put(s, name, NULL, NULL);
 	model_secrets(s->provider, s->settings, &secrets);
 	if (is_secret || strchr(value, '@') || secrets_in(&secrets, span_of(value)) ||
-	    !name_is_utf8(span_of(value)))
+	    !utf8_is_valid(span_of(value)))
 		value = SECRET_MASK;
 	return put(s, name, value, from);
 }

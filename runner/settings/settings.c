@@ -5,7 +5,7 @@
 
 #include "base/buf.h"
 #include "base/json_text.h"
-#include "base/name.h"
+#include "base/utf8.h"
 #include "runner/settings/file.h"
 
 #include <errno.h>
@@ -220,7 +220,7 @@ static int take_text(struct settings *settings, struct span text, struct err *er
 	const char *end = text.data + text.len;
 	int r = 0;
 
-	if (memchr(text.data, 0, text.len) || !name_is_utf8(text))
+	if (memchr(text.data, 0, text.len) || !utf8_is_valid(text))
 		return err_set(err, -EINVAL, "%s is not a text file", SETTINGS_FILE);
 	if (text.len >= 3 && memcmp(at, "\xef\xbb\xbf", 3) == 0)
 		at += 3;

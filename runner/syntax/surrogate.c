@@ -3,19 +3,13 @@
  */
 #include "runner/syntax/surrogate.h"
 
+#include "base/char.h"
 #include "base/json_text.h"
+#include "base/utf8.h"
 
-#define ESCAPE_LEN  6 /* \ud83d */
-#define PRIVATE_LEN 4 /* U+FD800 to U+FDFFF in UTF-8 */
-#define REPLACEMENT "\xef\xbf\xbd"
-
-static int hex_value(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	c |= 32;
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
+#define ESCAPE_LEN  6       /* \ud83d */
+#define PRIVATE_LEN 4       /* U+FD800 to U+FDFFF in UTF-8 */
+#define PRIVATE_AT  0xf0000 /* added to a half, makes its private character */
 
 /* The surrogate that is written at p, 0 when there is none. */
 static unsigned half_at(const char *p, const char *end)
@@ -26,7 +20,7 @@ static unsigned half_at(const char *p, const char *end)
 	if (end - p < ESCAPE_LEN || p[0] != '\\' || p[1] != 'u')
 		return 0;
 	for (i = 2; i < ESCAPE_LEN; i++) {
-		int digit = hex_value(p[i]);
+		int digit = char_hex(p[i]);
 
 		if (digit < 0)
 			return 0;
@@ -60,21 +54,9 @@ static const char *next_lone(const char *p, const char *end, unsigned *half)
 	return NULL;
 }
 
-static void put_four(unsigned c, struct buf *out)
-{
-	const char b[4] = {
-		(char)(0xf0 | c >> 18),
-		(char)(0x80 | (c >> 12 & 63)),
-		(char)(0x80 | (c >> 6 & 63)),
-		(char)(0x80 | (c & 63)),
-	};
-
-	buf_add(out, b, sizeof b);
-}
-
 static void put_private(unsigned half, struct buf *out)
 {
-	put_four(0xf0000 + half, out);
+	utf8_put(out, PRIVATE_AT + half);
 }
 
 static void put_escape(unsigned half UNUSED, struct buf *out)
@@ -114,18 +96,18 @@ void surrogate_drop(struct span json, struct buf *out)
 	mend(json, put_escape, out);
 }
 
-/* The half that stands as a private character at p, 0 when there is none. */
-static unsigned private_at(const unsigned char *p, size_t left)
+/* The half that stands as a private character at the start of text, 0 when there is none. */
+static unsigned private_at(struct span text)
 {
-	if (left < PRIVATE_LEN || p[0] != 0xf3 || p[1] != 0xbd || p[2] < 0xa0)
-		return 0;
-	return 0xd000u | (p[2] & 63u) << 6 | (p[3] & 63u);
+	uint32_t c = utf8_take(&text);
+
+	return c >= PRIVATE_AT + 0xd800 && c <= PRIVATE_AT + 0xdfff ? c - PRIVATE_AT : 0;
 }
 
 void surrogate_finish(struct surrogate_joint *joint, struct buf *out)
 {
 	if (joint->high)
-		buf_text(out, REPLACEMENT);
+		buf_text(out, UTF8_REPLACEMENT);
 	joint->high = 0;
 }
 
@@ -135,10 +117,10 @@ static void take_half(struct surrogate_joint *joint, unsigned half, struct buf *
 		surrogate_finish(joint, out);
 		joint->high = half;
 	} else if (joint->high) {
-		put_four(0x10000 + ((joint->high - 0xd800) << 10) + (half - 0xdc00), out);
+		utf8_put(out, 0x10000 + ((joint->high - 0xd800) << 10) + (half - 0xdc00));
 		joint->high = 0;
 	} else {
-		buf_text(out, REPLACEMENT);
+		buf_text(out, UTF8_REPLACEMENT);
 	}
 }
 
@@ -153,7 +135,7 @@ void surrogate_join(struct surrogate_joint *joint, struct span piece, struct buf
 		piece = span_sub(piece, n, piece.len);
 		if (!piece.len)
 			break;
-		half = private_at((const unsigned char *)piece.data, piece.len);
+		half = private_at(piece);
 		if (half)
 			take_half(joint, half, out);
 		else

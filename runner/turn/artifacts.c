@@ -3,7 +3,7 @@
  */
 #include "runner/turn/run.h"
 
-#include "base/name.h"
+#include "base/utf8.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -88,7 +88,7 @@ static int read_all(struct run *run, const struct found *f, struct buf *bytes, s
 
 static bool is_text(struct span bytes)
 {
-	return name_is_utf8(bytes) && !(bytes.len && memchr(bytes.data, 0, bytes.len));
+	return utf8_is_valid(bytes) && !(bytes.len && memchr(bytes.data, 0, bytes.len));
 }
 
 int run_artifact_text(struct run *run, struct span name, struct buf *text, struct err *err)

@@ -4,7 +4,7 @@
 #include "runner/turn/tool.h"
 
 #include "base/json_text.h"
-#include "base/name.h"
+#include "base/utf8.h"
 #include "runner/syntax/schema.h"
 #include "runner/turn/run.h"
 
@@ -71,7 +71,7 @@ int tool_response(const struct tool *tool, struct span output, struct buf *respo
 
 	if (!output.len)
 		return tool->long_running ? 0 : wrap(SPAN("null"), response);
-	if (!name_is_utf8(output))
+	if (!utf8_is_valid(output))
 		return -EILSEQ;
 	r = json_canonical_text(output, JSON_DEPTH_FREE, &json, NULL);
 	if (r == -ENOMEM)

@@ -4,7 +4,7 @@
 #include "runner/wire/media.h"
 
 #include "base/json_text.h"
-#include "base/name.h"
+#include "base/utf8.h"
 #include "runner/syntax/json_put.h"
 
 #include <errno.h>
@@ -65,7 +65,7 @@ int model_inline_text(const struct part *p, struct buf *text)
 
 	if (r < 0)
 		return r;
-	return name_is_utf8(span_sub(buf_span(text), before, text->len)) ? 0 : -EILSEQ;
+	return utf8_is_valid(span_sub(buf_span(text), before, text->len)) ? 0 : -EILSEQ;
 }
 
 static int note_kind(void *arg, struct span key, struct span value UNUSED)

@@ -3,7 +3,8 @@
  */
 #include "runner/wire/name.h"
 
-#include "base/name.h"
+#include "base/char.h"
+#include "base/utf8.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -15,13 +16,6 @@ static bool is_allowed(const char *also, char c)
 	return isalnum((unsigned char)c) || c == '_' || c == '-' || strchr(also, c);
 }
 
-static int hex_value(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
 /* The byte that "-xHH-" at p stands for, or -1. */
 static int escaped_at(struct span text, size_t at)
 {
@@ -29,8 +23,9 @@ static int escaped_at(struct span text, size_t at)
 
 	if (text.len - at < ESCAPE_LEN || p[0] != '-' || p[1] != 'x' || p[4] != '-')
 		return -1;
-	return hex_value(p[2]) < 0 || hex_value(p[3]) < 0 ? -1
-							  : hex_value(p[2]) * 16 + hex_value(p[3]);
+	if (char_hex_upper(p[2]) < 0 || char_hex_upper(p[3]) < 0)
+		return -1;
+	return char_hex_upper(p[2]) * 16 + char_hex_upper(p[3]);
 }
 
 void model_name_escape(const char *also, const char *text, struct buf *out)
@@ -85,7 +80,7 @@ void model_name_decode(struct span wire, struct buf *name)
 		buf_char(name, byte > 0 ? (char)byte : wire.data[i]);
 		i += byte > 0 ? ESCAPE_LEN : 1;
 	}
-	if (name_is_utf8(span_sub(buf_span(name), before, name->len)))
+	if (utf8_is_valid(span_sub(buf_span(name), before, name->len)))
 		return;
 	name->len = before;
 	buf_span_add(name, wire);

@@ -3,6 +3,7 @@
  */
 #include "store/index/words.h"
 
+#include "base/utf8.h"
 #include "store/tx/key.h"
 
 #include <errno.h>
@@ -76,25 +77,6 @@ static uint32_t fold(uint32_t c)
 	return (uint32_t)towlower_l(towupper_l((wint_t)c, unicode), unicode);
 }
 
-/* The character at the front of a text; what is not UTF-8 counts as a blank. */
-static uint32_t take_char(struct span *text)
-{
-	const unsigned char *p = (const unsigned char *)text->data;
-	size_t len = p[0] < 0x80 ? 1 : p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : 4;
-	uint32_t c = len == 1 ? p[0] : p[0] & (0x7fu >> len);
-	bool bad = (p[0] >= 0x80 && p[0] < 0xc2) || p[0] > 0xf4 || len > text->len;
-	size_t i;
-
-	for (i = 1; i < len && !bad; i++) {
-		bad = (p[i] & 0xc0) != 0x80;
-		c = c << 6 | (p[i] & 0x3f);
-	}
-	if (bad)
-		len = 1;
-	*text = span_sub(*text, len, text->len);
-	return bad ? ' ' : c;
-}
-
 /* A word that grows. */
 struct growing {
 	size_t len;
@@ -104,17 +86,9 @@ struct growing {
 
 static void put_char(struct growing *g, uint32_t c)
 {
-	char b[4];
-	size_t n = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
-	size_t i;
+	char b[UTF8_LEN_MAX];
+	size_t n = utf8_encode(c, b);
 
-	if (n == 1) {
-		b[0] = (char)c;
-	} else {
-		for (i = n - 1; i > 0; i--, c >>= 6)
-			b[i] = (char)(0x80 | (c & 0x3f));
-		b[0] = (char)((0xf00u >> n) | c);
-	}
 	g->is_cut |= g->len + n > sizeof g->data;
 	if (g->is_cut)
 		return;
@@ -219,7 +193,8 @@ int words_add(struct words *w, struct span text, struct err *err)
 
 	(void)pthread_once(&once, load_unicode);
 	while (r == 0 && text.len && !is_full(w)) {
-		uint32_t c = fold(take_char(&text));
+		uint32_t taken = utf8_take(&text);
+		uint32_t c = taken == UTF8_INVALID ? ' ' : fold(taken);
 		enum class class = class_of(c);
 
 		if (class == CLASS_MARK)

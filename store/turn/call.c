@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/name.h"
+#include "base/utf8.h"
 #include "store/session/log.h"
 #include "store/tx/key.h"
 
@@ -88,10 +89,8 @@ static int decode(struct span record, uint64_t n, uint64_t seq, struct call_info
 /* A text into a field, cut at a whole character. */
 static void copy_text(char *field, size_t size, const char *text)
 {
-	bool cut;
-
 	(void)snprintf(field, size, "%s", text ? text : "");
-	field[name_utf8_prefix(span_of(field), &cut)] = 0;
+	field[utf8_prefix(span_of(field), NULL)] = 0;
 }
 
 static void save(struct session_tx *s, struct call_info *c)

@@ -1,7 +1,7 @@
 /*
  * HTML: whatever is said, only tags of ours come out, and all are closed.
  */
-#include "base/name.h"
+#include "base/utf8.h"
 #include "fs/view/html.h"
 #include "fuzz.h"
 
@@ -35,10 +35,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	size_t depth = 0;
 	const char *at;
 
-	if (!name_is_utf8(text))
+	if (!utf8_is_valid(text))
 		return 0;
 	html_markdown(&out, text);
-	CHECK(name_is_utf8(buf_span(&out)));
+	CHECK(utf8_is_valid(buf_span(&out)));
 	for (at = buf_cstr(&out); (at = strchr(at, '<')); at++) {
 		bool closes = at[1] == '/';
 		size_t tag = tag_at(at + 1 + closes);

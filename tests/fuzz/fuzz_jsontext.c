@@ -3,7 +3,7 @@
  * text that may go on is never called wrong.
  */
 #include "base/json_text.h"
-#include "base/name.h"
+#include "base/utf8.h"
 #include "fuzz.h"
 
 #include <errno.h>
@@ -34,8 +34,8 @@ static void check_quote(struct span text)
 
 	json_quote_lossy(&quoted, text);
 	CHECK(json_unquote(buf_span(&quoted), &back) == 0);
-	CHECK(name_is_utf8(buf_span(&back)));
-	if (!name_is_utf8(text))
+	CHECK(utf8_is_valid(buf_span(&back)));
+	if (!utf8_is_valid(text))
 		return;
 	CHECK(span_equal(buf_span(&back), text));
 	buf_clear(&back);

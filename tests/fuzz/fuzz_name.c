@@ -2,6 +2,7 @@
  * Names: every id has one file name and every file name one id.
  */
 #include "base/name.h"
+#include "base/utf8.h"
 #include "fuzz.h"
 
 #include <errno.h>
@@ -20,7 +21,7 @@ static void as_id(struct span id, enum name_style style)
 	int r = name_encode(id, style, &name, &err);
 
 	check_code(r, &err);
-	CHECK(r != -EINVAL || !id.len || !name_is_utf8(id));
+	CHECK(r != -EINVAL || !id.len || !utf8_is_valid(id));
 	if (r < 0)
 		return;
 	CHECK(name.len && name.len <= NAME_LEN_MAX);

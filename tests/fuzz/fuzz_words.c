@@ -1,7 +1,7 @@
 /*
  * Words: each once, short, without case, and found again in what they were taken from.
  */
-#include "base/name.h"
+#include "base/utf8.h"
 #include "fuzz.h"
 #include "store/index/words.h"
 
@@ -14,7 +14,7 @@ static void check_word(struct span word)
 	bool found = false;
 
 	CHECK(word.len && word.len <= WORD_MAX);
-	CHECK(name_is_utf8(word));
+	CHECK(utf8_is_valid(word));
 	CHECK(!memchr(word.data, 0, word.len));
 	CHECK(words_add(&again, word, NULL) == 0);
 	CHECK(again.count >= 1 && again.count <= 3);

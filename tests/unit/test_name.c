@@ -149,44 +149,6 @@ static void test_limits(void **state UNUSED)
 	expect_id_refused(buf_span(&id), -ENAMETOOLONG);
 }
 
-static void test_utf8(void **state UNUSED)
-{
-	static const struct {
-		struct span text;
-		size_t whole;
-		bool cut;
-	} cases[] = {
-		{ SPAN(""), 0, false },
-		{ SPAN("abc"), 3, false },
-		{ SPAN("a\xc3\xa9"), 3, false },
-		{ SPAN("a\xc3"), 1, true },
-		{ SPAN("\xe2\x82"), 0, true },
-		{ SPAN("\xf0\x9f\x90"), 0, true },
-		{ SPAN("\xf0\x9f\x90\x9d"), 4, false },
-		{ SPAN("\xf4\x8f\xbf\xbf"), 4, false },
-		{ SPAN("\xf4\x90"), 0, false },
-		{ SPAN("\xe0\x9f"), 0, false }, /* overlong */
-		{ SPAN("\xe0\xa0"), 0, true },
-		{ SPAN("\xed\xa0"), 0, false }, /* a surrogate */
-		{ SPAN("\xed\x9f\xbf"), 3, false },
-		{ SPAN("\xf0\x8f"), 0, false },
-		{ SPAN("\xc1\x80"), 0, false },
-		{ SPAN("\xf5\x80\x80\x80"), 0, false },
-		{ SPAN("ab\x80"), 2, false },
-		{ SPAN("\xc3z"), 0, false },
-		{ SPAN("\xef\xbf\xbf\xff"), 3, false },
-	};
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(cases); i++) {
-		bool cut = !cases[i].cut;
-
-		assert_int_equal(name_utf8_prefix(cases[i].text, &cut), cases[i].whole);
-		assert_int_equal(cut, cases[i].cut);
-		assert_int_equal(name_is_utf8(cases[i].text), cases[i].whole == cases[i].text.len);
-	}
-}
-
 static unsigned next(uint64_t *seed)
 {
 	*seed = *seed * 6364136223846793005u + 1442695040888963407u;
@@ -320,11 +282,10 @@ static void test_all_short_ids(void **state UNUSED)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_table),         cmocka_unit_test(test_refused_names),
-		cmocka_unit_test(test_refused_ids),   cmocka_unit_test(test_limits),
-		cmocka_unit_test(test_utf8),          cmocka_unit_test(test_random_ids),
-		cmocka_unit_test(test_random_names),  cmocka_unit_test(test_each_byte),
-		cmocka_unit_test(test_all_short_ids),
+		cmocka_unit_test(test_table),       cmocka_unit_test(test_refused_names),
+		cmocka_unit_test(test_refused_ids), cmocka_unit_test(test_limits),
+		cmocka_unit_test(test_random_ids),  cmocka_unit_test(test_random_names),
+		cmocka_unit_test(test_each_byte),   cmocka_unit_test(test_all_short_ids),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
