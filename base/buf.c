@@ -3,9 +3,35 @@
  */
 #include "base/buf.h"
 
+#include "base/char.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+struct span span_trim_start(struct span s)
+{
+	while (s.len && char_is_blank(s.data[0]))
+		s = span_sub(s, 1, s.len);
+	return s;
+}
+
+struct span span_trim_end(struct span s)
+{
+	while (s.len && char_is_blank(s.data[s.len - 1]))
+		s.len--;
+	return s;
+}
+
+struct span span_trim(struct span s)
+{
+	return span_trim_start(span_trim_end(s));
+}
+
+bool span_is_blank(struct span s)
+{
+	return !span_trim_end(s).len;
+}
 
 int span_compare(struct span a, struct span b)
 {

@@ -56,6 +56,14 @@ static inline struct span buf_span(const struct buf *b)
 	return (struct span){ b->data ? b->data : "", b->len };
 }
 
+/* Whether a text has blanks only (char_is_blank), or nothing at all. */
+bool span_is_blank(struct span s);
+
+/* A text without the blanks at its start, at its end, at both. */
+struct span span_trim_start(struct span s);
+struct span span_trim_end(struct span s);
+struct span span_trim(struct span s);
+
 /* Negative, zero or positive as bytes order them; a prefix is smaller. */
 int span_compare(struct span a, struct span b);
 

@@ -4,6 +4,14 @@
 #ifndef BASE_CHAR_H
 #define BASE_CHAR_H
 
+#include <stdbool.h>
+
+/* True for space, tab, CR and LF, which are also the white space of JSON. */
+static inline bool char_is_blank(char c)
+{
+	return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
 /* The value of a hex digit of either case; -1 for any other character. */
 static inline int char_hex(char c)
 {

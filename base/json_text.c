@@ -51,8 +51,7 @@ static int unexpected(struct json_scan *s, const char *wanted)
 
 static void skip_space(struct json_scan *s)
 {
-	while (s->at < s->end &&
-	       (*s->at == ' ' || *s->at == '\n' || *s->at == '\t' || *s->at == '\r'))
+	while (s->at < s->end && char_is_blank(*s->at))
 		s->at++;
 }
 

@@ -162,10 +162,7 @@ static void keep_header(struct transfer *t, const struct header *h, struct span 
 {
 	char *out = (char *)t->answer + h->at;
 
-	while (value.len && (value.data[0] == ' ' || value.data[0] == '\t'))
-		value = span_sub(value, 1, value.len);
-	while (value.len && strchr(" \t\r\n", value.data[value.len - 1]))
-		value.len--;
+	value = span_trim(value);
 	if (value.len < h->size) {
 		memcpy(out, value.data, value.len);
 		out[value.len] = 0;

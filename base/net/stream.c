@@ -128,17 +128,6 @@ static int sse_line(struct stream *s, struct span line, stream_event_fn *fn, voi
 	return 0;
 }
 
-static bool is_blank(struct span line)
-{
-	size_t i;
-
-	for (i = 0; i < line.len; i++) {
-		if (line.data[i] != ' ' && line.data[i] != '\t')
-			return false;
-	}
-	return true;
-}
-
 static int take_line(struct stream *s, stream_event_fn *fn, void *arg)
 {
 	struct span line = buf_span(&s->line);
@@ -150,7 +139,7 @@ static int take_line(struct stream *s, stream_event_fn *fn, void *arg)
 	if (s->kind == STREAM_SSE)
 		r = sse_line(s, line, fn, arg);
 	else
-		r = is_blank(line) ? 0 : fn(arg, line);
+		r = span_is_blank(line) ? 0 : fn(arg, line);
 	buf_clear(&s->line);
 	return r;
 }

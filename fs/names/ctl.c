@@ -7,6 +7,7 @@
  */
 #include "fs/names/ctl.h"
 
+#include "base/char.h"
 #include "fs/names/input.h"
 #include "fs/names/scopes.h"
 #include "fs/tree/handle.h"
@@ -110,11 +111,6 @@ static int unknown_verb(const struct ctl_verb *verbs, struct span name, struct e
 		       name.data, known.data);
 }
 
-static bool is_blank(char c)
-{
-	return c == ' ' || c == '\t' || c == '\r';
-}
-
 static int split(struct span line, struct ctl_command *c, struct err *err)
 {
 	size_t at = 0;
@@ -122,7 +118,7 @@ static int split(struct span line, struct ctl_command *c, struct err *err)
 	while (at < line.len) {
 		size_t from = at;
 
-		while (at < line.len && !is_blank(line.data[at]))
+		while (at < line.len && !char_is_blank(line.data[at]))
 			at++;
 		if (at > from && c->count == WORDS_MAX)
 			return err_set(err, -EINVAL, "the line has too many words");

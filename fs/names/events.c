@@ -82,23 +82,12 @@ static struct event *batch_add(struct batch *b)
 	return &b->events[b->count++];
 }
 
-static bool is_blank(struct span line)
-{
-	size_t i;
-
-	for (i = 0; i < line.len; i++) {
-		if (!strchr(" \t\r", line.data[i]))
-			return false;
-	}
-	return true;
-}
-
 static int take_line(struct batch *b, struct span line, struct err *err)
 {
 	struct event *e;
 	int r;
 
-	if (is_blank(line))
+	if (span_is_blank(line))
 		return 0;
 	e = batch_add(b);
 	if (!e)
@@ -172,7 +161,7 @@ static size_t length_of_lines(struct span text, size_t n)
 		const char *newline = memchr(from, '\n', text.len - at);
 		size_t len = newline ? (size_t)(newline - from) : text.len - at;
 
-		if (!is_blank((struct span){ from, len }) && n-- == 0)
+		if (!span_is_blank((struct span){ from, len }) && n-- == 0)
 			break;
 		at += len + 1;
 	}

@@ -63,15 +63,6 @@ static size_t run_of(struct span text, size_t at, char c)
 	return n;
 }
 
-static struct span trim(struct span text)
-{
-	while (text.len && strchr(" \t\r", text.data[0]))
-		text = span_sub(text, 1, text.len);
-	while (text.len && strchr(" \t\r", text.data[text.len - 1]))
-		text.len--;
-	return text;
-}
-
 /* Inside of a paragraph */
 
 static void put_inline(struct buf *out, struct span text, unsigned depth);
@@ -261,18 +252,13 @@ static void skip_line(struct span *text, struct span line)
 	*text = span_sub(*text, MIN(line.len + 1, text->len), text->len);
 }
 
-static bool is_blank(struct span line)
-{
-	return !trim(line).len;
-}
-
 /* The run of a fence, 0: the line is none. */
 static size_t fence_of(struct span line, char *c)
 {
-	struct span rest = trim(line);
+	struct span rest = span_trim(line);
 	size_t n;
 
-	if (!rest.len || line.len - rest.len > 3 + 1 || !strchr("`~", rest.data[0]))
+	if (!rest.len || line.len - rest.len > 3 + 1 || !memchr("`~", rest.data[0], 2))
 		return 0;
 	*c = rest.data[0];
 	n = run_of(rest, 0, *c);
@@ -290,7 +276,7 @@ static void put_fence(struct buf *out, struct span *text, size_t n, char c)
 
 		line = peek_line(*text);
 		skip_line(text, line);
-		rest = trim(line);
+		rest = span_trim(line);
 		if (rest.len >= n && run_of(rest, 0, c) == rest.len)
 			break;
 		html_text(out, line);
@@ -301,28 +287,28 @@ static void put_fence(struct buf *out, struct span *text, size_t n, char c)
 
 static bool put_heading(struct buf *out, struct span line)
 {
-	struct span rest = trim(line);
+	struct span rest = span_trim(line);
 	size_t n = run_of(rest, 0, '#');
 
 	if (!n || n > 6 || n == rest.len || rest.data[n] != ' ')
 		return false;
 	buf_printf(out, "<h%zu>", MIN(n + 2, 6));
-	put_inline(out, trim(span_sub(rest, n, rest.len)), 0);
+	put_inline(out, span_trim(span_sub(rest, n, rest.len)), 0);
 	buf_printf(out, "</h%zu>\n", MIN(n + 2, 6));
 	return true;
 }
 
 static bool is_rule(struct span line)
 {
-	struct span rest = trim(line);
+	struct span rest = span_trim(line);
 
-	return rest.len >= 3 && strchr("-*_", rest.data[0]) &&
+	return rest.len >= 3 && memchr("-*_", rest.data[0], 3) &&
 	       run_of(rest, 0, rest.data[0]) == rest.len;
 }
 
 static bool is_quote(struct span line)
 {
-	struct span rest = trim(line);
+	struct span rest = span_trim(line);
 
 	return rest.len && rest.data[0] == '>';
 }
@@ -333,7 +319,7 @@ static void put_quote(struct buf *out, struct span *text, unsigned depth)
 	struct span line;
 
 	while (text->len && is_quote(line = peek_line(*text))) {
-		struct span rest = trim(line);
+		struct span rest = span_trim(line);
 		size_t skip = rest.len > 1 && rest.data[1] == ' ' ? 2 : 1;
 
 		buf_span_add(&inner, span_sub(rest, skip, rest.len));
@@ -374,7 +360,7 @@ static void take_item(struct buf *inner, struct span *text, size_t at)
 
 		line = peek_line(*text);
 		spaces = run_of(line, 0, ' ');
-		if (!is_blank(line) && spaces <= from)
+		if (!span_is_blank(line) && spaces <= from)
 			return;
 		buf_span_add(inner, span_sub(line, MIN(spaces, at), line.len));
 		buf_char(inner, '\n');
@@ -416,8 +402,8 @@ static bool is_table(struct span text)
 	if (!memchr(line.data, '|', line.len))
 		return false;
 	skip_line(&text, line);
-	line = trim(peek_line(text));
-	for (i = 0; i < line.len && strchr("|-: ", line.data[i]); i++)
+	line = span_trim(peek_line(text));
+	for (i = 0; i < line.len && memchr("|-: ", line.data[i], 4); i++)
 		;
 	return line.len >= 3 && i == line.len && memchr(line.data, '-', line.len) &&
 	       memchr(line.data, '|', line.len);
@@ -425,7 +411,7 @@ static bool is_table(struct span text)
 
 static void put_row(struct buf *out, struct span line, const char *tag)
 {
-	line = trim(line);
+	line = span_trim(line);
 	if (line.len && line.data[0] == '|')
 		line = span_sub(line, 1, line.len);
 	if (line.len && line.data[line.len - 1] == '|')
@@ -436,7 +422,7 @@ static void put_row(struct buf *out, struct span line, const char *tag)
 		size_t n = bar ? (size_t)(bar - line.data) : line.len;
 
 		buf_printf(out, "<%s>", tag);
-		put_inline(out, trim(span_sub(line, 0, n)), 0);
+		put_inline(out, span_trim(span_sub(line, 0, n)), 0);
 		buf_printf(out, "</%s>", tag);
 		if (!bar)
 			break;
@@ -470,8 +456,8 @@ static bool begins_block(struct span text)
 	bool numbered;
 	char c;
 
-	return is_blank(line) || fence_of(line, &c) || is_rule(line) || is_quote(line) ||
-	       item_of(line, &numbered) || trim(line).data[0] == '#' || is_table(text);
+	return span_is_blank(line) || fence_of(line, &c) || is_rule(line) || is_quote(line) ||
+	       item_of(line, &numbered) || span_trim(line).data[0] == '#' || is_table(text);
 }
 
 static void put_paragraph(struct buf *out, struct span *text)
@@ -486,7 +472,7 @@ static void put_paragraph(struct buf *out, struct span *text)
 		skip_line(text, line);
 	} while (text->len && !begins_block(*text));
 	buf_text(out, "<p>");
-	put_inline(out, trim(span_sub(whole, 0, MIN(n, whole.len + 1) - 1)), 0);
+	put_inline(out, span_trim(span_sub(whole, 0, MIN(n, whole.len + 1) - 1)), 0);
 	buf_text(out, "</p>\n");
 }
 
@@ -505,7 +491,7 @@ static void put_blocks(struct buf *out, struct span text, unsigned depth)
 		} else if (is_rule(line)) {
 			buf_text(out, "<hr>\n");
 			skip_line(&text, line);
-		} else if (is_blank(line) || put_heading(out, line)) {
+		} else if (span_is_blank(line) || put_heading(out, line)) {
 			skip_line(&text, line);
 		} else if (is_table(text)) {
 			put_table(out, &text);

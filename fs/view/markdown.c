@@ -180,9 +180,7 @@ static bool is_fence(struct span line, const struct fence *open, struct fence *f
 		return false;
 	if (!open->c)
 		return found->c == '~' || !memchr(rest.data, '`', rest.len);
-	while (rest.len && strchr(" \t", rest.data[rest.len - 1]))
-		rest.len--;
-	return found->c == open->c && found->n >= open->n && !rest.len;
+	return found->c == open->c && found->n >= open->n && span_is_blank(rest);
 }
 
 /* A fence of a list or a quote in the text, which may end with that. */

@@ -195,15 +195,6 @@ int compact_plan(struct store *st, struct ref session, const struct compact_opti
 	return r;
 }
 
-static bool is_blank(struct span text)
-{
-	size_t i = 0;
-
-	while (i < text.len && strchr(" \t\r\n", text.data[i]))
-		i++;
-	return i == text.len;
-}
-
 /* The event counts what the summary took, as the model's own events do. */
 static void fill_usage(const struct compact_summary *summary, struct event *e)
 {
@@ -260,7 +251,7 @@ int compact_event(const struct compact_plan *plan, const struct compact_summary 
 {
 	struct span text = buf_span(&summary->text);
 
-	if (is_blank(text))
+	if (span_is_blank(text))
 		return err_set(err, -EIO, "the model gave no summary");
 	if (text.len > COMPACT_SUMMARY_MAX)
 		return err_set(err, -EFBIG, "the model's summary has more than %u bytes",

@@ -163,8 +163,7 @@ static struct span last_line(struct span text)
 {
 	size_t from;
 
-	while (text.len && strchr(" \t\r\n", text.data[text.len - 1]))
-		text.len--;
+	text = span_trim_end(text);
 	for (from = text.len; from && text.data[from - 1] != '\n'; from--)
 		;
 	text = span_sub(text, from, text.len);

@@ -45,12 +45,11 @@ static void start(struct model_exchange *x, struct span *piece)
 {
 	enum stream_kind kind = STREAM_NDJSON;
 
-	while (piece->len && strchr(" \t\r\n", piece->data[0]))
-		*piece = span_sub(*piece, 1, piece->len);
+	*piece = span_trim_start(*piece);
 	if (!piece->len)
 		return;
 	if (x->provider->framing == MODEL_SSE)
-		kind = strchr("{[", piece->data[0]) ? STREAM_WHOLE : STREAM_SSE;
+		kind = memchr("{[", piece->data[0], 2) ? STREAM_WHOLE : STREAM_SSE;
 	stream_init(&x->stream, kind);
 	memcpy(x->head, piece->data, MIN(piece->len, MODEL_HEAD_MAX));
 	x->started = true;

@@ -192,8 +192,7 @@ static bool next_line(struct span *rest, struct span *line)
 
 		*line = span_sub(*rest, 0, n);
 		*rest = span_sub(*rest, n + (lf != NULL), rest->len);
-		while (line->len && strchr(" \t\r", line->data[line->len - 1]))
-			line->len--;
+		*line = span_trim_end(*line);
 		if (line->len)
 			return true;
 	}

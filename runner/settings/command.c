@@ -79,8 +79,7 @@ static int key_of(struct span output, char **key, struct err *err)
 
 	if (lf)
 		output.len = (size_t)(lf - output.data);
-	while (output.len && strchr(" \t\r", output.data[output.len - 1]))
-		output.len--;
+	output = span_trim_end(output);
 	if (!output.len)
 		return err_set(err, -EACCES, "it wrote no key");
 	if (output.len > KEY_COMMAND_KEY_MAX)

@@ -36,8 +36,7 @@ static int read_output(struct run *run, enum callback_kind kind, const struct pr
 
 	if (process_reason(p, &why))
 		return fail(run, kind, program, buf_cstr(&why) ? why.data : "it failed");
-	while (text.len && strchr(" \t\r\n", text.data[text.len - 1]))
-		text.len--;
+	text = span_trim_end(text);
 	if (!text.len)
 		return 0;
 	r = json_canonical_text(text, JSON_DEPTH_FREE, json, &err);

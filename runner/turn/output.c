@@ -22,10 +22,7 @@ static struct span without_fence(struct span text)
 {
 	const char *end;
 
-	while (text.len && strchr(" \t\r\n", text.data[0]))
-		text = span_sub(text, 1, text.len);
-	while (text.len && strchr(" \t\r\n", text.data[text.len - 1]))
-		text.len--;
+	text = span_trim(text);
 	if (text.len < 6 || memcmp(text.data, "```", 3) != 0 ||
 	    memcmp(text.data + text.len - 3, "```", 3) != 0)
 		return text;

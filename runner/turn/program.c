@@ -103,18 +103,12 @@ int run_program(struct run *run, const struct program *program, struct context *
 	return r;
 }
 
-static bool is_blank(char c)
-{
-	return c == ' ' || c == '\t' || c == '\r' || c == '\n';
-}
-
 /* The last line that is not blank, without blanks at its end. */
 static struct span last_line(struct span text)
 {
 	size_t from;
 
-	while (text.len && is_blank(text.data[text.len - 1]))
-		text.len--;
+	text = span_trim_end(text);
 	for (from = text.len; from && text.data[from - 1] != '\n'; from--)
 		;
 	text = span_sub(text, from, text.len);

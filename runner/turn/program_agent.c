@@ -77,8 +77,7 @@ static int on_line(void *arg, struct span line)
 	int r;
 
 	l->line++;
-	while (line.len && strchr(" \t\r", line.data[line.len - 1]))
-		line.len--;
+	line = span_trim_end(line);
 	if (!line.len)
 		return 0;
 	r = read_event(l->run, line, &e, &err);

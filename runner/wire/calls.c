@@ -64,10 +64,7 @@ int model_call_args(struct model_call *call, struct span token, bool marked)
 /* No arguments come as "", "{}", "null" or not at all. */
 static bool is_empty(struct span args)
 {
-	while (args.len && strchr(" \t\r\n", args.data[0]))
-		args = span_sub(args, 1, args.len);
-	while (args.len && strchr(" \t\r\n", args.data[args.len - 1]))
-		args.len--;
+	args = span_trim(args);
 	return !args.len || span_is(args, "null");
 }
 

@@ -183,24 +183,13 @@ static int take_place(const struct pieces *p, struct message_place *place)
 	return r < 0 ? r : take_text(p, REQUEST_INVOCATION, &place->invocation);
 }
 
-static bool is_blank(struct span text)
-{
-	size_t i;
-
-	for (i = 0; i < text.len; i++) {
-		if (!memchr(" \t\r\n", text.data[i], 4))
-			return false;
-	}
-	return true;
-}
-
 static int parse_json(struct span text, struct event *e, struct message_place *place,
 		      struct err *err)
 {
 	struct pieces p = { 0 };
 	int r;
 
-	if (is_blank(text))
+	if (span_is_blank(text))
 		return 1;
 	r = take_pieces(text, &p, err);
 	if (r == 0)

@@ -1,6 +1,7 @@
 /*
- * Texts: UTF-8, percent encoding.
+ * Texts: blanks, UTF-8, percent encoding.
  */
+#include "base/char.h"
 #include "base/percent.h"
 #include "base/utf8.h"
 
@@ -125,12 +126,29 @@ static void test_utf8_invalid(void **state UNUSED)
 	assert_true(span_is(buf_span(&out), "a\xe2\x82\xac"));
 }
 
+static void test_blanks(void **state UNUSED)
+{
+	int c;
+
+	for (c = 0; c < 256; c++)
+		assert_int_equal(char_is_blank((char)c), c && strchr(" \t\r\n", c));
+	assert_true(span_is_blank(SPAN("")));
+	assert_true(span_is_blank((struct span){ 0 }));
+	assert_true(span_is_blank(SPAN(" \t\r\n")));
+	assert_false(span_is_blank(SPAN(" x ")));
+	assert_false(span_is_blank(SPAN(" \0 ")));
+	assert_true(span_is(span_trim(SPAN("\r\n a b\t")), "a b"));
+	assert_true(span_is(span_trim_start(SPAN(" a ")), "a "));
+	assert_true(span_is(span_trim_end(SPAN(" a ")), " a"));
+	assert_int_equal(span_trim(SPAN(" \n")).len, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_percent_encode), cmocka_unit_test(test_percent_decode),
-		cmocka_unit_test(test_utf8_prefix),    cmocka_unit_test(test_utf8_each),
-		cmocka_unit_test(test_utf8_invalid),
+		cmocka_unit_test(test_blanks),         cmocka_unit_test(test_percent_encode),
+		cmocka_unit_test(test_percent_decode), cmocka_unit_test(test_utf8_prefix),
+		cmocka_unit_test(test_utf8_each),      cmocka_unit_test(test_utf8_invalid),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

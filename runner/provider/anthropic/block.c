@@ -11,6 +11,7 @@
 #include "runner/syntax/json_put.h"
 #include "runner/wire/media.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <strings.h>
 
@@ -31,17 +32,21 @@ void anthropic_open_block(struct anthropic_writer *w, const char *type)
 	buf_printf(w->out, "{\"type\":\"%s\"", type);
 }
 
-/* The service takes no text block without words. */
-static bool is_blank(struct span text)
+/* The service refuses a text block that has white space only. */
+static bool has_words(struct span text)
 {
-	while (text.len && strchr(" \t\r\n\v\f", text.data[0]))
-		text = span_sub(text, 1, text.len);
-	return !text.len;
+	size_t i;
+
+	for (i = 0; i < text.len; i++) {
+		if (!isspace((unsigned char)text.data[i]))
+			return true;
+	}
+	return false;
 }
 
 void anthropic_text(struct anthropic_writer *w, struct span text)
 {
-	if (is_blank(text))
+	if (!has_words(text))
 		return;
 	anthropic_open_block(w, "text");
 	jsonput_text(w->out, "text", text);
@@ -108,7 +113,7 @@ static int inline_text(struct anthropic_writer *w, const struct part *p)
 	CLEANUP(buf_release) struct buf text = { 0 };
 	int r = model_said_text(&w->at, p, &text);
 
-	if (r < 0 || is_blank(buf_span(&text)))
+	if (r < 0 || !has_words(buf_span(&text)))
 		return r;
 	anthropic_open_block(w, "document");
 	buf_text(w->out, ",\"source\":{\"type\":\"text\",\"media_type\":\"text/plain\"");

@@ -207,8 +207,7 @@ int gemini_decode(void *decoder, struct span event, struct model_reply *reply, s
 	if (d->finished && span_is(event, FOREIGN_END_MARK))
 		return 0;
 	r = model_decode_begin_any(&d->base, event, reply, err, &payload);
-	while (payload.len && strchr(" \t\r\n", payload.data[0]))
-		payload = span_sub(payload, 1, payload.len);
+	payload = span_trim_start(payload);
 	if (r == 0)
 		r = jsonpick_is(payload, '[') ? jsonpick_list(payload, take_chunk, d)
 					      : take_chunk(d, payload);

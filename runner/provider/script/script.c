@@ -314,9 +314,9 @@ static size_t skip_word(struct span text)
 {
 	size_t n = 0;
 
-	while (n < text.len && !strchr(" \t\n", text.data[n]))
+	while (n < text.len && !memchr(" \t\n", text.data[n], 3))
 		n++;
-	while (n < text.len && strchr(" \t\n", text.data[n]))
+	while (n < text.len && memchr(" \t\n", text.data[n], 3))
 		n++;
 	return n;
 }
