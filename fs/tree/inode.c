@@ -334,19 +334,9 @@ void inode_remade(struct inodes *t, uint64_t ino)
 	mutex_unlock(&t->lock);
 }
 
-static uint64_t hash_text(struct span text)
-{
-	uint64_t h = 14695981039346656037u;
-	size_t i;
-
-	for (i = 0; i < text.len; i++)
-		h = (h ^ (unsigned char)text.data[i]) * 1099511628211u;
-	return h;
-}
-
 uint64_t inode_text_stamp(struct inode *inode, struct span text)
 {
-	uint64_t hash = hash_text(text);
+	uint64_t hash = span_hash(text);
 	uint64_t stamp;
 
 	mutex_lock(&inode->shown_lock);

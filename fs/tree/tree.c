@@ -29,19 +29,10 @@ static struct {
 	size_t used;
 } hidden = { .lock = MUTEX_INIT };
 
-static uint64_t hash_name(const char *name)
-{
-	uint64_t h = 14695981039346656037u;
-
-	for (; *name; name++)
-		h = (h ^ (unsigned char)*name) * 1099511628211u;
-	return h;
-}
-
 void tree_hide(const struct place *dir, const char *name)
 {
-	struct hidden row = { inode_number(dir), clock_monotonic() + HIDE_NS, hash_name(name),
-			      clock_stamp() };
+	struct hidden row = { inode_number(dir), clock_monotonic() + HIDE_NS,
+			      span_hash(span_of(name)), clock_stamp() };
 
 	mutex_lock(&hidden.lock);
 	hidden.names[hidden.next] = row;
@@ -53,7 +44,7 @@ void tree_hide(const struct place *dir, const char *name)
 bool tree_is_hidden(const struct place *dir, const char *name)
 {
 	uint64_t ino = inode_number(dir);
-	uint64_t h = hash_name(name);
+	uint64_t h = span_hash(span_of(name));
 	bool found = false;
 	uint64_t now;
 	size_t i;

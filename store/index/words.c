@@ -96,16 +96,6 @@ static void put_char(struct growing *g, uint32_t c)
 	g->len += n;
 }
 
-static uint32_t hash(struct span word)
-{
-	uint64_t h = 14695981039346656037u;
-	size_t i;
-
-	for (i = 0; i < word.len; i++)
-		h = (h ^ (unsigned char)word.data[i]) * 1099511628211u;
-	return (uint32_t)(h ^ h >> 32);
-}
-
 /* Words are shorter than 128 bytes: their length is one byte of the record. */
 static struct span word_at(const struct words *w, uint32_t slot)
 {
@@ -118,7 +108,7 @@ static uint32_t *slot_of(const struct words *w, struct span word)
 {
 	uint32_t *slots = (uint32_t *)(void *)w->slots.data;
 	size_t count = w->slots.len / sizeof *slots;
-	size_t i = hash(word) & (count - 1);
+	size_t i = span_hash(word) & (count - 1);
 
 	while (slots[i] && !span_equal(word_at(w, slots[i]), word))
 		i = (i + 1) & (count - 1);
