@@ -13,7 +13,7 @@
 
 struct json_scan json_scan_of(struct span text, int depth, struct err *err)
 {
-	const char *start = text.data ? text.data : ""; /* an absent text is an empty one */
+	const char *start = text.data ? text.data : ""; /* no text is an empty text */
 
 	return (struct json_scan){
 		.at = start,
@@ -35,12 +35,12 @@ int json_fail(struct json_scan *s, const char *fmt, ...)
 	return err_set(s->err, -EINVAL, "%s (at byte %td)", text, s->at - s->start + 1);
 }
 
-static int cut(struct json_scan *s)
+static int fail_cut(struct json_scan *s)
 {
 	return err_set(s->err, -ENODATA, "the JSON text ends too early");
 }
 
-static int unexpected(struct json_scan *s, const char *wanted)
+static int fail_unexpected(struct json_scan *s, const char *wanted)
 {
 	unsigned char c = (unsigned char)*s->at;
 
@@ -59,7 +59,7 @@ int json_peek(struct json_scan *s)
 {
 	skip_space(s);
 	if (s->at == s->end)
-		return cut(s);
+		return fail_cut(s);
 	switch (*s->at) {
 	case '{':
 	case '[':
@@ -72,7 +72,7 @@ int json_peek(struct json_scan *s)
 	case '0' ... '9':
 		return '0';
 	default:
-		return unexpected(s, "a JSON value");
+		return fail_unexpected(s, "a JSON value");
 	}
 }
 
@@ -82,18 +82,18 @@ int json_end(struct json_scan *s)
 	return s->at == s->end ? 0 : json_fail(s, "there is more than one JSON value");
 }
 
-static int word(struct json_scan *s, const char *text)
+static int scan_word(struct json_scan *s, const char *text)
 {
 	for (; *text; text++, s->at++) {
 		if (s->at == s->end)
-			return cut(s);
+			return fail_cut(s);
 		if (*s->at != *text)
-			return unexpected(s, "true, false or null");
+			return fail_unexpected(s, "true, false or null");
 	}
 	return 0;
 }
 
-static int digits(struct json_scan *s)
+static int scan_digits(struct json_scan *s)
 {
 	const char *from = s->at;
 
@@ -101,7 +101,7 @@ static int digits(struct json_scan *s)
 		s->at++;
 	if (s->at > from)
 		return 0;
-	return s->at == s->end ? cut(s) : unexpected(s, "a digit");
+	return s->at == s->end ? fail_cut(s) : fail_unexpected(s, "a digit");
 }
 
 static bool next_is(const struct json_scan *s, char a, char b)
@@ -109,7 +109,7 @@ static bool next_is(const struct json_scan *s, char a, char b)
 	return s->at < s->end && (*s->at == a || *s->at == b);
 }
 
-static int number(struct json_scan *s)
+static int scan_number(struct json_scan *s)
 {
 	const char *from = s->at;
 	int r;
@@ -121,13 +121,13 @@ static int number(struct json_scan *s)
 		if (s->at < s->end && *s->at >= '0' && *s->at <= '9')
 			return json_fail(s, "a number with a leading zero");
 	} else {
-		r = digits(s);
+		r = scan_digits(s);
 		if (r < 0)
 			return r;
 	}
 	if (next_is(s, '.', '.')) {
 		s->at++;
-		r = digits(s);
+		r = scan_digits(s);
 		if (r < 0)
 			return r;
 	}
@@ -135,7 +135,7 @@ static int number(struct json_scan *s)
 		s->at++;
 		if (next_is(s, '+', '-'))
 			s->at++;
-		r = digits(s);
+		r = scan_digits(s);
 		if (r < 0)
 			return r;
 	}
@@ -144,28 +144,28 @@ static int number(struct json_scan *s)
 	return 0;
 }
 
-static int hex4(struct json_scan *s, unsigned *out)
+static int scan_hex(struct json_scan *s, unsigned *out)
 {
 	unsigned value = 0;
 	int i;
 
 	for (i = 0; i < 4; i++, s->at++) {
 		if (s->at == s->end)
-			return cut(s);
+			return fail_cut(s);
 		if (char_hex(*s->at) < 0)
-			return unexpected(s, "four hex digits");
+			return fail_unexpected(s, "four hex digits");
 		value = value * 16 + (unsigned)char_hex(*s->at);
 	}
 	*out = value;
 	return 0;
 }
 
-/* \uXXXX, with the second half of a pair. */
-static int unicode_escape(struct json_scan *s, struct buf *out)
+/* \uXXXX, and the \uXXXX after it if the two are a pair of surrogates. */
+static int scan_unicode(struct json_scan *s, struct buf *out)
 {
 	unsigned high = 0;
 	unsigned low = 0;
-	int r = hex4(s, &high);
+	int r = scan_hex(s, &high);
 
 	if (r < 0)
 		return r;
@@ -175,9 +175,9 @@ static int unicode_escape(struct json_scan *s, struct buf *out)
 		if ((s->at < s->end && s->at[0] != '\\') || (s->end - s->at > 1 && s->at[1] != 'u'))
 			return json_fail(s, "a lone surrogate \\u%04x", high);
 		if (s->end - s->at < 2)
-			return cut(s);
+			return fail_cut(s);
 		s->at += 2;
-		r = hex4(s, &low);
+		r = scan_hex(s, &low);
 		if (r < 0)
 			return r;
 		if (low < 0xdc00 || low > 0xdfff)
@@ -189,17 +189,17 @@ static int unicode_escape(struct json_scan *s, struct buf *out)
 	return 0;
 }
 
-static int escape(struct json_scan *s, struct buf *out)
+static int scan_escape(struct json_scan *s, struct buf *out)
 {
 	static const char from[] = "\"\\/bfnrt";
 	static const char to[] = "\"\\/\b\f\n\r\t";
 	const char *hit;
 
 	if (s->at == s->end)
-		return cut(s);
+		return fail_cut(s);
 	if (*s->at == 'u') {
 		s->at++;
-		return unicode_escape(s, out);
+		return scan_unicode(s, out);
 	}
 	hit = *s->at ? strchr(from, *s->at) : NULL;
 	if (!hit)
@@ -213,8 +213,8 @@ static int escape(struct json_scan *s, struct buf *out)
 #define EACH_BYTE(b) (0x0101010101010101u * (uint64_t)(b))
 
 /*
- * Behind the words of eight bytes that are plain ASCII: a subtraction borrows at the first byte
- * that is a quote, a backslash or a control character, and sets its highest bit.
+ * Skip plain ASCII, eight bytes at a time. At the first byte that is a quote, a backslash or a
+ * control character a subtraction borrows, which sets the highest bit of that byte.
  */
 static const char *skip_plain_words(const char *p, const char *end)
 {
@@ -232,8 +232,8 @@ static const char *skip_plain_words(const char *p, const char *end)
 	return p;
 }
 
-/* The bytes up to the next quote, backslash or control; checked as UTF-8. */
-static int plain_run(struct json_scan *s, struct buf *out)
+/* Scan the bytes before the next quote, backslash or control character, and check their UTF-8. */
+static int scan_plain(struct json_scan *s, struct buf *out)
 {
 	const char *from = s->at;
 	const char *p = skip_plain_words(from, s->end);
@@ -250,7 +250,7 @@ static int plain_run(struct json_scan *s, struct buf *out)
 
 		if (good != run.len) {
 			s->at = from + good;
-			return is_cut && p == s->end ? cut(s) : json_fail(s, "invalid UTF-8");
+			return is_cut && p == s->end ? fail_cut(s) : json_fail(s, "invalid UTF-8");
 		}
 	}
 	if (out)
@@ -259,20 +259,20 @@ static int plain_run(struct json_scan *s, struct buf *out)
 	return 0;
 }
 
-/* A string; its decoded bytes go to out when there is one. */
-static int string(struct json_scan *s, struct buf *out)
+/* Scan a string. The bytes that it stands for are appended to out, which may be NULL. */
+static int scan_string(struct json_scan *s, struct buf *out)
 {
 	int r;
 
 	if (*s->at != '"')
-		return unexpected(s, "a string");
+		return fail_unexpected(s, "a string");
 	s->at++;
 	for (;;) {
-		r = plain_run(s, out);
+		r = scan_plain(s, out);
 		if (r < 0)
 			return r;
 		if (s->at == s->end)
-			return cut(s);
+			return fail_cut(s);
 		if (*s->at == '"') {
 			s->at++;
 			return 0;
@@ -280,7 +280,7 @@ static int string(struct json_scan *s, struct buf *out)
 		if (*s->at != '\\')
 			return json_fail(s, "a control character in a string");
 		s->at++;
-		r = escape(s, out);
+		r = scan_escape(s, out);
 		if (r < 0)
 			return r;
 	}
@@ -292,7 +292,7 @@ int json_take_string(struct json_scan *s, struct buf *out)
 
 	if (r < 0)
 		return r;
-	r = string(s, out);
+	r = scan_string(s, out);
 	return r < 0 ? r : buf_check(out, s->err);
 }
 
@@ -303,22 +303,22 @@ int json_open(struct json_scan *s, char bracket)
 	if (r < 0)
 		return r;
 	if (r != bracket)
-		return unexpected(s, bracket == '{' ? "an object" : "a list");
+		return fail_unexpected(s, bracket == '{' ? "an object" : "a list");
 	if (!s->depth--)
 		return json_fail(s, "nested too deeply");
 	s->at++;
 	return 0;
 }
 
-/* After a value or the opening bracket: 1 there is more, 0 the bracket closed. */
-static int more(struct json_scan *s, bool *first, char close)
+/* After a value or an opening bracket. 1: another value follows; 0: the bracket is closed. */
+static int scan_more(struct json_scan *s, bool *first, char close)
 {
 	bool was_first = *first;
 
 	*first = false;
 	skip_space(s);
 	if (s->at == s->end)
-		return cut(s);
+		return fail_cut(s);
 	if (*s->at == close) {
 		s->at++;
 		s->depth++;
@@ -327,43 +327,41 @@ static int more(struct json_scan *s, bool *first, char close)
 	if (was_first)
 		return 1;
 	if (*s->at != ',')
-		return unexpected(s, close == '}' ? "',' or '}'" : "',' or ']'");
+		return fail_unexpected(s, close == '}' ? "',' or '}'" : "',' or ']'");
 	s->at++;
 	skip_space(s);
-	return s->at == s->end ? cut(s) : 1;
+	return s->at == s->end ? fail_cut(s) : 1;
 }
 
-static int colon(struct json_scan *s)
+static int scan_colon(struct json_scan *s)
 {
 	skip_space(s);
 	if (s->at == s->end)
-		return cut(s);
+		return fail_cut(s);
 	if (*s->at != ':')
-		return unexpected(s, "':'");
+		return fail_unexpected(s, "':'");
 	s->at++;
 	return 0;
 }
 
 int json_key(struct json_scan *s, bool *first, struct buf *key)
 {
-	int r = more(s, first, '}');
+	int r = scan_more(s, first, '}');
 
 	if (r <= 0)
 		return r;
 	buf_clear(key);
-	r = string(s, key);
-	if (r < 0)
-		return r;
-	r = buf_check(key, s->err);
-	if (r < 0)
-		return r;
-	r = colon(s);
+	r = scan_string(s, key);
+	if (r == 0)
+		r = buf_check(key, s->err);
+	if (r == 0)
+		r = scan_colon(s);
 	return r < 0 ? r : 1;
 }
 
 int json_item(struct json_scan *s, bool *first)
 {
-	return more(s, first, ']');
+	return scan_more(s, first, ']');
 }
 
 static int skip_value(struct json_scan *s);
@@ -375,33 +373,29 @@ static int skip_members(struct json_scan *s, char open, char close)
 
 	if (r < 0)
 		return r;
-	while ((r = more(s, &first, close)) == 1) {
-		if (open == '{') {
-			r = string(s, NULL);
-			if (r < 0)
-				return r;
-			r = colon(s);
-			if (r < 0)
-				return r;
-		}
-		r = skip_value(s);
+	while ((r = scan_more(s, &first, close)) == 1) {
+		r = open == '{' ? scan_string(s, NULL) : 0;
+		if (r == 0 && open == '{')
+			r = scan_colon(s);
+		if (r == 0)
+			r = skip_value(s);
 		if (r < 0)
 			return r;
 	}
 	return r;
 }
 
-static int scalar(struct json_scan *s, int kind)
+static int scan_scalar(struct json_scan *s, int kind)
 {
 	switch (kind) {
 	case 't':
-		return word(s, "true");
+		return scan_word(s, "true");
 	case 'f':
-		return word(s, "false");
+		return scan_word(s, "false");
 	case 'n':
-		return word(s, "null");
+		return scan_word(s, "null");
 	default:
-		return number(s);
+		return scan_number(s);
 	}
 }
 
@@ -415,7 +409,7 @@ static int skip_value(struct json_scan *s)
 		return skip_members(s, '{', '}');
 	if (kind == '[')
 		return skip_members(s, '[', ']');
-	return kind == '"' ? string(s, NULL) : scalar(s, kind);
+	return kind == '"' ? scan_string(s, NULL) : scan_scalar(s, kind);
 }
 
 int json_raw(struct json_scan *s, struct span *value)
@@ -432,12 +426,12 @@ int json_raw(struct json_scan *s, struct span *value)
 	return 0;
 }
 
-/* A member written to `out`: where its key and value lie there. */
+/* A member that was written to `out`, and where it lies there. */
 struct member {
 	size_t key;
 	size_t value;
 	size_t end;
-	size_t replaced_by; /* index of a later member of that name, or its own */
+	size_t replaced_by; /* index of the last member with this key */
 };
 
 static struct span member_key(const struct buf *out, const struct member *m)
@@ -459,33 +453,24 @@ static int compare_keys(const void *a, const void *b)
 	return r ? r : (x->index > y->index) - (x->index < y->index);
 }
 
-/* Find members of one name. Small objects by comparing, large ones by sorting. */
-static int mark_repeated(struct member *m, size_t n, const struct buf *out, bool *repeated)
+/* Mark members that have the key of another one. True if there are any. */
+static bool mark_repeated(struct member *m, struct sort_key *keys, size_t n)
 {
-	struct sort_key *keys;
+	bool found = false;
 	size_t i;
 
-	*repeated = false;
-	if (n < 2)
-		return 0;
-	keys = malloc(n * sizeof *keys);
-	if (!keys)
-		return -ENOMEM;
-	for (i = 0; i < n; i++)
-		keys[i] = (struct sort_key){ member_key(out, &m[i]), i };
 	qsort(keys, n, sizeof *keys, compare_keys);
 	for (i = n; i-- > 1;) {
-		if (span_equal(keys[i - 1].key, keys[i].key)) {
-			m[keys[i - 1].index].replaced_by = m[keys[i].index].replaced_by;
-			m[keys[i].index].key = SIZE_MAX; /* not the first of its name */
-			*repeated = true;
-		}
+		if (!span_equal(keys[i - 1].key, keys[i].key))
+			continue;
+		m[keys[i - 1].index].replaced_by = m[keys[i].index].replaced_by;
+		m[keys[i].index].key = SIZE_MAX; /* not the first of its key */
+		found = true;
 	}
-	free(keys);
-	return 0;
+	return found;
 }
 
-/* Write the object at `from` anew, each name once. */
+/* Write the object at `from` again, with each key once. */
 static void keep_last_values(struct buf *out, size_t from, const struct member *m, size_t n)
 {
 	struct buf again = { 0 };
@@ -509,28 +494,60 @@ static void keep_last_values(struct buf *out, size_t from, const struct member *
 	buf_release(&again);
 }
 
+static int drop_repeated(struct buf *out, size_t from, struct buf *members, struct err *err)
+{
+	size_t n;
+	struct member *m = BUF_LIST(struct member, members, &n);
+	struct sort_key *keys = malloc(n * sizeof *keys);
+	size_t i;
+
+	if (!keys)
+		return err_nomem(err);
+	for (i = 0; i < n; i++)
+		keys[i] = (struct sort_key){ member_key(out, &m[i]), i };
+	if (mark_repeated(m, keys, n))
+		keep_last_values(out, from, m, n);
+	free(keys);
+	return 0;
+}
+
 static int canonical_string(struct json_scan *s, struct buf *out)
 {
-	const char *from = s->at;
 	CLEANUP(buf_release) struct buf decoded = { 0 };
-	struct buf *escapes = NULL;
-	int r;
+	const char *from = s->at;
+	int r = scan_string(s, NULL);
 
-	/* Most strings hold no escape: those are copied as they are. */
-	r = string(s, NULL);
 	if (r < 0)
 		return r;
+	/* Most strings hold no escape and are copied as they are. */
 	if (!memchr(from, '\\', (size_t)(s->at - from))) {
 		buf_add(out, from, (size_t)(s->at - from));
 		return 0;
 	}
-	escapes = &decoded;
 	s->at = from;
-	r = string(s, escapes);
+	r = scan_string(s, &decoded);
 	if (r < 0)
 		return r;
-	json_quote(out, buf_span(escapes));
-	return buf_check(escapes, s->err);
+	json_quote(out, buf_span(&decoded));
+	return buf_check(&decoded, s->err);
+}
+
+/* Append a member; *m is where it lies in out. */
+static int canonical_member(struct json_scan *s, struct buf *out, struct member *m)
+{
+	int r;
+
+	m->key = out->len;
+	r = canonical_string(s, out);
+	if (r == 0)
+		r = scan_colon(s);
+	if (r < 0)
+		return r;
+	buf_char(out, ':');
+	m->value = out->len;
+	r = json_canonical(s, out);
+	m->end = out->len;
+	return r;
 }
 
 static int canonical_object(struct json_scan *s, struct buf *out)
@@ -538,50 +555,30 @@ static int canonical_object(struct json_scan *s, struct buf *out)
 	CLEANUP(buf_release) struct buf members = { 0 };
 	size_t from = out->len;
 	bool first = true;
-	bool repeated;
 	size_t n = 0;
 	int r = json_open(s, '{');
 
 	if (r < 0)
 		return r;
 	buf_char(out, '{');
-	while ((r = more(s, &first, '}')) == 1) {
+	while ((r = scan_more(s, &first, '}')) == 1) {
 		struct member m = { .replaced_by = n };
 
 		if (n++)
 			buf_char(out, ',');
-		m.key = out->len;
-		if (*s->at != '"')
-			return unexpected(s, "a string");
-		r = canonical_string(s, out);
+		r = canonical_member(s, out, &m);
 		if (r < 0)
 			return r;
-		r = colon(s);
-		if (r < 0)
-			return r;
-		buf_char(out, ':');
-		m.value = out->len;
-		r = json_canonical(s, out);
-		if (r < 0)
-			return r;
-		m.end = out->len;
 		buf_add(&members, &m, sizeof m);
 	}
 	buf_char(out, '}');
-	if (r < 0)
-		return r;
-	r = buf_check(&members, s->err);
-	if (r < 0)
-		return r;
-	r = buf_check(out, s->err);
-	if (r < 0)
-		return r;
-	r = mark_repeated((struct member *)(void *)members.data, n, out, &repeated);
-	if (r < 0)
-		return err_nomem(s->err);
-	if (repeated)
-		keep_last_values(out, from, (struct member *)(void *)members.data, n);
-	return 0;
+	if (r == 0)
+		r = buf_check(&members, s->err);
+	if (r == 0)
+		r = buf_check(out, s->err);
+	if (r == 0 && n > 1)
+		r = drop_repeated(out, from, &members, s->err);
+	return r;
 }
 
 static int canonical_list(struct json_scan *s, struct buf *out)
@@ -593,7 +590,7 @@ static int canonical_list(struct json_scan *s, struct buf *out)
 	if (r < 0)
 		return r;
 	buf_char(out, '[');
-	while ((r = more(s, &first, ']')) == 1) {
+	while ((r = scan_more(s, &first, ']')) == 1) {
 		if (n++)
 			buf_char(out, ',');
 		r = json_canonical(s, out);
@@ -619,7 +616,7 @@ int json_canonical(struct json_scan *s, struct buf *out)
 	else if (kind == '"')
 		r = canonical_string(s, out);
 	else {
-		r = scalar(s, kind);
+		r = scan_scalar(s, kind);
 		if (r == 0)
 			buf_add(out, from, (size_t)(s->at - from));
 	}
@@ -681,7 +678,7 @@ void json_quote_lossy(struct buf *out, struct span text)
 
 int json_each(struct span object, json_member_fn *fn, void *arg)
 {
-	struct json_scan s = json_scan_of(object, JSON_DEPTH_EVENT, NULL);
+	struct json_scan s = json_scan_of(object, JSON_DEPTH_MAX, NULL);
 	CLEANUP(buf_release) struct buf key = { 0 };
 	bool first = true;
 	struct span value;

@@ -58,7 +58,7 @@ int mcp_refused(const struct mcp_link *link, const struct mcp_request *rq, struc
 /* Whether a JSON list of strings has a text. */
 static bool has_text(struct span list, const char *text)
 {
-	struct json_scan s = json_scan_of(list, JSON_DEPTH_EVENT, NULL);
+	struct json_scan s = json_scan_of(list, JSON_DEPTH_MAX, NULL);
 	CLEANUP(buf_release) struct buf item = { 0 };
 	bool first = true;
 

@@ -68,7 +68,7 @@ static bool is_id(struct span value)
 
 int mcp_message_read(struct span text, struct mcp_message *m)
 {
-	struct json_scan s = json_scan_of(text, JSON_DEPTH_EVENT, NULL);
+	struct json_scan s = json_scan_of(text, JSON_DEPTH_MAX, NULL);
 	struct span whole;
 	int r = json_raw(&s, &whole);
 
@@ -115,7 +115,7 @@ uint64_t mcp_message_id(struct span id)
 /* Among the members that a text starts with. */
 static uint64_t guess_at_start(struct span text)
 {
-	struct json_scan s = json_scan_of(text, JSON_DEPTH_EVENT, NULL);
+	struct json_scan s = json_scan_of(text, JSON_DEPTH_MAX, NULL);
 	CLEANUP(buf_release) struct buf key = { 0 };
 	struct span value;
 	bool first = true;

@@ -31,7 +31,7 @@ int jsonpick_object(struct span object, const struct jsonpick *members, void *in
 
 int jsonpick_list(struct span list, jsonpick_fn *fn, void *arg)
 {
-	struct json_scan s = json_scan_of(list, JSON_DEPTH_EVENT, NULL);
+	struct json_scan s = json_scan_of(list, JSON_DEPTH_MAX, NULL);
 	struct span item;
 	bool first = true;
 	int r;

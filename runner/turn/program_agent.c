@@ -38,7 +38,7 @@ static int read_event(const struct run *run, struct span line, struct event *e, 
 	CLEANUP(buf_release) struct buf said = { 0 };
 	CLEANUP(buf_release) struct buf head = { 0 };
 	CLEANUP(buf_release) struct buf whole = { 0 };
-	int r = json_canonical_text(line, JSON_DEPTH_EVENT, &said, err);
+	int r = json_canonical_text(line, JSON_DEPTH_MAX, &said, err);
 
 	if (r == -ENODATA)
 		return err_set(err, -EINVAL, "it ends too early to be JSON");

@@ -70,7 +70,7 @@ int request_to_json(const struct request *rq, struct buf *out)
 
 static int take_contents(struct request *rq, struct span json, struct err *err)
 {
-	struct json_scan scan = json_scan_of(json, JSON_DEPTH_EVENT, err);
+	struct json_scan scan = json_scan_of(json, JSON_DEPTH_MAX, err);
 	struct request fresh = { 0 };
 	bool first = true;
 	size_t i;

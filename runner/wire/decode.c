@@ -17,7 +17,7 @@ void model_decode_release(struct model_decode *d)
 /* Whether the text is one JSON value that begins with one of these. */
 static int check_json(struct span text, const char *first)
 {
-	struct json_scan s = json_scan_of(text, JSON_DEPTH_EVENT, NULL);
+	struct json_scan s = json_scan_of(text, JSON_DEPTH_MAX, NULL);
 	struct span value;
 	int r = json_peek(&s);
 

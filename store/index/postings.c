@@ -32,7 +32,7 @@ int posting_texts(struct span content, posting_text_fn *fn, void *arg)
 
 	if (r < 0)
 		return r == -ENOENT ? 0 : r;
-	s = json_scan_of(parts, JSON_DEPTH_EVENT, NULL);
+	s = json_scan_of(parts, JSON_DEPTH_MAX, NULL);
 	r = json_open(&s, '[');
 	while (r >= 0 && (r = json_item(&s, &first)) == 1) {
 		struct span part;

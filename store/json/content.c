@@ -433,7 +433,7 @@ static int from_canonical(struct span text, struct content *content)
 		r = take_token(scan.role, &content->role);
 	if (r < 0 || !scan.parts.len)
 		return r;
-	s = json_scan_of(scan.parts, JSON_DEPTH_EVENT, NULL);
+	s = json_scan_of(scan.parts, JSON_DEPTH_MAX, NULL);
 	r = json_open(&s, '[');
 	while (r >= 0 && (r = json_item(&s, &first)) == 1) {
 		struct span object;

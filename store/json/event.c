@@ -414,7 +414,7 @@ static int take_actions(struct event *e, struct err *err)
 	r = buf_check(&copy, err);
 	if (r < 0)
 		return r;
-	s = json_scan_of(buf_span(&copy), JSON_DEPTH_EVENT, err);
+	s = json_scan_of(buf_span(&copy), JSON_DEPTH_MAX, err);
 	return shape_fields(&s, &actions_shape, &e->actions, &e->text);
 }
 
@@ -438,7 +438,7 @@ static int check_event(struct event *e, struct err *err)
 
 int event_from_json(struct span line, struct event *e, struct err *err)
 {
-	struct json_scan s = json_scan_of(line, JSON_DEPTH_EVENT, err);
+	struct json_scan s = json_scan_of(line, JSON_DEPTH_MAX, err);
 	int r;
 
 	*e = (struct event){ 0 };

@@ -72,7 +72,7 @@ static int parse_text(struct span text, struct event *e, struct err *err)
 /* A Content has members of its own; all else is taken for a request. */
 static int is_content(struct span text, struct err *err)
 {
-	struct json_scan s = json_scan_of(text, JSON_DEPTH_EVENT, err);
+	struct json_scan s = json_scan_of(text, JSON_DEPTH_MAX, err);
 	CLEANUP(buf_release) struct buf key = { 0 };
 	bool first = true;
 	int r = json_open(&s, '{');
@@ -86,7 +86,7 @@ static int is_content(struct span text, struct err *err)
 
 static int take_pieces(struct span text, struct pieces *p, struct err *err)
 {
-	struct json_scan s = json_scan_of(text, JSON_DEPTH_EVENT, err);
+	struct json_scan s = json_scan_of(text, JSON_DEPTH_MAX, err);
 	int r = is_content(text, err);
 
 	if (r < 0)

@@ -419,7 +419,7 @@ static int take_opaque_object(struct json_scan *s, struct buf *out)
 	if (r < 0)
 		return r;
 	/* Both spellings of one key may have been there: each name once. */
-	return json_canonical_text(buf_span(&raw), JSON_DEPTH_EVENT, out, s->err);
+	return json_canonical_text(buf_span(&raw), JSON_DEPTH_MAX, out, s->err);
 }
 
 static int take_opaque(struct json_scan *s, struct buf *out)
@@ -463,7 +463,7 @@ static int take_map(struct json_scan *s, const struct field *value, struct buf *
 	r = buf_check(&raw, s->err);
 	if (r < 0)
 		return r;
-	return json_canonical_text(buf_span(&raw), JSON_DEPTH_EVENT, out, s->err);
+	return json_canonical_text(buf_span(&raw), JSON_DEPTH_MAX, out, s->err);
 }
 
 /* Whether the list that was begun in text, `["a","b"`, holds the quoted id already. */
@@ -736,7 +736,7 @@ int shape_canonical(struct json_scan *s, const struct shape *shape, struct buf *
 int shape_canonical_text(struct span text, const struct shape *shape, struct buf *out,
 			 struct err *err)
 {
-	struct json_scan s = json_scan_of(text, JSON_DEPTH_EVENT, err);
+	struct json_scan s = json_scan_of(text, JSON_DEPTH_MAX, err);
 	int r = shape_canonical(&s, shape, out);
 
 	return r < 0 ? r : json_end(&s);

@@ -1172,7 +1172,7 @@ static void test_depth(void **state UNUSED)
 
 		nest(&fits, places[i].before, JSON_DEPTH_FREE - 1, places[i].after);
 		assert_int_equal(event_from_json(buf_span(&fits), &e, NULL), 0);
-		nest(&over, places[i].before, JSON_DEPTH_EVENT, places[i].after);
+		nest(&over, places[i].before, JSON_DEPTH_MAX, places[i].after);
 		expect_code(over.data, -EINVAL, "deep");
 	}
 }

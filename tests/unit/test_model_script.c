@@ -44,7 +44,7 @@ static void hear(void *arg, struct span text, bool thought)
 /* The conversation is a JSON list of contents; numbers stay as written. */
 static void take_contents(struct dialogue *d, const char *json)
 {
-	struct json_scan s = json_scan_of(span_of(json), JSON_DEPTH_EVENT, NULL);
+	struct json_scan s = json_scan_of(span_of(json), JSON_DEPTH_MAX, NULL);
 	struct span item;
 	bool first = true;
 

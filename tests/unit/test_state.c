@@ -245,7 +245,7 @@ static void test_deep_delta(void **state UNUSED)
 	CLEANUP(buf_release) struct buf map = { 0 };
 	int depth;
 
-	for (depth = JSON_DEPTH_FREE - 1; depth < JSON_DEPTH_EVENT; depth++) {
+	for (depth = JSON_DEPTH_FREE - 1; depth < JSON_DEPTH_MAX; depth++) {
 		buf_clear(&delta);
 		fill(&delta, "{\"k\":", '[', (size_t)depth, "");
 		fill(&delta, "", ']', (size_t)depth, "}");
