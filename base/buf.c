@@ -115,7 +115,7 @@ void buf_char(struct buf *b, char c)
 
 void buf_printf(struct buf *b, const char *fmt, ...)
 {
-	size_t room = 48; /* most texts fit at the first try */
+	size_t room = 48; /* enough for most texts */
 	va_list args;
 	int n = 0;
 

@@ -1,8 +1,8 @@
 /*
- * Bytes: a span borrows them, a buf owns and grows them.
+ * Bytes: a span borrows them, a buf owns them and grows.
  *
- * A buf that could not grow remembers it (`failed`) and takes nothing more, so
- * that a chain of appends needs one check at its end: buf_check().
+ * When a buf cannot grow, it sets `failed` and ignores all later appends. A
+ * chain of appends therefore needs one check at its end: buf_check().
  */
 #ifndef BASE_BUF_H
 #define BASE_BUF_H
@@ -15,13 +15,13 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Borrowed bytes; whoever made it says for how long. */
+/* Borrowed bytes. The function that returns a span says how long they last. */
 struct span {
 	const char *data;
 	size_t len;
 };
 
-/* Owned bytes. All zero is an empty buf. */
+/* Owned bytes. A buf of zeros is empty. */
 struct buf {
 	char *data;
 	size_t len;
@@ -56,30 +56,30 @@ static inline struct span buf_span(const struct buf *b)
 	return (struct span){ b->data ? b->data : "", b->len };
 }
 
-/* Whether a text has blanks only (char_is_blank), or nothing at all. */
+/* True if a text is empty or has only blanks, which char_is_blank() defines. */
 bool span_is_blank(struct span s);
 
-/* A text without the blanks at its start, at its end, at both. */
+/* A text without the blanks at its start, at its end, or at both. */
 struct span span_trim_start(struct span s);
 struct span span_trim_end(struct span s);
 struct span span_trim(struct span s);
 
-/* Negative, zero or positive as bytes order them; a prefix is smaller. */
+/* Compare byte by byte: negative, zero or positive. A prefix is smaller. */
 int span_compare(struct span a, struct span b);
 
-/* For tables in memory: equal bytes have equal numbers. */
+/* A hash for tables in memory. The value may change, so it is never stored. */
 uint64_t span_hash(struct span s);
 
-/* A copy that ends with NUL; NULL when out of memory. The caller frees it. */
+/* Copy the bytes and add a NUL. The caller frees the copy. NULL: out of memory. */
 char *span_dup(struct span s);
 
-/* Free what the buf holds and leave it empty. */
+/* Free the memory and leave the buf empty. */
 void buf_release(struct buf *b);
 
-/* Forget the content, keep the memory. */
+/* Drop the content and `failed`, keep the memory. */
 void buf_clear(struct buf *b);
 
-/* Make room for `more` bytes behind the content. False when out of memory. */
+/* Make room for `more` bytes after the content. False: out of memory. */
 bool buf_reserve(struct buf *b, size_t more);
 
 void buf_add(struct buf *b, const void *data, size_t len);
@@ -99,7 +99,7 @@ static inline void buf_text(struct buf *b, const char *text)
 /* Drop the first n bytes. */
 void buf_consume(struct buf *b, size_t n);
 
-/* A NUL behind the content, which len does not count. NULL when out of memory. */
+/* Put a NUL after the content; len does not count it. Returns data. NULL: out of memory. */
 char *buf_cstr(struct buf *b);
 
 static inline void *buf_list(const struct buf *b, size_t size, size_t *n)
@@ -109,10 +109,10 @@ static inline void *buf_list(const struct buf *b, size_t size, size_t *n)
 	return b->data;
 }
 
-/* The items of a buf that holds a list of TYPE; *n is their number; n may be NULL. */
+/* The items of a buf that holds a list of TYPE. *n is their number; n may be NULL. */
 #define BUF_LIST(type, b, n) ((type *)buf_list((b), sizeof(type), (n)))
 
-/* 0, or -ENOMEM when an append had failed. */
+/* 0, or -ENOMEM if an append failed. */
 MUST_CHECK int buf_check(const struct buf *b, struct err *err);
 
 #endif

@@ -1,5 +1,6 @@
 /*
- * A way to end long work from another thread: a flag that can be polled for.
+ * Cancelling: a thread asks another one to end long work. The other one tests a
+ * flag, or polls a descriptor.
  */
 #ifndef BASE_CANCEL_H
 #define BASE_CANCEL_H
@@ -10,15 +11,15 @@
 #include <stdbool.h>
 
 struct cancel {
-	atomic_bool fired; /* pairs with itself: set once, before the descriptor is written */
-	int fd;            /* becomes readable when fired, and stays so */
+	atomic_bool fired; /* pairs with itself: set once, before fd is written to */
+	int fd;            /* is readable from then on; poll it, never read it */
 };
 
-/* 0 or -errno. */
+/* Returns 0, or -errno when no descriptor can be made. */
 MUST_CHECK int cancel_init(struct cancel *c, struct err *err);
 void cancel_release(struct cancel *c);
 
-/* Any thread, any number of times. */
+/* Any thread may call these, any number of times. */
 void cancel_fire(struct cancel *c);
 bool cancel_fired(const struct cancel *c);
 

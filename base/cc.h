@@ -1,9 +1,9 @@
 /*
- * What the compiler can check or do for us.
+ * Attributes and macros: what the compiler can check or do for us.
  *
- * CLEANUP(fn) runs fn on a variable when its scope ends; STEAL hands the value
- * on and leaves a NULL behind, so that the cleanup finds nothing to do. The
- * thread annotations are checked by clang (-Wthread-safety) and nothing to gcc.
+ * CLEANUP(fn) calls fn on a variable when its scope ends. STEAL moves the value
+ * of a pointer out and leaves NULL, so that its cleanup does nothing. clang
+ * checks the annotations of threads (-Wthread-safety); gcc ignores them.
  */
 #ifndef BASE_CC_H
 #define BASE_CC_H
@@ -15,7 +15,7 @@
 #define PRINTF(a, b) __attribute__((format(printf, a, b)))
 #define UNUSED       __attribute__((unused))
 
-/* fn##_p for CLEANUP, from a destructor that accepts NULL. */
+/* Define fn##_p() for CLEANUP, which calls fn, a destructor that accepts NULL. */
 #define DEFINE_CLEANUP(type, fn)                                                                   \
 	static inline void fn##_p(type **p)                                                        \
 	{                                                                                          \
@@ -23,7 +23,7 @@
 	}                                                                                          \
 	struct cc_needs_semicolon
 
-/* Hand *pp to a new owner; the NULL left behind makes its CLEANUP a no-op. */
+/* The value of *pp for its new owner. *pp becomes NULL, so that its CLEANUP does nothing. */
 #define STEAL(pp)                                                                                  \
 	__extension__({                                                                            \
 		__typeof__(*(pp)) stolen_ = *(pp);                                                 \
@@ -33,7 +33,7 @@
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 
-/* The struct that embeds *member_ptr as its member. */
+/* The struct of TYPE that embeds *ptr as its member. */
 #define CONTAINER_OF(ptr, type, member) ((type *)((char *)(ptr)-offsetof(type, member)))
 
 #define MIN(a, b) ((a) < (b) ? (a) : (b))
@@ -47,8 +47,8 @@
 
 #define CAPABILITY THREAD_ANNOTATION(capability("mutex"))
 /*
- * In C a member can only name its lock where the compiler parses attributes of
- * a struct late; elsewhere this is a remark, and REQUIRES does the checking.
+ * A member of a struct can name its lock only if the compiler parses attributes
+ * late. Otherwise GUARDED_BY is a comment, and REQUIRES does the checking.
  */
 #ifdef ADKFS_LATE_PARSED_ATTRIBUTES
 #define GUARDED_BY(m) THREAD_ANNOTATION(guarded_by(m))

@@ -46,7 +46,7 @@ uint64_t clock_stamp(void)
 	return next;
 }
 
-/* Random bytes, asked of the kernel for many ids at once. */
+/* Random bytes. The kernel is asked for those of many ids at once. */
 static void random_bytes(unsigned char *out, size_t len)
 {
 	static _Thread_local unsigned char pool[1024];
@@ -69,7 +69,7 @@ void clock_new_id(char *out, const char *prefix)
 
 	random_bytes(id, sizeof id);
 	id[6] = (unsigned char)((id[6] & 0x0f) | 0x40); /* version 4 */
-	id[8] = (unsigned char)((id[8] & 0x3f) | 0x80); /* of RFC 4122 */
+	id[8] = (unsigned char)((id[8] & 0x3f) | 0x80); /* the variant of RFC 4122 */
 	memcpy(out, prefix, n);
 	uuid_unparse_lower(id, out + n);
 }

@@ -10,23 +10,23 @@
 #define NSEC_PER_MSEC 1000000u
 #define USEC_PER_SEC  1000000
 
-/* Nanoseconds of a clock that never jumps; for deadlines and durations. */
+/* Nanoseconds of a clock that never jumps. Use it for deadlines and durations. */
 uint64_t clock_monotonic(void);
 
-/* Nanoseconds that this thread has had of a processor. */
+/* Nanoseconds that this thread has run on a processor. */
 uint64_t clock_thread(void);
 
-/* Microseconds since 1970 UTC, as in an event's timestamp. */
+/* Microseconds since 1970 UTC. */
 int64_t clock_now(void);
 
 /*
- * Nanoseconds since 1970 UTC, later than every stamp given before in this
- * process. Times of files come from here: the kernel takes an equal time for
- * an unchanged file. Any thread.
+ * Nanoseconds since 1970 UTC. Each stamp is larger than all earlier ones of
+ * this process, so use stamps for the times of files: when a file's time is
+ * unchanged, the kernel believes that its content is too. Any thread.
  */
 uint64_t clock_stamp(void);
 
-/* prefix + UUID version 4, lower case, and NUL: strlen(prefix) + 37 bytes. */
+/* Write prefix, a random UUID in lower case and NUL: strlen(prefix) + 37 bytes. */
 void clock_new_id(char *out, const char *prefix);
 
 #endif

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* An error is one line: whatever came with the name of an object must not break it. */
+/* An error is one line, even if the name of an object in it has control characters. */
 static void one_line(char *text)
 {
 	for (; *text; text++) {

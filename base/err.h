@@ -1,9 +1,10 @@
 /*
  * Errors: a negative errno for the program, one line for the person.
  *
- * A function whose failure a user may have to read takes `struct err *` last;
- * it sets it once, where the cause is known, and each caller that adds meaning
- * prefixes it. Nobody logs what they return.
+ * A function whose failure a user may have to read has `struct err *` as its
+ * last parameter. The function that knows the cause sets the error once; each
+ * caller may prefix what it adds. A function that returns an error never logs
+ * it too.
  */
 #ifndef BASE_ERR_H
 #define BASE_ERR_H
@@ -15,19 +16,19 @@ struct err {
 	char text[256]; /* one line, lower case, no full stop */
 };
 
-/* Set *err (which may be NULL). Returns code: `return err_set(...)`. */
+/* Set *err, which may be NULL. Returns code, for `return err_set(...)`. */
 int err_set(struct err *err, int code, const char *fmt, ...) PRINTF(3, 4);
 
-/* As err_set, with what strerror says of the errno behind the text. */
+/* Like err_set(), with the text of the errno added: "pipe: Too many open files". */
 int err_errno(struct err *err, int code, const char *fmt, ...) PRINTF(3, 4);
 
-/* Prefix the text with context: "agent planner: " + text. Returns the code. */
+/* Prefix the text with context: "agent planner: " + text. Returns the code; 0 if err is NULL. */
 int err_wrap(struct err *err, const char *fmt, ...) PRINTF(2, 3);
 
-/* -ENOMEM with its text. */
+/* Set -ENOMEM and its text. Returns -ENOMEM. */
 int err_nomem(struct err *err);
 
-/* The name of an errno, "EINVAL"; "E?" for one we do not know. */
+/* The name of an errno of either sign, such as "EINVAL"; "E?" for an unknown one. */
 const char *err_name(int code);
 
 #endif

@@ -22,8 +22,8 @@ static int compare_member(void *arg, struct span key, struct span value)
 	return 1;
 }
 
-/* Unlike json_member for any key, NUL characters included. */
-static bool find(struct span object, struct span key, struct span *value)
+/* Unlike json_member(), this finds keys with a NUL in them too. */
+static bool find_member(struct span object, struct span key, struct span *value)
 {
 	struct search s = { .key = key };
 
@@ -35,7 +35,7 @@ static bool find(struct span object, struct span key, struct span *value)
 struct merging {
 	struct span other;
 	struct buf *out;
-	bool only_new; /* members of `other` were written already */
+	bool only_new; /* skip the members of `other`, which are written */
 	bool first;
 };
 
@@ -43,7 +43,7 @@ static int write_member(void *arg, struct span key, struct span value)
 {
 	struct merging *m = arg;
 	struct span newer;
-	bool found = find(m->other, key, &newer);
+	bool found = find_member(m->other, key, &newer);
 
 	if (found && m->only_new)
 		return 0;

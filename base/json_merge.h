@@ -7,9 +7,9 @@
 #include "base/json_text.h"
 
 /*
- * Append `a` with the members of `b` over it, in depth: objects are merged
- * member by member, anything else of b replaces what a has. Both are canonical
- * values. -ENOMEM.
+ * Append the canonical value `a` changed by the canonical value `b`. Two objects
+ * are merged member by member, at all levels; any other value of b replaces
+ * that of a. -ENOMEM.
  */
 MUST_CHECK int json_merge(struct span a, struct span b, struct buf *out);
 

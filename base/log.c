@@ -21,7 +21,7 @@ void log_init(enum log_level level, bool to_syslog)
 
 void log_line(enum log_level level, const char *fmt, ...)
 {
-	static const int priority[] = { LOG_ERR, LOG_WARNING, LOG_INFO, LOG_DEBUG };
+	static const int priority[] = { LOG_ERR, LOG_WARNING, LOG_INFO };
 	char line[1024];
 	va_list args;
 

@@ -1,7 +1,9 @@
 /*
- * Locks: see mutex.h. A lock that fails is a bug in this program: it aborts.
+ * Mutexes: see mutex.h.
  */
 #include "base/mutex.h"
+
+#include "base/clock.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -56,8 +58,8 @@ void cond_wait(struct cond *c, struct mutex *m)
 bool cond_wait_until(struct cond *c, struct mutex *m, uint64_t deadline)
 {
 	struct timespec at = {
-		.tv_sec = (time_t)(deadline / 1000000000u),
-		.tv_nsec = (long)(deadline % 1000000000u),
+		.tv_sec = (time_t)(deadline / NSEC_PER_SEC),
+		.tv_nsec = (long)(deadline % NSEC_PER_SEC),
 	};
 	int r = pthread_cond_timedwait(&c->os, &m->os, &at);
 

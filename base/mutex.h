@@ -1,8 +1,9 @@
 /*
- * The only lock of this program, known to clang's thread analysis.
+ * Mutexes: the only locks of this program, checked by clang's thread analysis.
  *
- * Lock order is written in docs/ARCHITECTURE.md. Nothing that can block is
- * called while one is held.
+ * The order in which they may be taken is in docs/ARCHITECTURE.md. A thread
+ * that holds a mutex calls nothing that can block. A mutex or condition that
+ * fails is a bug in this program and aborts it.
  */
 #ifndef BASE_MUTEX_H
 #define BASE_MUTEX_H
@@ -17,7 +18,7 @@ struct CAPABILITY mutex {
 	pthread_mutex_t os;
 };
 
-/* A condition to wait for under a mutex; its clock is the monotonic one. */
+/* A condition: threads wait for it under a mutex. */
 struct cond {
 	pthread_cond_t os;
 };
@@ -36,7 +37,7 @@ void cond_init(struct cond *c);
 void cond_release(struct cond *c);
 void cond_wait(struct cond *c, struct mutex *m) REQUIRES(m);
 
-/* Wait until the monotonic time `deadline` (ns) at most. False when it passed. */
+/* Wait until clock_monotonic() is `deadline` at most. False: the deadline has passed. */
 bool cond_wait_until(struct cond *c, struct mutex *m, uint64_t deadline) REQUIRES(m);
 void cond_wake_one(struct cond *c);
 void cond_wake_all(struct cond *c);
