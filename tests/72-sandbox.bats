@@ -127,15 +127,30 @@ sandbox_is() {
 	daemon_start
 	session shell ann s1
 	cat > "$AGENTS/shell/keys.py" <<-'E'
-		import ctypes, os, platform
+		import ctypes, mmap, os, platform
+
 		libc = ctypes.CDLL(None, use_errno=True)
-		first = {"x86_64": 248, "aarch64": 217}[platform.machine()]
-		for call in (first, b"user", b"adkfs-test", b"x", 1, -4), (first + 2, 0, -4, 0):
-		    r = libc.syscall(*call)
-		    print(os.strerror(ctypes.get_errno()) if r < 0 else "done", end=" ")
+
+		def native(*call):
+		    return -ctypes.get_errno() if libc.syscall(*call) < 0 else 0
+
+		# Make a call as 32-bit programs of x86 make it, with two arguments.
+		def small(*call):
+		    code = mmap.mmap(-1, 4096, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
+		    # push rbx; mov eax, edi; mov ebx, esi; mov ecx, edx; int 0x80; pop rbx; ret
+		    code.write(bytes.fromhex("53 89f8 89f3 89d1 cd80 5b c3"))
+		    address = ctypes.addressof(ctypes.c_char.from_buffer(code))
+		    return ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.c_int] * 3)(address)(*call)
+
+		machine = platform.machine()
+		first = {"x86_64": 248, "ppc64le": 269, "s390x": 278}.get(machine, 217)
+		results = [native(first, b"user", b"adkfs-test", b"x", 1, -4),
+		           native(first + 1, b"user", b"adkfs-test", None, -4), native(first + 2, 0, -4, 0)]
+		if machine == "x86_64":
+		    results += [native(0x40000000 + first + 2, 0, -4, 0), small(288, 0, -4)]
+		print({os.strerror(-r) for r in results})
 	E
-	same 'Operation not permitted Operation not permitted ' \
-		"$(run_inside "/usr/bin/python3 $AGENTS/shell/keys.py")"
+	same "{'Operation not permitted'}" "$(run_inside "/usr/bin/python3 $AGENTS/shell/keys.py")"
 }
 
 @test "the network: none, unless the declaration says so" {

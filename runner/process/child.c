@@ -75,14 +75,14 @@ static int make_pipe(int ours, int *our_end, int *their_end)
 	return set_nonblocking(*our_end);
 }
 
-/* A pipe that holds a few bytes already, for who reads to its end. */
-static int make_filled(struct span bytes, int *their_end)
+/* A pipe that holds the whole filter of system calls: bwrap reads to its end. */
+static int make_filter(int *their_end)
 {
 	int our_end = -1;
 	int r = make_pipe(1, &our_end, their_end);
 
-	if (r == 0 && write(our_end, bytes.data, bytes.len) != (ssize_t)bytes.len)
-		r = -EIO;
+	if (r == 0)
+		r = sandbox_write_filter(our_end);
 	close_fd(&our_end);
 	return r;
 }
@@ -98,7 +98,7 @@ static int make_pipes(struct child *c, const struct process *p, struct ends *end
 	if (r == 0 && sandbox_is_on(p->sandbox))
 		r = make_pipe(0, &c->news_fd, &ends->fds[SPAWN_NEWS]);
 	if (r == 0 && sandbox_has_filter(p))
-		r = make_filled(sandbox_filter(), &ends->fds[SPAWN_FILTER]);
+		r = make_filter(&ends->fds[SPAWN_FILTER]);
 	return r;
 }
 

@@ -64,11 +64,11 @@ struct sandbox_command {
 	char **argv; /* owned, ends with NULL; the first is an absolute path */
 };
 
-/* Whether its bwrap reads sandbox_filter() from SPAWN_FILTER. */
+/* Whether bwrap reads a filter of system calls from SPAWN_FILTER when it starts this program. */
 bool sandbox_has_filter(const struct process *p);
 
-/* System calls that its programs cannot make, as BPF. Constant. */
-struct span sandbox_filter(void);
+/* Write that filter to a descriptor, as BPF for the kernel. 0 or -errno. Any thread. */
+MUST_CHECK int sandbox_write_filter(int fd);
 
 /* How to start the program of a process in its sandbox, which is on. 0 or -ENOMEM. */
 MUST_CHECK int sandbox_command(const struct process *p, struct sandbox_command *out);
