@@ -12,7 +12,7 @@
 #define NESTED_MAX  100      /* brackets */
 #define SOURCE_MAX  65536    /* bytes */
 #define STEPS_MAX   10000000 /* of matching: some tenths of a second */
-#define MEMORY_MAX  65536    /* KiB, for matching */
+#define MEMORY_MAX  131072   /* KiB, for matching; 80 MB for `(?:aa)*` on a text of 1 MB */
 #define REASON_SIZE 128
 
 /* As in JavaScript, except that a '$' is never before a last newline there either. */
