@@ -9,7 +9,10 @@
 #ifndef RUNNER_PROCESS_CHILD_H
 #define RUNNER_PROCESS_CHILD_H
 
-#include "runner/process/process.h"
+#include "runner/process/job.h"
+
+/* Our ends of a program's three pipes, by its own numbers of them, and a pidfd. */
+enum { FD_IN, FD_OUT, FD_ERR, FD_PID, FDS };
 
 struct child {
 	pid_t pid;       /* also of its group */

@@ -3,7 +3,7 @@
  */
 #include "runner/process/sandbox_view.h"
 
-#include "runner/process/process.h"
+#include "runner/process/job.h"
 #include "runner/process/spawn.h"
 
 #include <limits.h>

@@ -17,6 +17,12 @@ enum sandbox_view {
 	VIEWS,
 };
 
+struct sandbox {
+	char *bwrap;             /* absolute; NULL: off */
+	struct buf views[VIEWS]; /* the words that are the same for all programs of a view */
+	char reason[sizeof((struct err *)0)->text];
+};
+
 enum sandbox_view sandbox_view_of(const struct process *p);
 
 /* Append bwrap's path and the words that all programs of a view share. -ENOMEM. */
