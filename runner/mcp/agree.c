@@ -5,7 +5,7 @@
  * own error codes that it is one. Whatever else comes is a server that wants
  * to be initialized first.
  */
-#include "runner/mcp/link.h"
+#include "runner/mcp/agree.h"
 
 #include "base/clock.h"
 #include "base/json_text.h"
@@ -33,27 +33,6 @@ enum verdict {
 	VERDICT_LEGACY,
 	VERDICT_SILENT, /* legacy, or slow to start */
 };
-
-unsigned mcp_patience(const struct mcp_params *params)
-{
-	return params->timeout_ms ? params->timeout_ms : MCP_CONNECT_MS;
-}
-
-unsigned mcp_time_left(const struct mcp_link *link)
-{
-	uint64_t now = clock_monotonic();
-
-	return now >= link->agree_by ? 1 : (unsigned)((link->agree_by - now) / NSEC_PER_MSEC + 1);
-}
-
-int mcp_refused(const struct mcp_link *link, const struct mcp_request *rq, struct err *err)
-{
-	const struct mcp_refusal *refusal = &rq->refusal;
-
-	return mcp_fail(link->params, err, -EREMOTEIO, "refused %s: %s%s(%ld)", rq->method,
-			refusal->message.len ? refusal->message.data : "",
-			refusal->message.len ? " " : "", refusal->code);
-}
 
 /* Whether a JSON list of strings has a text. */
 static bool has_text(struct span list, const char *text)
@@ -191,7 +170,7 @@ static int probe(struct mcp_link *link, struct cancel *cancel, enum verdict *ver
 	rq.timeout_ms = mcp_patience(link->params);
 	rq.deadline = end_of_probe(link);
 	rq.must_end = true; /* one that knows only initialize may stumble over more */
-	r = link->transport->request(link, &rq, cancel, err);
+	r = link->transport->ask(link, &rq, cancel, err);
 	if (r == 0)
 		return judge_discovery(link, buf_span(&rq.result), cancel, verdict, err);
 	if (r == -EREMOTEIO)
@@ -238,7 +217,7 @@ static int initialize(struct mcp_link *link, struct cancel *cancel, struct err *
 	rq.timeout_ms = mcp_patience(link->params);
 	rq.deadline = link->agree_by;
 	rq.must_end = true;
-	r = link->transport->request(link, &rq, cancel, err);
+	r = link->transport->ask(link, &rq, cancel, err);
 	if (r == -EREMOTEIO)
 		(void)mcp_refused(link, &rq, err);
 	if (r == -EPROTO && (rq.status == 400 || rq.status == 404 || rq.status == 405))

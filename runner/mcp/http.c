@@ -357,8 +357,8 @@ static void exchange_release(struct exchange *x)
 		stream_release(&x->stream);
 }
 
-static int http_request(struct mcp_link *link, struct mcp_request *rq, struct cancel *cancel,
-			struct err *err)
+static int http_ask(struct mcp_link *link, struct mcp_request *rq, struct cancel *cancel,
+		    struct err *err)
 {
 	CLEANUP(exchange_release) struct exchange x = { .rq = rq, .cancel = cancel, .err = err };
 	uint64_t now = clock_monotonic();
@@ -440,7 +440,7 @@ static const char *http_check(const struct mcp_link *link, const json_t *paramet
 
 const struct mcp_transport mcp_http = {
 	.open = http_open,
-	.request = http_request,
+	.ask = http_ask,
 	.send = http_tell,
 	.listen = http_listen,
 	.is_over = http_is_over,

@@ -18,7 +18,6 @@
 		.method = "subscriptions/listen",                                                  \
 		.members = SPAN("\"notifications\":{\"toolsListChanged\":true}")                   \
 	}
-#define MCP_HEADERS_MAX 32 /* of an entry */
 
 enum mcp_era {
 	MCP_LEGACY, /* initialize, then what was agreed holds */
@@ -77,8 +76,8 @@ struct mcp_transport {
 	 * -ESTALE: the link is over, and the server did nothing of it;
 	 * -ECANCELED, -ETIMEDOUT, -EFBIG, -EPROTO, another -errno.
 	 */
-	int (*request)(struct mcp_link *link, struct mcp_request *rq, struct cancel *cancel,
-		       struct err *err);
+	int (*ask)(struct mcp_link *link, struct mcp_request *rq, struct cancel *cancel,
+		   struct err *err);
 
 	/* Send a message that no answer is awaited to. */
 	int (*send)(struct mcp_link *link, struct span message, struct cancel *cancel,
@@ -116,15 +115,6 @@ void mcp_link_init(struct mcp_link *link, const struct mcp_transport *transport,
 
 /* When a request of now ends at the latest, whatever progress it makes. Monotonic ns. */
 uint64_t mcp_request_last(const struct mcp_request *rq, uint64_t now);
-
-/*
- * Find out the era and agree on a version, until link->agree_by. As mcp_call()
- * returns; the link is of no use then.
- */
-MUST_CHECK int mcp_agree(struct mcp_link *link, struct cancel *cancel, struct err *err);
-
-/* The same with a server that is known to be of the legacy era. */
-MUST_CHECK int mcp_agree_legacy(struct mcp_link *link, struct cancel *cancel, struct err *err);
 
 /* Set "refused METHOD: message (code)" and return -EREMOTEIO. */
 int mcp_refused(const struct mcp_link *link, const struct mcp_request *rq, struct err *err);

@@ -230,7 +230,7 @@ static int ask_page(struct listing *l, struct span cursor, struct cancel *cancel
 		return -ENOMEM;
 	rq.members = buf_span(&members);
 	rq.timeout_ms = mcp_patience(l->link->params);
-	r = l->link->transport->request(l->link, &rq, cancel, err);
+	r = l->link->transport->ask(l->link, &rq, cancel, err);
 	if (r == -EREMOTEIO)
 		return mcp_refused(l->link, &rq, err);
 	if (r < 0)

@@ -3,7 +3,6 @@
  */
 #include "runner/mcp/message.h"
 
-#include "base/clock.h"
 #include "base/json_text.h"
 #include "runner/syntax/surrogate.h"
 
@@ -17,27 +16,6 @@
 void mcp_message_release(struct mcp_message *m)
 {
 	buf_release(&m->method);
-}
-
-void mcp_request_release(struct mcp_request *rq)
-{
-	buf_release(&rq->result);
-	buf_release(&rq->refusal.data);
-	buf_release(&rq->refusal.message);
-}
-
-void mcp_link_init(struct mcp_link *link, const struct mcp_transport *transport,
-		   const struct mcp_params *params)
-{
-	*link = (struct mcp_link){ .transport = transport, .params = params, .era = MCP_MODERN };
-	(void)strcpy(link->version, MCP_MODERN_VERSION);
-}
-
-uint64_t mcp_request_last(const struct mcp_request *rq, uint64_t now)
-{
-	uint64_t last = now + MAX(rq->timeout_ms, MCP_CALL_MAX_MS) * (uint64_t)NSEC_PER_MSEC;
-
-	return rq->deadline ? MIN(last, rq->deadline) : last;
 }
 
 /* Reading */

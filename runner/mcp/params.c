@@ -160,7 +160,7 @@ static int check_map(const struct reading *rd, const char *path, const json_t *m
 }
 
 static int use_transport(const struct reading *rd, const char *path,
-			 const struct mcp_transport *transport)
+			 enum mcp_transport_kind transport)
 {
 	if (rd->params->transport)
 		return yaml_tree_fail(rd->tree, rd->err, path,
@@ -242,7 +242,7 @@ static void make_program_label(struct mcp_params *params)
 static int take_program(const struct reading *rd, const char *path, const json_t *value)
 {
 	struct mcp_params *params = rd->params;
-	int r = use_transport(rd, path, &mcp_stdio);
+	int r = use_transport(rd, path, MCP_TRANSPORT_STDIO);
 
 	if (r == 0)
 		r = take_fields(rd, path, value, program_fields);
@@ -359,7 +359,7 @@ static const struct field http_fields[] = {
 
 static int take_http(const struct reading *rd, const char *path, const json_t *value)
 {
-	int r = use_transport(rd, path, &mcp_http);
+	int r = use_transport(rd, path, MCP_TRANSPORT_HTTP);
 
 	if (r == 0)
 		r = take_fields(rd, path, value, http_fields);

@@ -9,7 +9,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct mcp_transport;
+/* How a server is reached. */
+enum mcp_transport_kind {
+	MCP_TRANSPORT_NONE,  /* the entry does not say */
+	MCP_TRANSPORT_STDIO, /* a program, over its standard input and output */
+	MCP_TRANSPORT_HTTP,  /* a service, over Streamable HTTP */
+};
 
 /* Where a server runs. */
 struct mcp_home {
@@ -20,7 +25,7 @@ struct mcp_home {
 
 struct mcp_params {
 	json_t *args; /* of the entry; the texts and values below lie in it */
-	const struct mcp_transport *transport;
+	enum mcp_transport_kind transport;
 	char label[96]; /* how errors name the server; no secret */
 
 	/* of a program */

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/json_text.h"
 #include "base/mutex.h"
+#include "runner/mcp/agree.h"
 #include "runner/mcp/gate.h"
 #include "runner/mcp/list.h"
 #include "runner/mcp/message.h"
@@ -26,6 +27,11 @@ struct mcp_server {
 };
 
 /* Links */
+
+static const struct mcp_transport *const transports[] = {
+	[MCP_TRANSPORT_STDIO] = &mcp_stdio,
+	[MCP_TRANSPORT_HTTP] = &mcp_http,
+};
 
 static void retire_locked(struct mcp_server *server, struct mcp_link *link) REQUIRES(server->lock)
 {
@@ -106,7 +112,7 @@ static int connect_by(struct mcp_server *server, agree_fn *agree, uint64_t deadl
 	int r;
 
 	free_ended(server);
-	r = server->params->transport->open(server->params, &server->home, &link, err);
+	r = transports[server->params->transport]->open(server->params, &server->home, &link, err);
 	if (r < 0)
 		return r;
 	link->agree_by = deadline;
@@ -342,7 +348,7 @@ static int ask(struct mcp_link *link, const struct call *call, const struct mcp_
 		.args = call->args,
 		.timeout_ms = call->timeout_ms ? call->timeout_ms : MCP_CALL_MS,
 	};
-	r = link->transport->request(link, rq, cancel, err);
+	r = link->transport->ask(link, rq, cancel, err);
 	return r == -EREMOTEIO ? mcp_refused(link, rq, err) : r;
 }
 

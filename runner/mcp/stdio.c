@@ -109,8 +109,8 @@ static void waiter_release(struct mcp_waiter *w)
 	buf_release(&w->answer);
 }
 
-static int stdio_request(struct mcp_link *link, struct mcp_request *rq, struct cancel *cancel,
-			 struct err *err)
+static int stdio_ask(struct mcp_link *link, struct mcp_request *rq, struct cancel *cancel,
+		     struct err *err)
 {
 	struct stdio *s = CONTAINER_OF(link, struct stdio, link);
 	CLEANUP(mcp_message_release) struct mcp_message m = { 0 };
@@ -187,7 +187,7 @@ static int stdio_open(const struct mcp_params *params, const struct mcp_home *ho
 
 const struct mcp_transport mcp_stdio = {
 	.open = stdio_open,
-	.request = stdio_request,
+	.ask = stdio_ask,
 	.send = stdio_send,
 	.is_over = stdio_is_over,
 	.has_ended = stdio_has_ended,
