@@ -23,7 +23,7 @@ void mcp_gate_release(struct mcp_gate *gate)
 	(void)close(gate->fd);
 }
 
-uint64_t mcp_gate_failures(struct mcp_gate *gate)
+static uint64_t count_failures(struct mcp_gate *gate)
 {
 	uint64_t n;
 
@@ -33,7 +33,7 @@ uint64_t mcp_gate_failures(struct mcp_gate *gate)
 	return n;
 }
 
-int mcp_gate_enter(struct mcp_gate *gate, struct cancel *cancel, struct err *err)
+static int gate_enter(struct mcp_gate *gate, struct cancel *cancel, struct err *err)
 {
 	struct pollfd polls[] = { { .fd = gate->fd, .events = POLLIN },
 				  { .fd = cancel->fd, .events = POLLIN } };
@@ -44,11 +44,12 @@ int mcp_gate_enter(struct mcp_gate *gate, struct cancel *cancel, struct err *err
 			return err_set(err, -ECANCELED, "cancelled");
 		if (eventfd_read(gate->fd, &one) == 0)
 			return 0;
-		(void)poll(polls, ARRAY_SIZE(polls), -1); /* however it ends, we look */
+		(void)poll(polls, ARRAY_SIZE(polls), -1); /* the loop looks, however this ends */
 	}
 }
 
-int mcp_gate_outcome(struct mcp_gate *gate, uint64_t n, struct err *err)
+/* How the work failed for another caller since there were n failures; 0: it did not. */
+static int gate_outcome(struct mcp_gate *gate, uint64_t n, struct err *err)
 {
 	int r = 0;
 
@@ -61,9 +62,10 @@ int mcp_gate_outcome(struct mcp_gate *gate, uint64_t n, struct err *err)
 	return r;
 }
 
-void mcp_gate_fail(struct mcp_gate *gate, int r, const struct err *reason)
+/* Keep a failure for those who wait. */
+static void gate_note(struct mcp_gate *gate, int r, const struct err *reason)
 {
-	if (r == -ECANCELED || r == -ESTALE)
+	if (r == 0 || r == -ECANCELED || r == -ESTALE)
 		return;
 	mutex_lock(&gate->lock);
 	gate->failures++;
@@ -72,7 +74,27 @@ void mcp_gate_fail(struct mcp_gate *gate, int r, const struct err *reason)
 	mutex_unlock(&gate->lock);
 }
 
-void mcp_gate_leave(struct mcp_gate *gate)
+int mcp_gate_once(struct mcp_gate *gate, struct cancel *cancel, mcp_gate_find_fn *find,
+		  mcp_gate_make_fn *make, void *arg, struct err *err)
 {
+	uint64_t failures = count_failures(gate);
+	struct err reason = { 0 };
+	int r;
+
+	if (find(arg))
+		return 0;
+	r = gate_enter(gate, cancel, err);
+	if (r < 0)
+		return r;
+	if (!find(arg)) {
+		r = gate_outcome(gate, failures, &reason);
+		if (r == 0) {
+			r = make(arg, cancel, &reason);
+			gate_note(gate, r, &reason);
+		}
+	}
 	(void)eventfd_write(gate->fd, 1); /* it holds 0: this cannot fail */
+	if (r < 0 && err)
+		*err = reason;
+	return r;
 }

@@ -1,9 +1,9 @@
 /*
  * Gates: locks for work that blocks, such as connecting to a server.
  *
- * Who waits at a gate also watches a cancel descriptor, and when the work of
- * the one inside fails, that is the outcome of all who waited meanwhile: they
- * do not try the same again one after the other.
+ * A caller that waits at a gate also watches its cancel descriptor. When the
+ * work of the caller inside fails, all who waited meanwhile fail in the same
+ * way: they do not repeat the work one after the other.
  */
 #ifndef RUNNER_MCP_GATE_H
 #define RUNNER_MCP_GATE_H
@@ -15,30 +15,31 @@ struct mcp_gate {
 	int fd; /* an eventfd that holds 1 while nobody is inside */
 
 	struct mutex lock;
-	uint64_t failures GUARDED_BY(lock);
-	int failure GUARDED_BY(lock); /* the last */
+	uint64_t failures GUARDED_BY(lock); /* how many so far, and the last one: */
+	int failure GUARDED_BY(lock);
 	struct err reason GUARDED_BY(lock);
 };
+
+/* Whether the result is there already; if so, the function has put it into arg. */
+typedef bool mcp_gate_find_fn(void *arg);
+
+/* Make the result and put it into arg. 0 or -errno with err. May block. */
+typedef int mcp_gate_make_fn(void *arg, struct cancel *cancel, struct err *err);
 
 /* 0 or -errno. */
 MUST_CHECK int mcp_gate_init(struct mcp_gate *gate);
 void mcp_gate_release(struct mcp_gate *gate);
 
-/* How much has failed so far: for mcp_gate_outcome(). */
-uint64_t mcp_gate_failures(struct mcp_gate *gate);
-
-/* 0: inside; -ECANCELED. */
-MUST_CHECK int mcp_gate_enter(struct mcp_gate *gate, struct cancel *cancel, struct err *err);
-
-/* How the work failed for another one since there were n failures; 0: it did not. */
-int mcp_gate_outcome(struct mcp_gate *gate, uint64_t n, struct err *err);
-
 /*
- * The work failed with r. -ECANCELED and -ESTALE, which are nothing to the
- * others, do not count.
+ * Get a result that one caller makes for all. find() is called outside of the
+ * gate and again inside; when the result is missing both times, make() is
+ * called inside.
+ *
+ * Returns 0; -ECANCELED; what make() returned here, or for another caller while
+ * this one waited. Failures with -ECANCELED or -ESTALE concern only the caller
+ * that had them. Any thread; blocks.
  */
-void mcp_gate_fail(struct mcp_gate *gate, int r, const struct err *reason);
-
-void mcp_gate_leave(struct mcp_gate *gate);
+MUST_CHECK int mcp_gate_once(struct mcp_gate *gate, struct cancel *cancel, mcp_gate_find_fn *find,
+			     mcp_gate_make_fn *make, void *arg, struct err *err);
 
 #endif

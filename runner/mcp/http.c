@@ -62,15 +62,13 @@ static int http_tell(struct mcp_link *link, struct span message, struct cancel *
 {
 	struct mcp_service *s = CONTAINER_OF(link, struct mcp_service, link);
 	struct err reason = { 0 };
-	int status = 0;
-	int r = mcp_service_tell(s, NULL, message, mcp_time_left(link), cancel, &status, &reason);
+	int r = mcp_service_tell(s, NULL, message, mcp_time_left(link), cancel, &reason);
 
 	if (r < 0)
 		return r == -ECANCELED ? err_set(err, r, "cancelled")
 				       : mcp_fail(link->params, err, r, "%s", reason.text);
-	if (status < 200 || status > 299)
-		return mcp_fail(link->params, err, -EPROTO, "answered %d to a notification",
-				status);
+	if (r < 200 || r > 299)
+		return mcp_fail(link->params, err, -EPROTO, "answered %d to a notification", r);
 	return 0;
 }
 

@@ -94,24 +94,27 @@ MUST_CHECK int mcp_tools(struct mcp_server *server, struct cancel *cancel, mcp_t
  */
 json_t *mcp_warnings(struct mcp_server *server);
 
+/* A call of a tool; all is borrowed. */
+struct mcp_call {
+	const char *tool;    /* the server's name of it, without prefix */
+	struct span args;    /* text of a JSON object, empty is {}; numbers are sent as written */
+	unsigned timeout_ms; /* 0: MCP_CALL_MS; starts anew with progress, up to MCP_CALL_MAX_MS */
+};
+
 /*
  * Call a tool.
  *
- * @server_name	its name at the server, without prefix
- * @args	text of a JSON object; empty is {}. Numbers reach the server as they are written
- * @timeout_ms	0: MCP_CALL_MS. Progress starts it anew, up to MCP_CALL_MAX_MS
  * @result	the text of the result object is appended, canonical, without
  *		`_meta` and `resultType`
  *
- * Returns 0, also when isError is true in the result; -ECANCELED and
+ * Returns 0, even when isError is true in the result; -ECANCELED and
  * -ETIMEDOUT: the server was told; -EINVAL: args; -EREMOTEIO: the server
  * refused, err has its message; -EFBIG: over MCP_MESSAGE_MAX; -EPROTO: no valid
  * answer; -ENOMEM; another -errno: no connection, or it was lost. No call is
  * ever carried out twice. Any thread, many at once; blocks. Cancelling takes
  * effect at once.
  */
-MUST_CHECK int mcp_call(struct mcp_server *server, const char *server_name, struct span args,
-			unsigned timeout_ms, struct cancel *cancel, struct buf *result,
-			struct err *err);
+MUST_CHECK int mcp_call(struct mcp_server *server, const struct mcp_call *call,
+			struct cancel *cancel, struct buf *result, struct err *err);
 
 #endif

@@ -26,6 +26,13 @@ struct mcp_server {
 	struct mcp_list *list GUARDED_BY(lock); /* the latest, or NULL */
 };
 
+/* What a caller gets from a server. */
+struct wanted {
+	struct mcp_server *server;
+	struct mcp_link *link; /* in use by the caller */
+	struct mcp_list *list; /* a reference */
+};
+
 /* Links */
 
 static const struct mcp_transport *const transports[] = {
@@ -39,9 +46,11 @@ static void retire_locked(struct mcp_server *server, struct mcp_link *link) REQU
 	server->retired = link;
 }
 
-/* The link that can be asked, in use by the caller then; NULL: there is none. */
-static struct mcp_link *find_link(struct mcp_server *server)
+/* The link that can be asked, which the caller then uses. False: there is none. */
+static bool find_link(void *arg)
 {
+	struct wanted *w = arg;
+	struct mcp_server *server = w->server;
 	struct mcp_link *link;
 
 	mutex_lock(&server->lock);
@@ -54,6 +63,7 @@ static struct mcp_link *find_link(struct mcp_server *server)
 	if (link)
 		link->users++;
 	mutex_unlock(&server->lock);
+	w->link = link;
 	return link;
 }
 
@@ -104,10 +114,11 @@ static void adopt(struct mcp_server *server, struct mcp_link *link, bool is_good
 
 typedef int agree_fn(struct mcp_link *link, struct cancel *cancel, struct err *err);
 
-/* Inside the gate, until a deadline (monotonic ns). *out is in use by the caller. */
-static int connect_by(struct mcp_server *server, agree_fn *agree, uint64_t deadline,
-		      struct cancel *cancel, struct mcp_link **out, struct err *err)
+/* Connect until a deadline (monotonic ns). The caller is inside the gate, and uses w->link then. */
+static int connect_by(struct wanted *w, agree_fn *agree, uint64_t deadline, struct cancel *cancel,
+		      struct err *err)
 {
+	struct mcp_server *server = w->server;
 	struct mcp_link *link;
 	int r;
 
@@ -121,64 +132,44 @@ static int connect_by(struct mcp_server *server, agree_fn *agree, uint64_t deadl
 	if (r < 0)
 		link->transport->stop(link);
 	else
-		*out = link;
+		w->link = link;
 	return r;
 }
 
-/* Some servers give up when the first that they hear is not what they know. */
-static int connect_server(struct mcp_server *server, struct cancel *cancel, struct mcp_link **out,
-			  struct err *err)
+/* Some servers give up when the first request is one that they do not know. */
+static int make_link(void *arg, struct cancel *cancel, struct err *err)
 {
-	uint64_t patience = mcp_patience(server->params) * (uint64_t)NSEC_PER_MSEC;
+	struct wanted *w = arg;
+	uint64_t patience = mcp_patience(w->server->params) * (uint64_t)NSEC_PER_MSEC;
 	uint64_t deadline = clock_monotonic() + patience;
-	int r = connect_by(server, mcp_agree, deadline, cancel, out, err);
+	int r = connect_by(w, mcp_agree, deadline, cancel, err);
 
 	if (r == -EPIPE || r == -ESTALE || r == -ECONNRESET)
-		r = connect_by(server, mcp_agree_legacy, deadline, cancel, out, err);
+		r = connect_by(w, mcp_agree_legacy, deadline, cancel, err);
 	return r == -ESTALE ? -EPIPE : r;
 }
 
-static int get_link(struct mcp_server *server, struct cancel *cancel, struct mcp_link **out,
-		    struct err *err)
+static int get_link(struct wanted *w, struct cancel *cancel, struct err *err)
 {
-	uint64_t failures = mcp_gate_failures(&server->gate);
-	struct err reason = { 0 };
-	int r = 0;
-
-	*out = find_link(server);
-	if (*out)
-		return 0;
-	r = mcp_gate_enter(&server->gate, cancel, err);
-	if (r < 0)
-		return r;
-	*out = find_link(server);
-	if (!*out)
-		r = mcp_gate_outcome(&server->gate, failures, &reason);
-	if (!*out && r == 0) {
-		r = connect_server(server, cancel, out, &reason);
-		if (r < 0)
-			mcp_gate_fail(&server->gate, r, &reason);
-	}
-	mcp_gate_leave(&server->gate);
-	if (r < 0 && err)
-		*err = reason;
-	return r;
+	return mcp_gate_once(&w->server->gate, cancel, find_link, make_link, w, err);
 }
 
 /* Lists */
 
-/* A reference to the list if it is good for this link. NULL: not. */
-static struct mcp_list *find_list(struct mcp_server *server, const struct mcp_link *link)
+/* A reference to the list, if the list is good for the link. */
+static bool find_list(void *arg)
 {
-	struct mcp_list *list = NULL;
+	struct wanted *w = arg;
+	struct mcp_server *server = w->server;
 	uint64_t now = clock_monotonic();
 
+	w->list = NULL;
 	mutex_lock(&server->lock);
-	if (server->list && server->list->number == link->number && now < server->list->until &&
-	    !atomic_load(&link->tools_changed))
-		list = mcp_list_ref(server->list);
+	if (server->list && server->list->number == w->link->number && now < server->list->until &&
+	    !atomic_load(&w->link->tools_changed))
+		w->list = mcp_list_ref(server->list);
 	mutex_unlock(&server->lock);
-	return list;
+	return w->list;
 }
 
 static void keep_list(struct mcp_server *server, struct mcp_list *list)
@@ -192,65 +183,39 @@ static void keep_list(struct mcp_server *server, struct mcp_list *list)
 	mcp_list_unref(before);
 }
 
-/* Inside the gate. */
-static int read_list(struct mcp_server *server, struct mcp_link *link, struct cancel *cancel,
-		     struct mcp_list **out, struct err *err)
+static int make_list(void *arg, struct cancel *cancel, struct err *err)
 {
+	struct wanted *w = arg;
+	struct mcp_link *link = w->link;
 	int r;
 
 	if (link->transport->listen)
 		link->transport->listen(link);
-	/* First: what changes from here on is not in the list. */
+	/* First: the list may miss any change from here on. */
 	atomic_store(&link->tools_changed, false);
-	r = mcp_list_read(link, cancel, out, err);
+	r = mcp_list_read(link, cancel, &w->list, err);
 	if (r == 0)
-		keep_list(server, *out);
+		keep_list(w->server, w->list);
 	else
 		atomic_store(&link->tools_changed, true);
-	return r;
-}
-
-static int list_over(struct mcp_server *server, struct mcp_link *link, struct cancel *cancel,
-		     struct mcp_list **out, struct err *err)
-{
-	uint64_t failures = mcp_gate_failures(&server->gate);
-	struct err reason = { 0 };
-	int r = 0;
-
-	*out = find_list(server, link);
-	if (*out)
-		return 0;
-	r = mcp_gate_enter(&server->gate, cancel, err);
-	if (r < 0)
-		return r;
-	*out = find_list(server, link);
-	if (!*out)
-		r = mcp_gate_outcome(&server->gate, failures, &reason);
-	if (!*out && r == 0) {
-		r = read_list(server, link, cancel, out, &reason);
-		if (r < 0)
-			mcp_gate_fail(&server->gate, r, &reason);
-	}
-	mcp_gate_leave(&server->gate);
-	if (r < 0 && err)
-		*err = reason;
 	return r;
 }
 
 static int get_list(struct mcp_server *server, struct cancel *cancel, struct mcp_list **out,
 		    struct err *err)
 {
-	struct mcp_link *link;
+	struct wanted w = { .server = server };
 	int tries;
 	int r = -ESTALE;
 
 	for (tries = 0; tries < 2 && r == -ESTALE; tries++) {
-		r = get_link(server, cancel, &link, err);
+		r = get_link(&w, cancel, err);
 		if (r < 0)
 			return r;
-		r = list_over(server, link, cancel, out, err);
-		put_link(server, link);
+		r = mcp_gate_once(&server->gate, cancel, find_list, make_list, &w, err);
+		put_link(server, w.link);
 	}
+	*out = w.list;
 	return r;
 }
 
@@ -266,13 +231,20 @@ int mcp_tools(struct mcp_server *server, struct cancel *cancel, mcp_tool_fn *fn,
 	return r;
 }
 
-json_t *mcp_warnings(struct mcp_server *server)
+static struct mcp_list *latest_list(struct mcp_server *server)
 {
-	CLEANUP(mcp_list_unref_p) struct mcp_list *list = NULL;
+	struct mcp_list *list;
 
 	mutex_lock(&server->lock);
 	list = mcp_list_ref(server->list);
 	mutex_unlock(&server->lock);
+	return list;
+}
+
+json_t *mcp_warnings(struct mcp_server *server)
+{
+	CLEANUP(mcp_list_unref_p) struct mcp_list *list = latest_list(server);
+
 	return list ? json_deep_copy(list->warnings) : json_array();
 }
 
@@ -326,98 +298,102 @@ static int judge_result(const struct mcp_link *link, struct span result, struct 
 	return buf_check(members, err) < 0 ? -ENOMEM : 1;
 }
 
-struct call {
-	const char *name;
-	struct span args; /* canonical */
-	unsigned timeout_ms;
+/* A call that is being made. */
+struct made {
+	const struct mcp_call *call;
+	struct span args;   /* of the call, canonical */
 	struct buf members; /* of params */
 	struct buf *result;
 };
 
-static int ask(struct mcp_link *link, const struct call *call, const struct mcp_list *list,
+static void made_release(struct made *made)
+{
+	buf_release(&made->members);
+}
+
+static int ask(struct mcp_link *link, const struct made *made, const struct mcp_list *list,
 	       struct mcp_request *rq, struct cancel *cancel, struct err *err)
 {
-	const struct mcp_tool *tool = mcp_list_find(list, call->name);
+	const struct mcp_call *call = made->call;
+	const struct mcp_tool *tool = mcp_list_find(list, call->tool);
 	int r;
 
 	*rq = (struct mcp_request){
 		.method = "tools/call",
-		.members = buf_span(&call->members),
-		.name = call->name,
+		.members = buf_span(&made->members),
+		.name = call->tool,
 		.schema = tool ? tool->parameters : NULL,
-		.args = call->args,
+		.args = made->args,
 		.timeout_ms = call->timeout_ms ? call->timeout_ms : MCP_CALL_MS,
 	};
 	r = link->transport->ask(link, rq, cancel, err);
 	return r == -EREMOTEIO ? mcp_refused(link, rq, err) : r;
 }
 
-static int call_over(struct mcp_link *link, struct call *call, const struct mcp_list *list,
+static int call_over(struct mcp_link *link, struct made *made, const struct mcp_list *list,
 		     struct cancel *cancel, struct err *err)
 {
-	size_t plain = call->members.len;
+	size_t plain = made->members.len;
 	int rounds;
 
 	for (rounds = 0; rounds <= MCP_ROUNDS_MAX; rounds++) {
 		CLEANUP(mcp_request_release) struct mcp_request rq = { 0 };
-		int r = ask(link, call, list, &rq, cancel, err);
+		int r = ask(link, made, list, &rq, cancel, err);
 
-		call->members.len = plain;
+		made->members.len = plain;
 		if (r < 0)
 			return r;
-		r = judge_result(link, buf_span(&rq.result), &call->members, err);
+		r = judge_result(link, buf_span(&rq.result), &made->members, err);
 		if (r < 0)
 			return r;
 		if (r == 0)
-			return copy_result(buf_span(&rq.result), call->result, err);
+			return copy_result(buf_span(&rq.result), made->result, err);
 	}
 	return mcp_fail(link->params, err, -EPROTO, "wants to be called again and again");
 }
 
-/* Over a link that knows us; the second try is for a call that the first did not reach. */
-static int call_server(struct mcp_server *server, struct call *call, struct cancel *cancel,
+/* The second try is for a call that did not reach the server, whose link had ended. */
+static int call_server(struct mcp_server *server, struct made *made, struct cancel *cancel,
 		       struct err *err)
 {
-	struct mcp_link *link;
+	struct wanted w = { .server = server };
 	int tries;
 	int r = -ESTALE;
 
 	for (tries = 0; tries < 2 && r == -ESTALE; tries++) {
 		CLEANUP(mcp_list_unref_p) struct mcp_list *list = NULL;
 
-		r = get_link(server, cancel, &link, err);
+		r = get_link(&w, cancel, err);
 		if (r < 0)
 			return r;
-		mutex_lock(&server->lock);
-		list = mcp_list_ref(server->list);
-		mutex_unlock(&server->lock);
-		r = call_over(link, call, list, cancel, err);
-		put_link(server, link);
+		list = latest_list(server);
+		r = call_over(w.link, made, list, cancel, err);
+		put_link(server, w.link);
 	}
 	return r;
 }
 
-int mcp_call(struct mcp_server *server, const char *server_name, struct span args,
-	     unsigned timeout_ms, struct cancel *cancel, struct buf *result, struct err *err)
+int mcp_call(struct mcp_server *server, const struct mcp_call *call, struct cancel *cancel,
+	     struct buf *result, struct err *err)
 {
 	CLEANUP(buf_release) struct buf text = { 0 };
 	CLEANUP(buf_release) struct buf found = { 0 };
-	struct call call = { .name = server_name, .timeout_ms = timeout_ms, .result = &found };
-	int r = json_canonical_text(args.len ? args : SPAN("{}"), JSON_DEPTH_FREE, &text, err);
+	CLEANUP(made_release) struct made made = { .call = call, .result = &found };
+	struct span args = call->args.len ? call->args : SPAN("{}");
+	int r = json_canonical_text(args, JSON_DEPTH_FREE, &text, err);
 
 	if (r < 0)
 		return r == -ENODATA ? -EINVAL : r;
 	if (text.data[0] != '{')
 		return err_set(err, -EINVAL, "the arguments have to be an object");
-	call.args = buf_span(&text);
-	buf_text(&call.members, "\"name\":");
-	json_quote_lossy(&call.members, span_of(server_name));
-	buf_text(&call.members, ",\"arguments\":");
-	buf_span_add(&call.members, call.args);
-	r = buf_check(&call.members, err);
+	made.args = buf_span(&text);
+	buf_text(&made.members, "\"name\":");
+	json_quote_lossy(&made.members, span_of(call->tool));
+	buf_text(&made.members, ",\"arguments\":");
+	buf_span_add(&made.members, made.args);
+	r = buf_check(&made.members, err);
 	if (r == 0)
-		r = call_server(server, &call, cancel, err);
-	buf_release(&call.members);
+		r = call_server(server, &made, cancel, err);
 	if (r < 0)
 		return r;
 	buf_span_add(result, buf_span(&found));

@@ -72,7 +72,7 @@ static int ignore(void *arg UNUSED, struct span piece UNUSED)
 }
 
 int mcp_service_tell(struct mcp_service *s, const char *method, struct span message, unsigned ms,
-		     struct cancel *cancel, int *status, struct err *err)
+		     struct cancel *cancel, struct err *err)
 {
 	CLEANUP(http_request_release) struct http_request http = { .method = method };
 	CLEANUP(http_answer_release) struct http_answer answer = { 0 };
@@ -87,19 +87,17 @@ int mcp_service_tell(struct mcp_service *s, const char *method, struct span mess
 	if (r < 0 || buf_check(&http.body, NULL) < 0)
 		return err_nomem(err);
 	r = http_send(&http, &limits, cancel, ignore, NULL, &answer, err);
-	*status = answer.status;
-	return r;
+	return r < 0 ? r : answer.status;
 }
 
 void mcp_service_tell_last(struct mcp_service *s, const char *method, struct span message,
 			   unsigned ms)
 {
 	struct cancel never;
-	int status;
 
 	if (cancel_init(&never, NULL) < 0)
 		return;
-	if (mcp_service_tell(s, method, message, ms, &never, &status, NULL) < 0)
+	if (mcp_service_tell(s, method, message, ms, &never, NULL) < 0)
 		mcp_service_over(s);
 	cancel_release(&never);
 }
@@ -108,14 +106,13 @@ void mcp_service_reply(struct mcp_service *s, const struct mcp_message *request,
 		       struct cancel *cancel)
 {
 	CLEANUP(buf_release) struct buf text = { 0 };
-	int status;
 
 	if (atomic_load(&s->link.era) == MCP_MODERN)
 		return; /* there are no such requests */
 	mcp_write_reply(&text, request);
 	/* One that asks and does not listen gets no answer; it has one from us all the same. */
 	if (buf_check(&text, NULL) == 0 &&
-	    mcp_service_tell(s, NULL, buf_span(&text), mcp_patience(s->link.params), cancel,
-			     &status, NULL) < 0)
+	    mcp_service_tell(s, NULL, buf_span(&text), mcp_patience(s->link.params), cancel, NULL) <
+		    0)
 		return;
 }

@@ -44,11 +44,11 @@ MUST_CHECK int mcp_service_prepare(const struct mcp_service *s, const char *sess
 				   struct http_request *http);
 
 /*
- * Send what needs no answer, by POST or another method, within ms. *status is
- * 0 when none came. -errno as http_send() has them.
+ * Send a message that needs no answer, by POST or another method, within ms.
+ * Returns the status of HTTP; -errno as http_send().
  */
 MUST_CHECK int mcp_service_tell(struct mcp_service *s, const char *method, struct span message,
-				unsigned ms, struct cancel *cancel, int *status, struct err *err);
+				unsigned ms, struct cancel *cancel, struct err *err);
 
 /* The same when the turn is over already, and nobody wants to know how it went. */
 void mcp_service_tell_last(struct mcp_service *s, const char *method, struct span message,

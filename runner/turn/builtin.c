@@ -142,10 +142,10 @@ int call_mcp(struct call *call, struct err *err)
 {
 	struct invocation *in = call->run->ground->in;
 	struct err reason = { 0 };
-	unsigned timeout = in->tree->tool_timeout_ms ? in->tree->tool_timeout_ms
-						     : PROCESS_TIMEOUT_MS;
-	int r = mcp_call(call->tool->server, call->tool->server_name, buf_span(&call->args),
-			 timeout, &in->live->cancel, &call->response, &reason);
+	unsigned limit = in->tree->tool_timeout_ms;
+	struct mcp_call made = { call->tool->server_name, buf_span(&call->args),
+				 limit ? limit : PROCESS_TIMEOUT_MS };
+	int r = mcp_call(call->tool->server, &made, &in->live->cancel, &call->response, &reason);
 
 	if (r == -ECANCELED || r == -ENOMEM) {
 		*err = reason;

@@ -64,7 +64,8 @@ static void command_call(struct client *c, const char *name, const char *args)
 {
 	CLEANUP(buf_release) struct buf result = { 0 };
 	struct err err = { 0 };
-	int r = mcp_call(c->server, name, span_of(args), 0, &c->cancel, &result, &err);
+	struct mcp_call call = { .tool = name, .args = span_of(args) };
+	int r = mcp_call(c->server, &call, &c->cancel, &result, &err);
 
 	if (r < 0)
 		say_error(r, &err);

@@ -93,7 +93,8 @@ static inline void expect_listed(struct rig *rig, const char *name, bool is_ther
 static inline int call_for(struct rig *rig, const char *tool, const char *args, unsigned timeout_ms,
 			   struct buf *result, struct err *err)
 {
-	int r = mcp_call(rig->server, tool, span_of(args), timeout_ms, &cancel, result, err);
+	struct mcp_call call = { tool, span_of(args), timeout_ms };
+	int r = mcp_call(rig->server, &call, &cancel, result, err);
 
 	assert_non_null(buf_cstr(result));
 	return r;
@@ -165,8 +166,9 @@ static inline void *background_run(void *arg)
 {
 	struct background *b = arg;
 	CLEANUP(buf_release) struct buf result = { 0 };
+	struct mcp_call call = { b->tool, SPAN("{}"), 60000 };
 
-	b->r = mcp_call(b->rig->server, b->tool, SPAN("{}"), 60000, &b->cancel, &result, &b->err);
+	b->r = mcp_call(b->rig->server, &call, &b->cancel, &result, &b->err);
 	return NULL;
 }
 
