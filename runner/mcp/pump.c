@@ -412,6 +412,7 @@ static void finish(struct mcp_pump *s)
 	s->stopping = true;
 	s->ended = true;
 	settle_all_locked(s, -EPIPE);
+	cond_wake_all(&s->news);
 	mutex_unlock(&s->lock);
 }
 
@@ -424,7 +425,7 @@ static int start_program(struct mcp_pump *s)
 	s->is_up = true;
 	s->start_failure = r;
 	s->start_reason = reason;
-	cond_wake_all(&s->up);
+	cond_wake_all(&s->news);
 	mutex_unlock(&s->lock);
 	return r;
 }
@@ -445,7 +446,11 @@ static void *pump_thread(void *arg)
 
 void mcp_pump_say(struct mcp_pump *s, struct buf *out)
 {
+	uint64_t until = clock_monotonic() + PROCESS_DRAIN_MS * (uint64_t)NSEC_PER_MSEC;
+
 	mutex_lock(&s->lock);
+	while (!s->ended && cond_wait_until(&s->news, &s->lock, until))
+		;
 	if (s->ended)
 		buf_span_add(out, buf_span(&s->last_words));
 	else
@@ -485,7 +490,7 @@ static void pump_free(struct mcp_pump *s)
 {
 	if (s->wake >= 0)
 		(void)close(s->wake);
-	cond_release(&s->up);
+	cond_release(&s->news);
 	mutex_release(&s->lock);
 	buf_release(&s->unsent);
 	buf_release(&s->last_words);
@@ -523,7 +528,7 @@ static int await_program(struct mcp_pump *s, struct err *err)
 
 	mutex_lock(&s->lock);
 	while (!s->is_up)
-		cond_wait(&s->up, &s->lock);
+		cond_wait(&s->news, &s->lock);
 	r = s->start_failure;
 	if (r < 0 && err)
 		*err = s->start_reason;
@@ -552,7 +557,7 @@ int mcp_pump_start(struct mcp_pump *s, struct mcp_link *link, const struct mcp_h
 
 	*s = (struct mcp_pump){ .link = link, .home = home, .child = CHILD_NONE };
 	mutex_init(&s->lock);
-	cond_init(&s->up);
+	cond_init(&s->news);
 	s->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	r = start(s, err);
 	if (r < 0)

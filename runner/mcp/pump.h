@@ -46,8 +46,8 @@ struct mcp_pump {
 	const struct mcp_home *home;
 
 	struct mutex lock;
-	struct cond up;                     /* it is known whether the program started */
-	bool is_up GUARDED_BY(lock);        /* so it is, and: */
+	struct cond news;                   /* is_up or ended became true */
+	bool is_up GUARDED_BY(lock);        /* the program was started, or failed to: */
 	int start_failure GUARDED_BY(lock); /* 0: it did */
 	struct err start_reason GUARDED_BY(lock);
 	struct mcp_waiter *waiters GUARDED_BY(lock);
@@ -91,7 +91,10 @@ void mcp_pump_stop(struct mcp_pump *pump);
 bool mcp_pump_is_over(struct mcp_pump *pump);
 bool mcp_pump_has_ended(struct mcp_pump *pump);
 
-/* How it ended, "ended with exit status 3: its last line", appended. */
+/*
+ * Append how the program ended, "ended with exit status 3: its last line". Waits for its end, but
+ * not longer than PROCESS_DRAIN_MS.
+ */
 void mcp_pump_say(struct mcp_pump *pump, struct buf *out);
 
 /* End the program, wait for that, and free what the pump holds. */
