@@ -72,7 +72,7 @@ static int search_path(const char *path, const char *folder, const char *name, s
 static int find_program(const struct mcp_params *params, const char *folder,
 			const struct childenv *env, struct buf *out)
 {
-	const char *path = childenv_get(env, "PATH");
+	const char *path = childenv_get(env->list, "PATH");
 
 	if (!strchr(params->command, '/'))
 		return search_path(path ? path : "", folder, params->command, out);

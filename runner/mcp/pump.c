@@ -15,7 +15,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define PIECE_MAX   65536
 #define UNSENT_MAX  (4 * MCP_MESSAGE_MAX) /* bytes that wait for a program to read them */
 #define OVERLONG    4096                  /* bytes kept of each end of a line that is too long */
 #define FDS_AND_OUR (FDS + 1)             /* the wake descriptor is the last */
@@ -252,28 +251,10 @@ static void take_lines(struct mcp_pump *s, size_t seen)
 
 /* The pump: pipes */
 
-/* A piece. 1: got one; 0: nothing now; -1: the pipe is closed, and never memory for more. */
-static int take_piece(struct mcp_pump *s, int which, struct buf *into)
-{
-	ssize_t n;
-
-	if (!buf_reserve(into, PIECE_MAX))
-		return -1;
-	n = read(s->child.fds[which], into->data + into->len, PIECE_MAX);
-	if (n > 0) {
-		into->len += (size_t)n;
-		return 1;
-	}
-	if (n < 0 && (errno == EAGAIN || errno == EINTR))
-		return 0;
-	child_close(&s->child, which);
-	return -1;
-}
-
 static int take_output(struct mcp_pump *s)
 {
 	size_t seen = s->in.len;
-	int r = take_piece(s, FD_OUT, &s->in);
+	int r = child_read(&s->child, FD_OUT, &s->in);
 
 	if (r > 0)
 		take_lines(s, seen);
@@ -285,7 +266,7 @@ static int take_output(struct mcp_pump *s)
 static int take_stderr(struct mcp_pump *s)
 {
 	struct buf *kept = &s->stderr_text;
-	int r = take_piece(s, FD_ERR, kept);
+	int r = child_read(&s->child, FD_ERR, kept);
 
 	if (kept->len > 2 * PROCESS_STDERR_MAX)
 		buf_consume(kept, kept->len - PROCESS_STDERR_MAX);

@@ -1,8 +1,8 @@
 /*
  * Children: see child.h.
  *
- * A child that has ended stays a zombie until its group has been killed, so
- * that the number of the group cannot mean anybody else by then.
+ * A child that has ended stays a zombie until its group has been killed. So the
+ * number of the group cannot belong to other processes by then.
  */
 #include "runner/process/child.h"
 
@@ -17,6 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#define PIECE_MAX  65536
 #define NEWS_PIECE 4096
 
 static void close_fd(int *fd)
@@ -31,6 +32,23 @@ void child_close(struct child *c, int which)
 	close_fd(&c->fds[which]);
 }
 
+int child_read(struct child *c, int which, struct buf *into)
+{
+	ssize_t n;
+
+	if (!buf_reserve(into, PIECE_MAX))
+		return -ENOMEM;
+	n = read(c->fds[which], into->data + into->len, PIECE_MAX);
+	if (n > 0) {
+		into->len += (size_t)n;
+		return 1;
+	}
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return 0;
+	child_close(c, which);
+	return -EPIPE;
+}
+
 static void child_release(struct child *c)
 {
 	size_t i;
@@ -43,7 +61,7 @@ static void child_release(struct child *c)
 
 /* Starting */
 
-/* The child's ends of its pipes, by descriptor. */
+/* The child's ends of the pipes. */
 struct ends {
 	int fds[SPAWN_FDS];
 };
@@ -63,7 +81,7 @@ static int set_nonblocking(int fd)
 	return flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0 ? -errno : 0;
 }
 
-/* A pipe whose reading end, or with ours == 1 its writing end, is for us. */
+/* Make a pipe. We keep its reading end, or with ours == 1 its writing end. */
 static int make_pipe(int ours, int *our_end, int *their_end)
 {
 	int pair[2];
@@ -75,7 +93,7 @@ static int make_pipe(int ours, int *our_end, int *their_end)
 	return set_nonblocking(*our_end);
 }
 
-/* A pipe that holds the whole filter of system calls: bwrap reads to its end. */
+/* Make a pipe that holds the whole filter of system calls, which bwrap reads to its end. */
 static int make_filter(int *their_end)
 {
 	int our_end = -1;
@@ -112,7 +130,7 @@ static int start_alone(struct child *c, const struct process *p, struct spawn *s
 	return spawn_start(s, &c->pid);
 }
 
-/* bwrap goes to the folder by itself, once it is there. */
+/* bwrap enters the folder by itself, inside the sandbox. */
 static int start_in_sandbox(struct child *c, const struct process *p, struct spawn *s)
 {
 	CLEANUP(sandbox_command_release) struct sandbox_command command = { 0 };
@@ -124,7 +142,7 @@ static int start_in_sandbox(struct child *c, const struct process *p, struct spa
 	s->argv = command.argv;
 	s->folder = "/";
 	s->stays = true;
-	s->may_gain = true; /* bwrap may need it, and takes it from the program */
+	s->may_gain = true; /* bwrap may need privileges, and takes them from the program */
 	return spawn_start(s, &c->pid);
 }
 
@@ -145,7 +163,7 @@ static int start(struct child *c, const struct process *p)
 	if (c->fds[FD_PID] >= 0)
 		return 0;
 	r = -errno;
-	(void)!child_reap(c, (struct span){ 0 }, &status); /* it is not to be seen to its end */
+	(void)!child_reap(c, (struct span){ 0 }, &status); /* its end could not be watched */
 	return r;
 }
 
@@ -160,7 +178,7 @@ int child_open(struct child *c, const struct process *p)
 
 /* Ending */
 
-/* All that bwrap has said by now: a few lines. */
+/* Read what bwrap has written by now. Returns all of it: a few lines. */
 static struct span take_news(struct child *c)
 {
 	ssize_t n = 1;
@@ -173,7 +191,7 @@ static struct span take_news(struct child *c)
 	return buf_span(&c->news);
 }
 
-/* False: bwrap's own process in the sandbox has not come to starting the program. */
+/* Whether bwrap's own process inside has started the program. */
 static bool has_program(pid_t inside)
 {
 	char path[64];
@@ -184,7 +202,7 @@ static bool has_program(pid_t inside)
 	(void)snprintf(path, sizeof path, "/proc/%d/task/%d/children", inside, inside);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
-		return errno == ENOENT; /* a kernel without this file, or it is over */
+		return errno == ENOENT; /* a kernel without this file, or the process has ended */
 	n = read(fd, &number, 1);
 	(void)close(fd);
 	return n == 1;
@@ -196,7 +214,7 @@ bool child_term(struct child *c)
 
 	if (c->news_fd >= 0)
 		group = sandbox_group(take_news(c));
-	/* What is bwrap's in that group would not heed a TERM. */
+	/* bwrap's own process in that group ignores a TERM. */
 	if (group > 0 && (c->news_fd < 0 || has_program(group)) && kill(-group, SIGTERM) == 0)
 		return true;
 	child_kill(c);
@@ -209,8 +227,8 @@ void child_kill(struct child *c)
 }
 
 /*
- * bwrap was killed. Had it not come to tell its child to end with it, that is
- * in its first group still, which had a KILL, or in its own already.
+ * After bwrap was killed: kill its child inside, too. bwrap may not have asked the kernel yet to
+ * end the child with it; then the child is in bwrap's group, which had a KILL, or in its own.
  */
 static void kill_inside(struct child *c)
 {

@@ -1,45 +1,54 @@
 /*
- * Children: a program that was started, alone or in a sandbox, with the pipes
- * to it; how it is told to end, and what became of it.
+ * Children: a running program, alone or in a sandbox, with the pipes to it. It
+ * can be asked to end, and its exit status is read.
  *
- * The child of a sandbox is bwrap. The program inside has a group of its own,
- * whose number bwrap tells: that group gets the TERM, so that bwrap lives to
- * see how the program ends. A KILL of bwrap kills all that is inside.
+ * The child of a sandbox is bwrap. The program inside has a process group of its
+ * own, whose number bwrap reports. That group gets the TERM, so that bwrap lives
+ * to see how the program ends. A KILL of bwrap kills all that is inside.
  */
 #ifndef RUNNER_PROCESS_CHILD_H
 #define RUNNER_PROCESS_CHILD_H
 
 #include "runner/process/job.h"
 
-/* Our ends of a program's three pipes, by its own numbers of them, and a pidfd. */
+/* Our ends of the pipes to a program's standard input, output and error, and a pidfd. */
 enum { FD_IN, FD_OUT, FD_ERR, FD_PID, FDS };
 
+/* A child; CHILD_NONE before it is opened. */
 struct child {
-	pid_t pid;       /* also of its group */
+	pid_t pid;       /* and its process group */
 	int fds[FDS];    /* not blocking; -1: closed */
-	int news_fd;     /* of the sandbox; -1 without one */
-	struct buf news; /* what came from it */
+	int news_fd;     /* a pipe from bwrap; -1: no sandbox */
+	struct buf news; /* what bwrap wrote to it */
 };
 
 #define CHILD_NONE ((struct child){ .fds = { -1, -1, -1, -1 }, .news_fd = -1 })
 
-/* Start the program of a process. 0; -errno of what failed, and *c is CHILD_NONE again. */
+/* Start the program of a job. 0; -errno of what failed, and *c is CHILD_NONE again. */
 MUST_CHECK int child_open(struct child *c, const struct process *p);
 
-/* TERM to the group. False: the program was not there yet, and gets the KILL instead. */
+/* Send TERM to the group. False: the program had not started yet, and was killed instead. */
 bool child_term(struct child *c);
 
-/* KILL to the group. */
+/* Send KILL to the group. */
 void child_kill(struct child *c);
 
 /*
  * Kill what is left of the group, wait for the child and close everything.
- * *status is the program's as waitpid gives it. said: the last it wrote to
- * standard error. 0; -errno: its sandbox could not start it.
+ *
+ * @said	the end of what the child wrote to standard error
+ * @status	the program's wait status, as waitpid() gives it
+ * Returns 0; -errno: the sandbox could not start the program.
  */
 MUST_CHECK int child_reap(struct child *c, struct span said, int *status);
 
-/* Close one of the descriptors, if it is not closed. */
+/*
+ * Append a piece of what the program wrote to FD_OUT or FD_ERR. 1: there was one; 0: nothing now;
+ * -EPIPE: the pipe has ended, and is closed; -ENOMEM.
+ */
+MUST_CHECK int child_read(struct child *c, int which, struct buf *into);
+
+/* Close one of the descriptors, unless it is closed already. */
 void child_close(struct child *c, int which);
 
 #endif

@@ -10,7 +10,7 @@
 
 static const struct variable {
 	const char *name;
-	const char *value; /* when the daemon has none; NULL: it stays unset */
+	const char *value; /* if the daemon has none; NULL: it stays unset */
 } base[] = {
 	{ "PATH", "/usr/local/bin:/usr/bin:/bin" },
 	{ "HOME", NULL },
@@ -18,14 +18,13 @@ static const struct variable {
 	{ "TMPDIR", "/tmp" },
 };
 
-const char *childenv_get(const struct childenv *env, const char *name)
+const char *childenv_get(char *const *list, const char *name)
 {
 	size_t len = strlen(name);
-	size_t i;
 
-	for (i = 0; i < env->n; i++) {
-		if (!strncmp(env->list[i], name, len) && env->list[i][len] == '=')
-			return env->list[i] + len + 1;
+	for (; list && *list; list++) {
+		if (!strncmp(*list, name, len) && (*list)[len] == '=')
+			return *list + len + 1;
 	}
 	return NULL;
 }
@@ -34,7 +33,7 @@ int childenv_add(struct childenv *env, const char *name, const char *value)
 {
 	char **list;
 
-	if (childenv_get(env, name))
+	if (childenv_get(env->list, name))
 		return 0;
 	list = reallocarray(env->list, env->n + 2, sizeof *list);
 	if (!list)

@@ -1,5 +1,5 @@
 /*
- * Environments of children: what they are given, and nothing else of ours.
+ * Environments of children. A child gets only the variables that are added here.
  */
 #ifndef RUNNER_PROCESS_ENV_H
 #define RUNNER_PROCESS_ENV_H
@@ -9,21 +9,21 @@
 #include <stddef.h>
 
 struct childenv {
-	char **list; /* NAME=VALUE, ends with NULL; NULL while there is nothing */
+	char **list; /* NAME=VALUE, ends with NULL; NULL while it is empty */
 	size_t n;
 };
 
-/* Add a variable. Of several with one name the first stays. -ENOMEM. */
+/* Add a variable, unless its name is there already. 0 or -ENOMEM. */
 MUST_CHECK int childenv_add(struct childenv *env, const char *name, const char *value);
 
 /*
- * Add what every program can rely on: PATH, HOME, LANG and TMPDIR as the daemon
- * has them, else the usual ones (no HOME). -ENOMEM.
+ * Add PATH, HOME, LANG and TMPDIR with the daemon's values. A variable that the
+ * daemon lacks gets its usual value, except HOME, which stays unset. 0 or -ENOMEM.
  */
 MUST_CHECK int childenv_add_base(struct childenv *env);
 
-/* The value of a variable, NULL without it. */
-const char *childenv_get(const struct childenv *env, const char *name);
+/* The value of a variable in a list that ends with NULL, or in no list (NULL). NULL: unset. */
+const char *childenv_get(char *const *list, const char *name);
 
 void childenv_release(struct childenv *env);
 

@@ -11,7 +11,10 @@
 
 #define NAME ".env"
 
-/* 1: it is there. What cannot be found cannot be read by a program of the same user either. */
+/*
+ * Returns how many were added, 0 or 1. A file that the daemon cannot find is one that a program of
+ * the same user cannot read either.
+ */
 static size_t add(const char *folder, const char *name, struct buf *out)
 {
 	char path[PATH_MAX];

@@ -1,18 +1,18 @@
 /*
- * The `.env` files of the agents, which hold keys: where they are, to hide them
- * from programs that may see the rest of the machine.
+ * The paths of the agents' `.env` files. These files hold keys, so they are
+ * hidden from programs that may see the rest of the machine.
  */
 #ifndef RUNNER_PROCESS_ENV_FILES_H
 #define RUNNER_PROCESS_ENV_FILES_H
 
 #include "base/buf.h"
 
-#define ENVFILES_MAX 1000 /* each costs a mount */
+#define ENVFILES_MAX 1000 /* hiding each costs a mount */
 
 /*
- * Append the paths of those that are there now, links resolved, each with its
- * NUL: of an agent's folder, then of the folder of all agents (or NULL), then of
- * the others in it. At most ENVFILES_MAX. 0; -ENOMEM.
+ * Append the path of each `.env` file that exists now, links resolved, each path
+ * with its NUL: first the one in `folder`, then the one in `agents` (NULL: none),
+ * then those in the folders in `agents`. At most ENVFILES_MAX. 0 or -ENOMEM.
  */
 MUST_CHECK int envfiles_find(const char *folder, const char *agents, struct buf *out);
 

@@ -12,12 +12,12 @@
 struct sandbox;
 
 #define PROCESS_OUTPUT_MAX (16u << 20)
-#define PROCESS_LINE_MAX   (16u << 20) /* for on_line */
-#define PROCESS_STDERR_MAX (64u << 10) /* the last so many bytes are kept */
+#define PROCESS_LINE_MAX   (16u << 20) /* of a line for on_line */
+#define PROCESS_STDERR_MAX (64u << 10) /* only the last bytes are kept */
 #define PROCESS_GRACE_MS   5000
 #define PROCESS_DRAIN_MS   500
 #define PROCESS_TIMEOUT_MS 300000
-#define PROCESS_AT_ONCE    64 /* more of one call wait until one of these has ended */
+#define PROCESS_AT_ONCE    64 /* further programs of one call wait until one of these has ended */
 
 struct process {
 	/* set by the caller, borrowed */
@@ -28,33 +28,35 @@ struct process {
 	struct span input;   /* for its standard input */
 	unsigned timeout_ms; /* 0: PROCESS_TIMEOUT_MS */
 
-	const struct sandbox *sandbox; /* NULL: none; the next four are for it */
-	bool network;                  /* reaches other programs and machines */
+	/* what a sandbox shows to the program */
+	const struct sandbox *sandbox; /* NULL: no sandbox; the rest means nothing then */
+	bool network;                  /* other programs and other machines */
 	const char *context;           /* a directory to write to, or NULL */
-	bool sees_all;                 /* what the daemon sees, but not what is in these: */
+	bool sees_all;                 /* all that the daemon sees, except the hidden paths */
 	struct span hidden;            /* paths, each with its NUL */
 
 	/*
-	 * Set: each line of the output is handed over as soon as it came, on
-	 * the thread of process_run_all(), and `output` stays empty. The line
-	 * has no newline, and the last one need not have had one. Not 0 ends
-	 * the program and becomes its failure. Not called after any failure.
+	 * If set, called for each line of the output as soon as the line is there, on the
+	 * thread of process_run_all(); `output` stays empty. The line has no newline, and the
+	 * last one may have come without. A result other than 0 ends the program and becomes
+	 * its failure. Not called after any failure.
 	 */
 	int (*on_line)(void *arg, struct span line);
 	void *arg;
-	bool is_cut; /* while it is called: the output ended in the line, which had no newline */
+	bool is_cut; /* for on_line: the output ended without a newline, in this line */
 
 	/*
-	 * Its user cannot enter the session nor the context: a sandbox has neither. When it has
-	 * ended: and that may be why it failed.
+	 * The program's user may not enter the session nor the context, so a sandbox shows neither.
+	 * After the end: and that may be why the program failed.
 	 */
 	bool is_shut_out;
 
 	/* the result */
 	struct buf output;
 	struct buf stderr_text;
-	int status;    /* as waitpid gives it; meaningless when failure is set */
-	int failure;   /* 0; -ETIMEDOUT; -EFBIG; -ECANCELED; of on_line; -errno of starting it */
+	int status;    /* as waitpid() gives it; meaningless when failure is set */
+	int failure;   /* 0; -ETIMEDOUT; -EFBIG; -ECANCELED; what on_line returned; -errno of the
+			  start */
 	uint64_t nsec; /* from start to end */
 };
 

@@ -1,9 +1,8 @@
 /*
  * Processes: see process.h.
  *
- * One loop of poll(2) in the calling thread serves all children of a call:
- * their three pipes, a pidfd that tells of their end, and the cancel
- * descriptor.
+ * One loop of poll(2) in the calling thread serves all children of a call. It
+ * watches three pipes and a pidfd for each, and the cancel descriptor.
  *
  * The daemon keeps descriptors 0 to 2 open, and all others close on exec.
  */
@@ -16,8 +15,6 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <unistd.h>
-
-#define PIECE_MAX 65536
 
 enum phase {
 	PHASE_WAITING,  /* not started yet */
@@ -32,13 +29,13 @@ struct member {
 	struct process *p;
 	enum phase phase;
 	struct child child;
-	struct buf line;    /* for on_line: what is not handed over yet... */
-	size_t line_looked; /* ...and how much of it holds no newline */
+	struct buf line;    /* for on_line: output that was not handed over yet */
+	size_t line_looked; /* so many bytes of `line` hold no newline */
 	size_t fed;
 	uint64_t started;
 	uint64_t deadline; /* of the phase, monotonic */
 
-	const struct pollfd *polls; /* FDS of them, while it is running */
+	const struct pollfd *polls; /* FDS of them, while the child runs */
 };
 
 struct crew {
@@ -81,7 +78,7 @@ static void enter(struct member *m, enum phase phase, unsigned limit_ms)
 	m->deadline = clock_monotonic() + (uint64_t)limit_ms * NSEC_PER_MSEC;
 }
 
-/* Ask the group to end, for a reason; the first one counts. */
+/* Ask the group to end. The first reason becomes the failure. */
 static void member_end(struct member *m, int reason)
 {
 	if (!m->p->failure)
@@ -96,7 +93,7 @@ static void member_end(struct member *m, int reason)
 
 /* Lines */
 
-/* A failure ends the program; nothing is handed over after it. */
+/* A failure ends the program; no line is handed over after it. */
 static void give_line(struct member *m, struct span line)
 {
 	int r = line.len > PROCESS_LINE_MAX ? -EFBIG : m->p->on_line(m->p->arg, line);
@@ -105,7 +102,7 @@ static void give_line(struct member *m, struct span line)
 		member_end(m, r);
 }
 
-/* Hand over the lines that are complete; the start of one may be left. */
+/* Hand over the complete lines; an unfinished one stays. */
 static void give_lines(struct member *m)
 {
 	struct span rest = buf_span(&m->line);
@@ -136,7 +133,7 @@ static void give_last_line(struct member *m)
 	m->line_looked = 0;
 }
 
-/* The program has ended and its pipes have nothing more for us. */
+/* The program has ended, and its pipes are read to their ends. */
 static void member_finish(struct member *m)
 {
 	struct buf *kept = &m->p->stderr_text;
@@ -182,30 +179,15 @@ static void feed(struct member *m)
 		m->fed += (size_t)n;
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
-	/* EPIPE: it does not want the rest, which is its own business. */
+	/* EPIPE: the program does not want the rest, which is no failure. */
 	if (n < 0 || m->fed == m->p->input.len)
 		child_close(&m->child, FD_IN);
-}
-
-/* One piece of a pipe behind `into`. A pipe that ended is closed. */
-static int take(struct member *m, int which, struct buf *into)
-{
-	ssize_t n;
-
-	if (!buf_reserve(into, PIECE_MAX))
-		return -ENOMEM;
-	n = read(m->child.fds[which], into->data + into->len, PIECE_MAX);
-	if (n > 0)
-		into->len += (size_t)n;
-	else if (n == 0 || (errno != EAGAIN && errno != EINTR))
-		child_close(&m->child, which);
-	return 0;
 }
 
 static void take_output(struct member *m)
 {
 	struct buf *output = m->p->on_line ? &m->line : &m->p->output;
-	int r = take(m, FD_OUT, output);
+	int r = child_read(&m->child, FD_OUT, output) == -ENOMEM ? -ENOMEM : 0;
 
 	if (r == 0 && !m->p->on_line && output->len > PROCESS_OUTPUT_MAX)
 		r = -EFBIG;
@@ -223,7 +205,7 @@ static void take_stderr(struct member *m)
 {
 	struct buf *kept = &m->p->stderr_text;
 
-	if (take(m, FD_ERR, kept) < 0) {
+	if (child_read(&m->child, FD_ERR, kept) == -ENOMEM) {
 		child_close(&m->child, FD_ERR);
 		member_end(m, -ENOMEM);
 	}
@@ -259,7 +241,7 @@ static void member_step(struct member *m, uint64_t now)
 
 /* The loop */
 
-/* Start as many as may run. How many are running then. */
+/* Start as many as may run. Returns how many run then. */
 static size_t start_waiting(struct crew *crew)
 {
 	size_t live = 0;
@@ -294,7 +276,7 @@ static void cancel_all(struct crew *crew)
 	}
 }
 
-/* Milliseconds until the first deadline, rounded up; -1: there is none. */
+/* Milliseconds until the first deadline, rounded up; -1: no deadline. */
 static int time_left(const struct crew *crew)
 {
 	uint64_t now = clock_monotonic();
@@ -312,7 +294,7 @@ static int time_left(const struct crew *crew)
 	return first <= now ? 0 : (int)((first - now) / NSEC_PER_MSEC + 1);
 }
 
-/* Its row of descriptors to poll for; returns the place behind it. */
+/* Fill in the descriptors of a member that poll() watches; returns the place after them. */
 static struct pollfd *member_watch(struct member *m, struct pollfd *at)
 {
 	size_t i;

@@ -1,12 +1,12 @@
 /*
- * Processes: programs that are started, fed, listened to, limited and reaped.
+ * Processes: programs are started, fed, read, limited and reaped.
  *
- * A child starts as spawn.h says, in a sandbox if it is given one, and has a
- * time limit: TERM to its process group, PROCESS_GRACE_MS later KILL. Output
- * beyond its limit ends the child. What a child leaves behind in its group does
- * not outlive it by more than PROCESS_DRAIN_MS; in a sandbox it ends with it.
+ * A child starts as spawn.h says, in a sandbox if the job has one. When its time
+ * limit passes, its process group gets a TERM, and a KILL PROCESS_GRACE_MS
+ * later. Too much output ends the child, too. What a child leaves in its group
+ * outlives it by PROCESS_DRAIN_MS at most; in a sandbox it ends with the child.
  *
- * SIGPIPE has to be ignored in this process: a child need not read its input.
+ * This process must ignore SIGPIPE: a child need not read its input.
  */
 #ifndef RUNNER_PROCESS_PROCESS_H
 #define RUNNER_PROCESS_PROCESS_H
@@ -14,14 +14,15 @@
 #include "base/cancel.h"
 #include "runner/process/job.h"
 
+/* Free the results. */
 void process_release(struct process *p);
 
 /*
  * Run n programs side by side and wait until all have ended.
  *
- * Returns 0, also when programs failed (each has its own result); -ECANCELED:
- * cancel fired, all groups were ended and reaped; -ENOMEM or another -errno:
- * they could not be watched, and were killed. Any thread; blocks.
+ * Returns 0, even when programs failed (each has its own result); -ECANCELED:
+ * cancel fired, and all groups were ended and reaped; -ENOMEM or another -errno:
+ * the programs could not be watched, and were killed. Any thread; blocks.
  */
 MUST_CHECK int process_run_all(struct process *list, size_t n, struct cancel *cancel,
 			       struct err *err);

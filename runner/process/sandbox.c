@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <sys/wait.h>
 
-/* One block: the pointers, then the words. */
+/* Make one block that holds the pointers, then the words. */
 static int make_argv(struct span words, char ***out)
 {
 	size_t count = 1;
@@ -61,9 +61,9 @@ void sandbox_command_release(struct sandbox_command *command)
 	command->argv = NULL;
 }
 
-/* News: a JSON object a line, written with a space behind each colon */
+/* News: one JSON object in each line, with a space after each colon */
 
-/* The number of a member. -1: it was not told. */
+/* The number that is the value of a member. -1: no such member yet. */
 static long news_number(struct span news, const char *name)
 {
 	char text[64];
@@ -84,7 +84,7 @@ pid_t sandbox_group(struct span news)
 	return (pid_t)MAX(news_number(news, "child-pid"), 0);
 }
 
-/* Signals that end a program unless it says otherwise. */
+/* Whether a signal ends programs by default. */
 static bool is_deadly(long number)
 {
 	static const int deadly[] = { SIGHUP,  SIGINT,  SIGQUIT, SIGILL,  SIGTRAP,  SIGABRT,
@@ -100,7 +100,7 @@ static bool is_deadly(long number)
 	return false;
 }
 
-/* "bwrap: execvp PATH: REASON", the last line when the program could not be started. */
+/* The errno in "bwrap: execvp PATH: REASON", the last line when the program could not start. */
 static int exec_failure(struct span said)
 {
 	static const int reasons[] = { ENOENT, EACCES, ENOEXEC, ELOOP, ENOTDIR, EPERM, E2BIG };

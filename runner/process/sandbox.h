@@ -1,26 +1,26 @@
 /*
- * The sandbox: what of this machine the programs of agents see.
+ * The sandbox: the part of this machine that the programs of agents see.
  *
- * bubblewrap (bwrap) builds it, each time a program starts. Inside are
+ * bubblewrap (bwrap) builds a new sandbox each time a program starts. A program
+ * finds these inside, at the same paths as outside, and nothing else:
  *
- *   read only    /usr, /bin, /lib..., what of /etc programs and name look-ups
- *                need, the agent's folder but for its .env
+ *   read only    /usr, /bin, /lib..., the files of /etc that programs and name
+ *                look-ups need, the agent's folder without its .env
  *   to write     process.context; $ADKFS_SESSION if the environment has it, and
- *                the directories that its links lead to (none of these where
- *                process.is_shut_out); /tmp, which is empty,
- *                in memory and gone with the program, and is HOME too
- *   of its own   process ids, /proc, a small /dev, System V IPC, host name, and
- *                unless process.network a network without a way out
+ *                the directories that its links lead to (none of these with
+ *                process.is_shut_out); /tmp, which is HOME too, starts empty
+ *                and is kept in memory until the program ends
+ *   of its own   process ids, /proc, a small /dev, System V IPC, host name;
+ *                without process.network a network that leads nowhere
  *
- * at the paths where they are outside. Nothing else is there, and nothing that
- * started in it outlives the program. The user is the same inside; root keeps
- * of its capabilities the one to open files of others. The kernel's keyrings are
- * out of reach.
+ * Nothing that starts in a sandbox outlives the program. The user is the same
+ * inside; root keeps one capability, to open the files of others. The kernel's
+ * keyrings are out of reach.
  *
  * A program with process.sees_all, which is an MCP server, sees the machine as
- * the daemon does: files, devices, network. What process.hidden names cannot be
- * read in it, and there are no processes but its own, so that no way leads around that.
- * They are hidden as long as they are not replaced. Root keeps capabilities
+ * the daemon does: files, devices, network. The files in process.hidden cannot
+ * be read, as long as nobody replaces them. The program sees no processes but
+ * its own, since their /proc would be a way around that. Root keeps capabilities
  * over files, users and processes.
  */
 #ifndef RUNNER_PROCESS_SANDBOX_H
@@ -35,18 +35,19 @@ struct process;
 struct sandbox;
 
 enum sandbox_mode {
-	SANDBOX_AUTO,  /* where bwrap is installed and works */
-	SANDBOX_BWRAP, /* or an error */
-	SANDBOX_NONE,
+	SANDBOX_AUTO,  /* a sandbox if bwrap is installed and works */
+	SANDBOX_BWRAP, /* a sandbox, or an error */
+	SANDBOX_NONE,  /* no sandbox */
 };
 
-/* The mode of a name, as --sandbox=NAME. False: there is none; then *names lists them. */
+/* Find the mode for --sandbox=NAME. False: no such name. *names lists all names. */
 bool sandbox_find(const char *name, enum sandbox_mode *mode, const char **names);
 
 /*
- * Find bwrap in PATH and try it once. -ENOENT, -EPERM (mode SANDBOX_BWRAP): it
- * is not there, or does not work here, err has what it said; -ENOMEM. Blocks;
- * before the threads that use it. NULL is a sandbox that is off, everywhere.
+ * Find bwrap in PATH and try it once. With mode SANDBOX_BWRAP, -ENOENT: bwrap is
+ * not installed, or -EPERM: it does not work here, err has its message. -ENOMEM.
+ * Blocks; call it before the threads that use the sandbox start. Everywhere, NULL
+ * stands for a sandbox that is off.
  */
 MUST_CHECK int sandbox_new(enum sandbox_mode mode, struct sandbox **out, struct err *err);
 void sandbox_free(struct sandbox *sandbox);
@@ -56,10 +57,10 @@ bool sandbox_is_on(const struct sandbox *sandbox);
 /* "bwrap" or "none". */
 const char *sandbox_name(const struct sandbox *sandbox);
 
-/* Why there is none; "" when there is one. */
+/* Why the sandbox is off; "" when it is on. */
 const char *sandbox_reason(const struct sandbox *sandbox);
 
-/* For child.c: a command line. bwrap's news go to SPAWN_NEWS. */
+/* For child.c: the command line of bwrap, which writes its news to SPAWN_NEWS. */
 struct sandbox_command {
 	char **argv; /* owned, ends with NULL; the first is an absolute path */
 };
@@ -70,17 +71,20 @@ bool sandbox_has_filter(const struct process *p);
 /* Write that filter to a descriptor, as BPF for the kernel. 0 or -errno. Any thread. */
 MUST_CHECK int sandbox_write_filter(int fd);
 
-/* How to start the program of a process in its sandbox, which is on. 0 or -ENOMEM. */
+/* Make the command line that starts the program of a job in its sandbox, which is on. 0 or
+ * -ENOMEM. */
 MUST_CHECK int sandbox_command(const struct process *p, struct sandbox_command *out);
 void sandbox_command_release(struct sandbox_command *command);
 
-/* The group of the program, as bwrap's news tell; 0: not yet. */
+/* The process group of the program, from bwrap's news; 0: not reported yet. */
 pid_t sandbox_group(struct span news);
 
 /*
- * From the wait status of bwrap to that of the program. bwrap ends with 128 + N
- * after a signal N. said: the end of standard error. 0; -errno: the program
- * was not started.
+ * Find the wait status of the program in bwrap's news. bwrap reports 128 + N for a
+ * program that signal N ended.
+ *
+ * @said	the end of standard error
+ * Returns 0; -errno: the program was not started.
  */
 MUST_CHECK int sandbox_status(struct span news, struct span said, int *status);
 

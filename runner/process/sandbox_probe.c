@@ -1,5 +1,5 @@
 /*
- * Whether there is a sandbox: bwrap is looked for and tried once. See sandbox.h.
+ * Finding bwrap and trying it once: see sandbox.h.
  */
 #include "runner/process/sandbox.h"
 
@@ -56,7 +56,7 @@ static int find_bwrap(struct sandbox *sb)
 	return sb->bwrap ? 0 : -ENOENT;
 }
 
-/* Run a program in it that does nothing. */
+/* Run a program that does nothing in the sandbox. */
 static int probe(const struct sandbox *sb, struct err *err)
 {
 	char *const env[] = { "PATH=" PATH_USUAL, NULL };

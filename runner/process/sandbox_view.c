@@ -3,6 +3,7 @@
  */
 #include "runner/process/sandbox_view.h"
 
+#include "runner/process/env.h"
 #include "runner/process/job.h"
 #include "runner/process/spawn.h"
 
@@ -14,7 +15,7 @@
 #define SESSION_VARIABLE "ADKFS_SESSION"
 #define LIFELINE         "status" /* of the session */
 
-/* What of /etc is there, if the machine has it: each costs a mount. */
+/* The files of /etc in a sandbox, if the machine has them. Each costs a mount. */
 static const struct {
 	const char *name;
 	bool is_for_network;
@@ -28,12 +29,12 @@ static const struct {
 	{ "ssl", true },
 };
 
-/* Directories of programs and libraries: links into /usr today, directories in older systems. */
+/* Directories of programs and libraries: links into /usr, or directories on older systems. */
 static const char *const system_names[] = {
 	"/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"
 };
 
-/* What links of a session lead to: so many steps up from it, then the name. */
+/* Where the links of a session lead: some steps up, then the name. */
 static const struct {
 	unsigned up;
 	const char *name;
@@ -43,13 +44,13 @@ static const struct {
 	{ 4, "state" },     /* of the app */
 };
 
-/* Of a server of root, which could undo with the others what hides files from it. */
+/* Capabilities of a server of root. With any other it could uncover the hidden files. */
 static const char *const server_capabilities[] = {
 	"CAP_CHOWN", "CAP_DAC_OVERRIDE", "CAP_FOWNER", "CAP_FSETID",
 	"CAP_KILL",  "CAP_SETGID",       "CAP_SETUID", "CAP_NET_BIND_SERVICE",
 };
 
-/* ... of its programs: to open the files of others in the mount, as without a sandbox. */
+/* Capabilities of root's programs: to open the files of others in the mount. */
 static const char *const program_capabilities[] = { "CAP_DAC_OVERRIDE" };
 
 static void add(struct buf *words, const char *word)
@@ -71,7 +72,7 @@ static void add_number(struct buf *words, const char *option, int value)
 	add_two(words, option, number);
 }
 
-/* The same path inside as outside. */
+/* Show a path inside where it is outside. */
 static void add_path(struct buf *words, const char *option, const char *path)
 {
 	add_two(words, option, path);
@@ -117,9 +118,9 @@ static void hide(struct buf *words, const char *path)
 }
 
 /*
- * What is in /proc besides processes is the machine's, and root's whatever the capabilities.
- * bwrap protects a part of it, but passes by directories of which access(2) says that nobody
- * may write there, though that is not so for the files.
+ * The files in /proc that belong to no process are the machine's, and root may write to them
+ * without any capability. bwrap protects some of them, but leaves out directories that access(2)
+ * calls read-only, although the files inside are not.
  */
 static void add_proc(struct buf *words)
 {
@@ -147,7 +148,7 @@ static void keep_capabilities(struct buf *words, const char *const *names, size_
 		add_two(words, "--cap-add", names[i]);
 }
 
-/* What a program sees. */
+/* VIEW_PROGRAM */
 static void start_program(struct buf *words)
 {
 	add_number(words, "--seccomp", SPAWN_FILTER);
@@ -162,7 +163,7 @@ static void start_program(struct buf *words)
 	add_two(words, "--tmpfs", "/tmp");
 }
 
-/* What a server sees: without other processes, in whose /proc there would be a way around. */
+/* VIEW_SERVER: without other processes, whose /proc would lead around the hiding. */
 static void start_server(struct buf *words)
 {
 	keep_capabilities(words, server_capabilities, ARRAY_SIZE(server_capabilities));
@@ -184,22 +185,12 @@ int sandbox_view_start(enum sandbox_view view, const char *bwrap, struct buf *wo
 	return buf_check(words, NULL);
 }
 
-static const char *get_variable(char *const *env, const char *name)
-{
-	size_t n = strlen(name);
-
-	for (; *env; env++) {
-		if (!strncmp(*env, name, n) && (*env)[n] == '=')
-			return *env + n + 1;
-	}
-	return NULL;
-}
-
 /*
- * bwrap tells its process inside late to end with it. What kills both the daemon
- * and bwrap before would leave the program running. But that process opens a file
- * first, and ends with all that is inside if it cannot: one of the mount, which
- * is gone with the daemon. Root's has no capability there to open files of others.
+ * bwrap asks the kernel late to end its process inside with it. If the daemon and
+ * bwrap are killed before, the program would go on. But bwrap's process inside
+ * opens a lock file first, and ends with all that is inside if it cannot. So the
+ * lock file is one of the mount, which is gone with the daemon. Not for root,
+ * whose process has no capability to open files of others there.
  */
 static void add_lifeline(struct buf *words, const char *session)
 {
@@ -210,7 +201,7 @@ static void add_lifeline(struct buf *words, const char *session)
 		add_two(words, "--lock-file", path);
 }
 
-/* The session and what its links lead to. Paths are without links and end with no slash. */
+/* Show the session and the directories that its links lead to. The path has no links in it. */
 static void add_session(struct buf *words, const char *session)
 {
 	CLEANUP(buf_release) struct buf path = { 0 };
@@ -240,7 +231,7 @@ static void hide_all(struct buf *words, struct span paths)
 		hide(words, paths.data + at);
 }
 
-/* Settings hold keys, which are not for programs. */
+/* Show the agent's folder, but hide its settings: they hold keys, which are not for programs. */
 static void add_folder(struct buf *words, const char *folder)
 {
 	char path[PATH_MAX];
@@ -253,7 +244,7 @@ static void add_folder(struct buf *words, const char *folder)
 
 static void add_program(struct buf *words, const struct process *p)
 {
-	const char *session = get_variable(p->env, SESSION_VARIABLE);
+	const char *session = childenv_get(p->env, SESSION_VARIABLE);
 
 	if (p->network)
 		add_etc(words, true);

@@ -1,10 +1,10 @@
 /*
  * Spawning: see spawn.h.
  *
- * vfork(2), because the daemon's memory may be large and a copy of its page
- * tables slow. The child borrows our memory until it execs, so it makes system
- * calls and nothing else, and no handler of ours may run in it: all signals are
- * blocked around it. What went wrong there comes back through a pipe that
+ * The child comes from vfork(2): the daemon's memory may be large, and a copy of
+ * its page tables slow. The child borrows our memory until it execs, so it makes
+ * system calls and nothing else. No handler of ours may run in it, so all signals
+ * are blocked around it. An error in the child comes back through a pipe that
  * closes on exec.
  */
 #include "runner/process/spawn.h"
@@ -45,7 +45,7 @@ static int set_limits(const struct spawn *s)
 	return s->may_gain ? 0 : prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 }
 
-/* A parent that is gone already would send nothing any more. */
+/* A parent that has ended already cannot cause the signal any more. */
 static int set_end(const struct spawn *s, pid_t parent)
 {
 	if (!s->stays)
@@ -57,7 +57,7 @@ static int set_end(const struct spawn *s, pid_t parent)
 	return 0;
 }
 
-/* The given ones become 0 to 4; all others go with the exec, that of the report too. */
+/* The given descriptors become 0 to 4; the exec closes all others, even that of the report. */
 static int set_descriptors(const struct spawn *s)
 {
 	int i;
@@ -88,7 +88,7 @@ static _Noreturn void become(const struct spawn *s, int report, pid_t parent)
 
 /* In this process */
 
-/* What the child reports; nothing: the pipe closed with its exec. */
+/* Read the errno that the child reports. 0: the pipe closed with its exec. */
 static int take_report(int fd, pid_t child)
 {
 	int failed = 0;

@@ -111,7 +111,7 @@ void surrogate_finish(struct surrogate_joint *joint, struct buf *out)
 	joint->high = 0;
 }
 
-static void take_half(struct surrogate_joint *joint, unsigned half, struct buf *out)
+static void joint_take(struct surrogate_joint *joint, unsigned half, struct buf *out)
 {
 	if (is_high(half)) {
 		surrogate_finish(joint, out);
@@ -124,6 +124,15 @@ static void take_half(struct surrogate_joint *joint, unsigned half, struct buf *
 	}
 }
 
+/* A piece without halves. */
+static void joint_pass(struct surrogate_joint *joint, struct span piece, struct buf *out)
+{
+	if (!piece.len)
+		return;
+	surrogate_finish(joint, out);
+	buf_span_add(out, piece);
+}
+
 void surrogate_join(struct surrogate_joint *joint, struct span piece, struct buf *out)
 {
 	while (piece.len) {
@@ -131,25 +140,17 @@ void surrogate_join(struct surrogate_joint *joint, struct span piece, struct buf
 		size_t n = lead ? (size_t)(lead - piece.data) : piece.len;
 		unsigned half;
 
-		surrogate_pass(joint, span_sub(piece, 0, n), out);
+		joint_pass(joint, span_sub(piece, 0, n), out);
 		piece = span_sub(piece, n, piece.len);
 		if (!piece.len)
 			break;
 		half = private_at(piece);
 		if (half)
-			take_half(joint, half, out);
+			joint_take(joint, half, out);
 		else
-			surrogate_pass(joint, span_sub(piece, 0, 1), out);
+			joint_pass(joint, span_sub(piece, 0, 1), out);
 		piece = span_sub(piece, half ? PRIVATE_LEN : 1, piece.len);
 	}
-}
-
-void surrogate_pass(struct surrogate_joint *joint, struct span piece, struct buf *out)
-{
-	if (!piece.len)
-		return;
-	surrogate_finish(joint, out);
-	buf_span_add(out, piece);
 }
 
 int surrogate_unquote(struct surrogate_joint *joint, struct span token, bool marked,
@@ -163,6 +164,6 @@ int surrogate_unquote(struct surrogate_joint *joint, struct span token, bool mar
 	if (marked)
 		surrogate_join(joint, buf_span(&raw), out);
 	else
-		surrogate_pass(joint, buf_span(&raw), out);
+		joint_pass(joint, buf_span(&raw), out);
 	return buf_check(out, NULL);
 }

@@ -30,12 +30,9 @@ struct surrogate_joint {
 /* Append a decoded piece, which surrogate_mark had been applied to. */
 void surrogate_join(struct surrogate_joint *joint, struct span piece, struct buf *out);
 
-/* Append a piece that had no halves. */
-void surrogate_pass(struct surrogate_joint *joint, struct span piece, struct buf *out);
-
 /*
- * Append the string that a token of a checked text stands for, with join or,
- * when surrogate_mark had nothing to do in that text, with pass. -ENOMEM.
+ * Append the string that a token of a checked text stands for. marked: surrogate_mark() had
+ * something to do in that text. -ENOMEM.
  */
 MUST_CHECK int surrogate_unquote(struct surrogate_joint *joint, struct span token, bool marked,
 				 struct buf *out);

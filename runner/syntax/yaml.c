@@ -558,7 +558,7 @@ static bool path_up(char *path)
 	return true;
 }
 
-int yaml_tree_line(const struct yaml_tree *tree, const char *path)
+static int line_of(const struct yaml_tree *tree, const char *path)
 {
 	char at[YAML_TREE_PATH_MAX + 1];
 	json_t *line;
@@ -581,6 +581,6 @@ int yaml_tree_fail(const struct yaml_tree *tree, struct err *err, const char *pa
 	va_start(args, fmt);
 	(void)vsnprintf(text, sizeof text, fmt, args);
 	va_end(args);
-	return err_set(err, -EINVAL, "%s:%d: %s%s%s", tree->file, yaml_tree_line(tree, path), path,
+	return err_set(err, -EINVAL, "%s:%d: %s%s%s", tree->file, line_of(tree, path), path,
 		       *path ? ": " : "", text);
 }

@@ -46,10 +46,10 @@ MUST_CHECK int yaml_tree_load(struct span text, const char *file, struct yaml_tr
 void yaml_tree_free(struct yaml_tree *tree); /* NULL is fine */
 DEFINE_CLEANUP(struct yaml_tree, yaml_tree_free);
 
-/* The line of a path; of what is around it when it has none. "" is the whole. */
-int yaml_tree_line(const struct yaml_tree *tree, const char *path);
-
-/* Set "FILE:LINE: PATH: reason" and return -EINVAL. */
+/*
+ * Set "FILE:LINE: PATH: reason" and return -EINVAL. "" is the path of the whole. A path without a
+ * line of its own has that of what is around it.
+ */
 int yaml_tree_fail(const struct yaml_tree *tree, struct err *err, const char *path, const char *fmt,
 		   ...) PRINTF(4, 5);
 

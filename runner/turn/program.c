@@ -96,10 +96,10 @@ int run_program(struct run *run, const struct program *program, struct context *
 	p->env = env.list;
 	p->sandbox = o->sandbox;
 	p->network = program->network;
-	p->context = childenv_get(&env, "ADK_CONTEXT");
+	p->context = childenv_get(env.list, "ADK_CONTEXT");
 	p->timeout_ms = in->tree->tool_timeout_ms ? in->tree->tool_timeout_ms : PROCESS_TIMEOUT_MS;
 	r = process_run_all(p, 1, &in->live->cancel, err);
-	p->is_shut_out = p->is_shut_out && complains(p, childenv_get(&env, "ADKFS_SESSION"));
+	p->is_shut_out = p->is_shut_out && complains(p, childenv_get(env.list, "ADKFS_SESSION"));
 	return r;
 }
 
