@@ -80,7 +80,7 @@ void runner_tell_compacted(struct runner *rn, struct ref session, const struct e
 		rn->options.compacted(rn->options.arg, session, why);
 }
 
-static void run_turn(struct runner *rn, struct conversation *c)
+static void serve_turn(struct runner *rn, struct conversation *c)
 {
 	struct live *live = first_turn(rn, c);
 	struct agent_tree *agent = NULL;
@@ -190,7 +190,7 @@ static void run_compaction(struct runner *rn, struct conversation *c)
 	runner_tell_compacted(rn, session, r < 0 && r != -ESTALE ? &err : NULL);
 }
 
-static void *work(void *arg)
+static void *worker_run(void *arg)
 {
 	struct runner *rn = arg;
 	struct conversation *c;
@@ -199,7 +199,7 @@ static void *work(void *arg)
 		if (c->compacting) /* it stays so while it runs */
 			run_compaction(rn, c);
 		else
-			run_turn(rn, c);
+			serve_turn(rn, c);
 	}
 	return NULL;
 }
@@ -223,7 +223,7 @@ void worker_start(struct runner *rn)
 	(void)pthread_attr_init(&attr);
 	(void)pthread_attr_setstacksize(&attr, WORKER_STACK);
 	(void)pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-	r = pthread_create(&thread, &attr, work, rn);
+	r = pthread_create(&thread, &attr, worker_run, rn);
 	(void)pthread_attr_destroy(&attr);
 	if (r == 0)
 		return;

@@ -13,7 +13,7 @@
 #define DEPTH_MAX 16 /* of agents that call agents */
 
 /* The message: `request`, or all arguments as JSON when the agent has a schema for them. */
-static int make_message(const struct call *call, struct buf *json, struct err *err)
+static int make_message(const struct tool_call *call, struct buf *json, struct err *err)
 {
 	CLEANUP(content_free_p) struct content *content = content_new("user");
 	CLEANUP(buf_release) struct buf text = { 0 };
@@ -32,21 +32,21 @@ static int make_message(const struct call *call, struct buf *json, struct err *e
 	return buf_check(json, err);
 }
 
-static int begin(struct ground *g, struct span message, struct err *err)
+static int begin(struct event_sink *sink, struct span message, struct err *err)
 {
 	CLEANUP(event_release) struct event e = { 0 };
 	char id[40];
 
 	clock_new_id(id, "");
-	event_set_text(&e, EVENT_INVOCATION, span_of(g->in->live->invocation));
+	event_set_text(&e, EVENT_INVOCATION, span_of(sink->in->live->invocation));
 	event_set_text(&e, EVENT_AUTHOR, SPAN("user"));
 	event_set_json(&e, EVENT_CONTENT, message);
 	event_set_text(&e, EVENT_ID, span_of(id));
 	event_set_time(&e, clock_now());
-	mutex_lock(&g->lock);
-	event_to_json(&e, &g->lines);
-	buf_char(&g->lines, '\n');
-	mutex_unlock(&g->lock);
+	mutex_lock(&sink->lock);
+	event_to_json(&e, &sink->lines);
+	buf_char(&sink->lines, '\n');
+	mutex_unlock(&sink->lock);
 	return event_check(&e, err);
 }
 
@@ -92,7 +92,7 @@ static int last_text(struct span lines, struct buf *text)
 }
 
 /* A callback may have answered in words that are no value of the schema. */
-static int answer(struct call *call, struct span lines)
+static int answer(struct tool_call *call, struct span lines)
 {
 	const struct agent *agent = call->tool->agent;
 	CLEANUP(buf_release) struct buf text = { 0 };
@@ -116,24 +116,25 @@ static int answer(struct call *call, struct span lines)
 }
 
 /* What it changed becomes the call's, but for `temp:` keys, which were its own. */
-static int take_changes(struct call *call, struct ground *g, struct err *err)
+static int take_changes(struct tool_call *call, struct event_sink *sink, struct err *err)
 {
 	struct changes *c = &call->changes;
-	int r = stateview_drop_temp(g->state, err);
+	int r = stateview_drop_temp(sink->state, err);
 
 	if (r == 0)
-		r = stateview_lay(c->state, g->state, err);
-	mutex_lock(&g->lock);
-	buf_span_add(&c->saves, buf_span(&g->saves));
-	buf_span_add(&c->held, buf_span(&g->held));
-	g->saves.len = g->held.len = 0;
-	mutex_unlock(&g->lock);
+		r = stateview_lay(c->state, sink->state, err);
+	mutex_lock(&sink->lock);
+	buf_span_add(&c->saves, buf_span(&sink->saves));
+	buf_span_add(&c->held, buf_span(&sink->held));
+	sink->saves.len = sink->held.len = 0;
+	mutex_unlock(&sink->lock);
 	if (r == 0)
 		r = c->saves.failed || c->held.failed ? err_nomem(err) : 0;
 	return r;
 }
 
-static int finish(struct call *call, struct ground *g, struct run *run, int result, struct err *err)
+static int finish(struct tool_call *call, struct event_sink *sink, struct agent_run *run,
+		  int result, struct err *err)
 {
 	CLEANUP(buf_release) struct buf lines = { 0 };
 	const struct failure *f = run->failure;
@@ -144,52 +145,52 @@ static int finish(struct call *call, struct ground *g, struct run *run, int resu
 	}
 	if (result < 0)
 		return call_error(call, "agent %s failed: %s", run->agent->name, f->err.text);
-	mutex_lock(&g->lock);
-	buf_span_add(&lines, buf_span(&g->lines));
-	mutex_unlock(&g->lock);
+	mutex_lock(&sink->lock);
+	buf_span_add(&lines, buf_span(&sink->lines));
+	mutex_unlock(&sink->lock);
 	if (lines.failed || answer(call, buf_span(&lines)) < 0)
 		return err_nomem(err);
-	result = take_changes(call, g, err);
+	result = take_changes(call, sink, err);
 	if (result == 0 && call->tool->skip_summarization)
 		result = call_act(call, "skipSummarization", SPAN("true"));
 	return result;
 }
 
-static void ground_release(struct ground *g)
+static void sink_release(struct event_sink *sink)
 {
-	struct changes left = { .in = g->in, .held = g->held, .saves = g->saves };
+	struct changes left = { .in = sink->in, .held = sink->held, .saves = sink->saves };
 
 	changes_release(&left); /* of an agent that failed */
-	stateview_free(g->state);
-	buf_release(&g->lines);
-	mutex_release(&g->lock);
+	stateview_free(sink->state);
+	buf_release(&sink->lines);
+	mutex_release(&sink->lock);
 }
 
-int call_agent(struct call *call, struct err *err)
+int call_agent(struct tool_call *call, struct err *err)
 {
-	struct ground g = { .in = call->run->ground->in, .nested = true };
+	struct event_sink sink = { .in = call->run->sink->in, .nested = true };
 	CLEANUP(failure_release) struct failure failure = { 0 };
 	CLEANUP(buf_release) struct buf message = { 0 };
-	struct run run = { .ground = &g,
-			   .agent = call->tool->agent,
-			   .depth = call->run->depth + 1,
-			   .failure = &failure };
+	struct agent_run run = { .sink = &sink,
+				 .agent = call->tool->agent,
+				 .depth = call->run->depth + 1,
+				 .failure = &failure };
 	int r;
 
 	if (run.depth > DEPTH_MAX)
 		return call_error(call, "agents call each other more than %d deep", DEPTH_MAX);
-	g.state = stateview_new(call->changes.state, NULL);
-	if (!g.state)
+	sink.state = stateview_new(call->changes.state, NULL);
+	if (!sink.state)
 		return err_nomem(err);
-	mutex_init(&g.lock);
+	mutex_init(&sink.lock);
 	r = make_message(call, &message, err);
-	g.message = buf_span(&message);
+	sink.message = buf_span(&message);
 	if (r == 0)
-		r = begin(&g, g.message, err);
+		r = begin(&sink, sink.message, err);
 	if (r == 0) {
 		r = run_agent(&run);
-		r = finish(call, &g, &run, r, err);
+		r = finish(call, &sink, &run, r, err);
 	}
-	ground_release(&g);
+	sink_release(&sink);
 	return r;
 }

@@ -24,23 +24,23 @@ struct found {
 };
 
 /* The list grows while agents work side by side; what its entries point at stays. */
-static void find_save(struct ground *g, const char *name, struct save *out)
+static void find_save(struct event_sink *sink, const char *name, struct save *out)
 {
 	size_t i;
 
-	mutex_lock(&g->lock);
-	for (i = 0; i < g->saves.len / sizeof *out; i++) {
-		const struct save *save = (const struct save *)(const void *)g->saves.data + i;
+	mutex_lock(&sink->lock);
+	for (i = 0; i < sink->saves.len / sizeof *out; i++) {
+		const struct save *save = (const struct save *)(const void *)sink->saves.data + i;
 
 		if (!strcmp(save->name, name))
 			*out = *save;
 	}
-	mutex_unlock(&g->lock);
+	mutex_unlock(&sink->lock);
 }
 
-static int find_stored(struct run *run, const char *name, struct found *out, struct err *err)
+static int find_stored(struct agent_run *run, const char *name, struct found *out, struct err *err)
 {
-	struct invocation *in = run->ground->in;
+	struct invocation *in = run->sink->in;
 	struct ref scope = in->live->ref;
 	bool of_user = !strncmp(name, USER_SCOPE, strlen(USER_SCOPE));
 	int r;
@@ -61,11 +61,11 @@ static int find_stored(struct run *run, const char *name, struct found *out, str
 	return 0;
 }
 
-static int find(struct run *run, const char *name, struct found *out, struct err *err)
+static int find(struct agent_run *run, const char *name, struct found *out, struct err *err)
 {
 	*out = (struct found){ 0 };
-	if (run->ground->nested)
-		find_save(run->ground, name, &out->save);
+	if (run->sink->nested)
+		find_save(run->sink, name, &out->save);
 	if (!out->save.name)
 		return find_stored(run, name, out, err);
 	out->size = out->save.blob->size;
@@ -73,16 +73,17 @@ static int find(struct run *run, const char *name, struct found *out, struct err
 	return 0;
 }
 
-static int read_all(struct run *run, const struct found *f, struct buf *bytes, struct err *err)
+static int read_all(struct agent_run *run, const struct found *f, struct buf *bytes,
+		    struct err *err)
 {
 	CLEANUP(blob_close) struct blob blob;
 	int r;
 
 	if (f->save.name)
 		return blob_read(f->save.blob, 0, f->size, bytes, err);
-	blob_init(&blob, run->ground->in->host->store);
-	r = artifact_blob(run->ground->in->host->store, f->info.history, f->info.latest, &blob,
-			  NULL, err);
+	blob_init(&blob, run->sink->in->host->store);
+	r = artifact_blob(run->sink->in->host->store, f->info.history, f->info.latest, &blob, NULL,
+			  err);
 	return r < 0 ? r : blob_read(&blob, 0, f->size, bytes, err);
 }
 
@@ -91,7 +92,7 @@ static bool is_text(struct span bytes)
 	return utf8_is_valid(bytes) && !(bytes.len && memchr(bytes.data, 0, bytes.len));
 }
 
-int run_artifact_text(struct run *run, struct span name, struct buf *text, struct err *err)
+int run_artifact_text(struct agent_run *run, struct span name, struct buf *text, struct err *err)
 {
 	CLEANUP(buf_release) struct buf full = { 0 };
 	struct found f;
@@ -145,7 +146,7 @@ static int add_media(struct content *content, const char *mime, struct span byte
 	return p->mime ? buf_check(&p->text, NULL) : -ENOMEM;
 }
 
-static int add_artifact(struct run *run, struct content *content, const struct found *f,
+static int add_artifact(struct agent_run *run, struct content *content, const struct found *f,
 			struct err *err)
 {
 	CLEANUP(buf_release) struct buf bytes = { 0 };
@@ -169,7 +170,8 @@ static int add_artifact(struct run *run, struct content *content, const struct f
 	return buf_check(&p->text, NULL);
 }
 
-int run_artifact_content(struct run *run, const char *name, struct content **out, struct err *err)
+int run_artifact_content(struct agent_run *run, const char *name, struct content **out,
+			 struct err *err)
 {
 	CLEANUP(content_free_p) struct content *content = content_new("user");
 	CLEANUP(buf_release) struct buf of_user = { 0 };
@@ -193,10 +195,10 @@ int run_artifact_content(struct run *run, const char *name, struct content **out
 	return 0;
 }
 
-int run_artifact_version(struct run *run, struct ref scope, const char *name, uint64_t n,
+int run_artifact_version(struct agent_run *run, struct ref scope, const char *name, uint64_t n,
 			 struct content *out, struct err *err)
 {
-	struct store *store = run->ground->in->host->store;
+	struct store *store = run->sink->in->host->store;
 	struct found f = { 0 };
 	int r = artifact_resolve(store, scope, name, NULL, &f.info, NULL);
 
@@ -264,9 +266,9 @@ static int write_sorted(const json_t *names, struct buf *list)
 	return buf_check(list, NULL);
 }
 
-int run_artifact_names(struct run *run, struct buf *list, struct err *err)
+int run_artifact_names(struct agent_run *run, struct buf *list, struct err *err)
 {
-	struct invocation *in = run->ground->in;
+	struct invocation *in = run->sink->in;
 	json_auto_t *names = json_array();
 	struct naming own = { in->host->store, "", names, err };
 	struct naming of_user = { in->host->store, USER_SCOPE, names, err };

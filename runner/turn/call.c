@@ -10,7 +10,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-int call_error(struct call *call, const char *fmt, ...)
+int call_error(struct tool_call *call, const char *fmt, ...)
 {
 	char text[2200];
 	va_list args;
@@ -25,14 +25,14 @@ int call_error(struct call *call, const char *fmt, ...)
 	return buf_check(&call->response, NULL);
 }
 
-int call_drop(struct call *call)
+int call_drop(struct tool_call *call)
 {
 	changes_release(&call->changes);
 	call->transfer = NULL;
 	return changes_init(&call->changes, call->run);
 }
 
-int call_act(struct call *call, const char *name, struct span json)
+int call_act(struct tool_call *call, const char *name, struct span json)
 {
 	struct buf *actions = &call->changes.actions;
 
@@ -50,7 +50,7 @@ int call_act(struct call *call, const char *name, struct span json)
 	return buf_check(actions, NULL);
 }
 
-void call_release(struct call *call)
+void call_release(struct tool_call *call)
 {
 	buf_release(&call->args);
 	buf_release(&call->logged);
@@ -61,7 +61,7 @@ void call_release(struct call *call)
 
 /* Callbacks of a tool */
 
-static void add_call(const struct call *call, struct buf *out)
+static void add_call(const struct tool_call *call, struct buf *out)
 {
 	buf_text(out, "{\"tool\":");
 	json_quote(out, span_of(call->name));
@@ -78,7 +78,7 @@ static int before_input(void *arg, struct buf *out)
 
 static int after_input(void *arg, struct buf *out)
 {
-	const struct call *call = arg;
+	const struct tool_call *call = arg;
 
 	add_call(call, out);
 	buf_text(out, ",\"response\":");
@@ -102,7 +102,7 @@ static int take_object(struct span output, const char *name, struct buf *out, st
 
 static int before_take(void *arg, struct span output, struct err *err)
 {
-	struct call *call = arg;
+	struct tool_call *call = arg;
 	int r = take_object(output, "response", &call->response, err);
 
 	if (r)
@@ -115,13 +115,13 @@ static int before_take(void *arg, struct span output, struct err *err)
 
 static int after_take(void *arg, struct span output, struct err *err)
 {
-	struct call *call = arg;
+	struct tool_call *call = arg;
 	int r = take_object(output, "response", &call->response, err);
 
 	return r ? r : err_set(err, -EINVAL, "its output has no response");
 }
 
-static int tool_callbacks(struct call *call, enum callback_kind kind)
+static int tool_callbacks(struct tool_call *call, enum callback_kind kind)
 {
 	struct callback_run cb = { .kind = kind,
 				   .call = call,
@@ -135,7 +135,7 @@ static int tool_callbacks(struct call *call, enum callback_kind kind)
 
 /* One call */
 
-static int answer_unknown(struct call *call)
+static int answer_unknown(struct tool_call *call)
 {
 	CLEANUP(buf_release) struct buf names = { 0 };
 	size_t i;
@@ -153,7 +153,7 @@ static int answer_unknown(struct call *call)
 			  names.data);
 }
 
-static int use_tool(struct call *call, struct err *err)
+static int use_tool(struct tool_call *call, struct err *err)
 {
 	switch (call->tool->kind) {
 	case TOOL_PROGRAM:
@@ -168,7 +168,7 @@ static int use_tool(struct call *call, struct err *err)
 }
 
 /* Its arguments are right and nobody has to be asked: the tool works. */
-static int do_call(struct call *call, struct err *err)
+static int do_call(struct tool_call *call, struct err *err)
 {
 	struct err reason = { 0 };
 	int r;
@@ -181,7 +181,7 @@ static int do_call(struct call *call, struct err *err)
 	if (r < 0)
 		return r;
 	if (call->tool->confirm && !call->approved) {
-		if (call->run->ground->nested)
+		if (call->run->sink->nested)
 			return call_error(call,
 					  "%s needs a confirmation, which an agent that is "
 					  "called as a tool cannot ask for",
@@ -190,7 +190,7 @@ static int do_call(struct call *call, struct err *err)
 		return call_error(call, "confirmation required");
 	}
 	r = use_tool(call, err);
-	if (r == 0 && !call->response.len && call->run->ground->nested)
+	if (r == 0 && !call->response.len && call->run->sink->nested)
 		return call_error(call,
 				  "%s has no result yet, and an agent that is called as a tool "
 				  "cannot wait for one",
@@ -199,7 +199,7 @@ static int do_call(struct call *call, struct err *err)
 }
 
 /* A call with what is asked before and after it. */
-static int answer_call(struct call *call, struct err *err)
+static int answer_call(struct tool_call *call, struct err *err)
 {
 	bool has_answer;
 	int r;
@@ -221,7 +221,7 @@ static int answer_call(struct call *call, struct err *err)
  * Where it hands over to, whichever program wrote that last, has to be an agent that it can hand
  * over to. Else nothing of the call is kept but the error.
  */
-static int find_transfer(struct call *call)
+static int find_transfer(struct tool_call *call)
 {
 	CLEANUP(buf_release) struct buf name = { 0 };
 	struct span value;
@@ -238,9 +238,9 @@ static int find_transfer(struct call *call)
 	return call_drop(call) < 0 ? -ENOMEM : call_no_target(call, name.data);
 }
 
-void call_run(struct call *call)
+void call_run(struct tool_call *call)
 {
-	struct run *run = call->run;
+	struct agent_run *run = call->run;
 	uint64_t began = clock_monotonic();
 	struct err *err = &call->err;
 	int r = changes_init(&call->changes, run);

@@ -16,18 +16,18 @@ static const char *const kind_names[CALLBACK_KINDS] = {
 };
 
 /* Guards must not be skipped by crashing: the turn fails. */
-static int fail(struct run *run, enum callback_kind kind, const struct program *program,
+static int fail(struct agent_run *run, enum callback_kind kind, const struct program *program,
 		const char *why)
 {
-	const char *name = program->path + strlen(run->ground->in->tree->folder);
+	const char *name = program->path + strlen(run->sink->in->tree->folder);
 
 	return run_fail_text(run, "CALLBACK_ERROR", -EIO, "%s callback %s: %s", kind_names[kind],
 			     name + (*name == '/'), why);
 }
 
 /* What it printed, as canonical JSON; empty: nothing. */
-static int read_output(struct run *run, enum callback_kind kind, const struct program *program,
-		       const struct process *p, struct buf *json)
+static int read_output(struct agent_run *run, enum callback_kind kind,
+		       const struct program *program, const struct process *p, struct buf *json)
 {
 	CLEANUP(buf_release) struct buf why = { 0 };
 	struct err err = { 0 };
@@ -47,7 +47,7 @@ static int read_output(struct run *run, enum callback_kind kind, const struct pr
 	return json->data[0] == '{' ? 0 : fail(run, kind, program, "its output is not an object");
 }
 
-static int run_one(struct run *run, struct callback_run *cb, const struct program *program,
+static int run_one(struct agent_run *run, struct callback_run *cb, const struct program *program,
 		   struct context *ctx, struct span input, struct buf *output)
 {
 	struct process p = { .input = input };
@@ -63,10 +63,10 @@ static int run_one(struct run *run, struct callback_run *cb, const struct progra
 }
 
 /* With a context of its own, whose changes are taken over when it succeeded. */
-static int run_in_own(struct run *run, struct callback_run *cb, const struct program *program,
+static int run_in_own(struct agent_run *run, struct callback_run *cb, const struct program *program,
 		      struct span input, struct buf *output)
 {
-	const struct call *call = cb->call;
+	const struct tool_call *call = cb->call;
 	struct context *ctx;
 	struct err err = { 0 };
 	int r = call ? run_open_context(run, CONTEXT_TOOL, call->id, call->id,
@@ -82,7 +82,7 @@ static int run_in_own(struct run *run, struct callback_run *cb, const struct pro
 	return r < 0 || taken == 0 ? r : run_fail(run, "CALLBACK_ERROR", &err);
 }
 
-int callbacks_run(struct run *run, struct callback_run *cb)
+int callbacks_run(struct agent_run *run, struct callback_run *cb)
 {
 	const struct callbacks *list = &run->agent->callbacks[cb->kind];
 	size_t i;

@@ -14,8 +14,8 @@
 #define ANSWERS_MAX   (48u << 20) /* bytes of the responses and state changes in one event */
 
 struct batch {
-	struct run *run;
-	struct call *list;
+	struct agent_run *run;
+	struct tool_call *list;
 	size_t count;
 	atomic_size_t next; /* of those that are not begun */
 };
@@ -67,10 +67,10 @@ static void run_all(struct batch *b)
 static int add_call_of(struct batch *b, const struct offer *offer, const char *id, const char *name,
 		       struct span args)
 {
-	struct call *call = &b->list[b->count++];
+	struct tool_call *call = &b->list[b->count++];
 	struct err reason = { 0 };
 
-	*call = (struct call){ .run = b->run, .offer = offer, .id = id, .name = name };
+	*call = (struct tool_call){ .run = b->run, .offer = offer, .id = id, .name = name };
 	call->tool = offer_find(offer, name);
 	if (!args.len)
 		args = SPAN("{}");
@@ -114,7 +114,7 @@ static struct call_report *report_calls(const struct batch *b)
 }
 
 /* Each fits into an event, but perhaps not all of them. */
-static int limit_answer(struct call *call, size_t *total)
+static int limit_answer(struct tool_call *call, size_t *total)
 {
 	size_t size = call->response.len + stateview_size(call->changes.state);
 	int r = 0;
@@ -148,14 +148,14 @@ static void answers_release(struct answers *a)
  * A long-running call without an answer says nothing, but where the log has one for it that only
  * says that a person is asked: in its place comes that it is pending.
  */
-static int add_none(struct answers *a, const struct call *call)
+static int add_none(struct answers *a, const struct tool_call *call)
 {
 	if (!call->approved)
 		return 0;
 	return pending_add(a->content, &a->pending, call->id, call->name);
 }
 
-static int add_answer(struct answers *a, const struct call *call)
+static int add_answer(struct answers *a, const struct tool_call *call)
 {
 	if (!call->response.len)
 		return add_none(a, call);
@@ -177,7 +177,7 @@ static int merge_all(struct batch *b, struct changes *all, struct answers *a, st
 	int r = (a->content = content_new("user")) ? 0 : -ENOMEM;
 
 	for (i = 0; r == 0 && i < b->count; i++) {
-		struct call *call = &b->list[i];
+		struct tool_call *call = &b->list[i];
 
 		r = limit_answer(call, &total);
 		if (r == 0)
@@ -197,7 +197,7 @@ static int refuse_save(struct batch *b, const struct changes *all, size_t bad, s
 {
 	const struct save *saves = (const struct save *)(const void *)all->saves.data;
 	const char *name = saves[bad - 1].name;
-	struct call *call = b->list;
+	struct tool_call *call = b->list;
 	size_t upto = call->changes.saves.len / sizeof *saves;
 	int r;
 
@@ -221,7 +221,7 @@ static int try_answers(struct batch *b, struct changes *all, const struct call_r
 
 	if (r == 0 && (a.content->count || changes_any(all)))
 		r = run_try_commit(b->run, &a.e, all, reports, b->count, &bad, err);
-	else if (r == 0 && !b->run->ground->nested)
+	else if (r == 0 && !b->run->sink->nested)
 		r = run_report(b->run, reports, b->count);
 	if (r < 0 && bad && save_refused(r))
 		r = refuse_save(b, all, bad, err);
@@ -260,17 +260,17 @@ static int commit_answers(struct batch *b, const struct buf *asked, struct chang
 }
 
 /* The last event of a turn that fails already, for a better reason than this could have. */
-static void close_with(struct run *run, struct event *e)
+static void close_with(struct agent_run *run, struct event *e)
 {
 	struct failure hidden = { 0 };
-	struct run last = *run;
+	struct agent_run last = *run;
 
 	last.failure = &hidden;
 	(void)!run_commit(&last, e, NULL, NULL, 0);
 	failure_release(&hidden);
 }
 
-void calls_close(struct run *run, const struct content *answers)
+void calls_close(struct agent_run *run, const struct content *answers)
 {
 	CLEANUP(event_release) struct event e = { 0 };
 
@@ -287,7 +287,7 @@ static void close_batch(struct batch *b)
 	size_t i;
 
 	for (i = 0; a.content && i < b->count; i++) {
-		const struct call *call = &b->list[i];
+		const struct tool_call *call = &b->list[i];
 
 		if (call->tool && call->tool->long_running)
 			(void)!add_none(&a, call);
@@ -309,7 +309,7 @@ static void read_result(const struct batch *b, struct span actions, struct calls
 	size_t i;
 
 	for (i = 0; i < b->count; i++) {
-		const struct call *call = &b->list[i];
+		const struct tool_call *call = &b->list[i];
 
 		out->paused |= call->asks || !call->response.len;
 		out->transfer = call->transfer ? call->transfer : out->transfer;
@@ -341,7 +341,7 @@ static int run_batch(struct batch *b, struct calls_result *out)
 	CLEANUP(buf_release) struct buf asked = { 0 };
 	int r;
 
-	atomic_fetch_add(b->run->ground->in->host->tool_calls, b->count);
+	atomic_fetch_add(b->run->sink->in->host->tool_calls, b->count);
 	run_all(b);
 	r = first_failure(b);
 	if (r == 0)
@@ -356,7 +356,7 @@ static int run_batch(struct batch *b, struct calls_result *out)
 	return 0;
 }
 
-int calls_run(struct run *run, const struct offer *offer, const struct content *content,
+int calls_run(struct agent_run *run, const struct offer *offer, const struct content *content,
 	      struct calls_result *out)
 {
 	CLEANUP(batch_release) struct batch b = { .run = run };
@@ -366,7 +366,7 @@ int calls_run(struct run *run, const struct offer *offer, const struct content *
 	return run_batch(&b, out);
 }
 
-int calls_confirmed(struct run *run, const struct offer *offer, struct calls_result *out)
+int calls_confirmed(struct agent_run *run, const struct offer *offer, struct calls_result *out)
 {
 	CLEANUP(batch_release) struct batch b = { .run = run };
 	struct confirmed *list;

@@ -13,9 +13,9 @@ int changes_init_above(struct changes *c, struct invocation *in, struct statevie
 	return c->state ? 0 : -ENOMEM;
 }
 
-int changes_init(struct changes *c, struct run *run)
+int changes_init(struct changes *c, struct agent_run *run)
 {
-	return changes_init_above(c, run->ground->in, run->ground->state);
+	return changes_init_above(c, run->sink->in, run->sink->state);
 }
 
 static size_t held_count(const struct changes *c)
@@ -172,16 +172,16 @@ void changes_forget(struct changes *c)
 	c->saves.len = 0;
 }
 
-struct stateview *run_state(const struct run *run)
+struct stateview *run_state(const struct agent_run *run)
 {
-	return run->waiting.in ? run->waiting.state : run->ground->state;
+	return run->waiting.in ? run->waiting.state : run->sink->state;
 }
 
-int run_open_context(struct run *run, enum context_kind kind, const char *name, const char *call_id,
-		     struct span args, struct stateview *below, struct context **out,
-		     struct err *err)
+int run_open_context(struct agent_run *run, enum context_kind kind, const char *name,
+		     const char *call_id, struct span args, struct stateview *below,
+		     struct context **out, struct err *err)
 {
-	struct invocation *in = run->ground->in;
+	struct invocation *in = run->sink->in;
 	const struct runner_options *o = in->host->options;
 	struct context_spec spec = {
 		.kind = kind,
@@ -191,7 +191,7 @@ int run_open_context(struct run *run, enum context_kind kind, const char *name, 
 		.invocation = in->live->invocation,
 		.agent = run->agent->name,
 		.call_id = call_id,
-		.user_content = run->ground->message,
+		.user_content = run->sink->message,
 		.args = args,
 		.below = below,
 	};

@@ -17,15 +17,15 @@ void invocation_tell(const struct live *live, const struct runner_options *o)
 		o->progress(o->arg, live->ref, live->number);
 }
 
-void run_head(const struct run *run, struct event *e)
+void run_head(const struct agent_run *run, struct event *e)
 {
-	event_set_text(e, EVENT_INVOCATION, span_of(run->ground->in->live->invocation));
+	event_set_text(e, EVENT_INVOCATION, span_of(run->sink->in->live->invocation));
 	event_set_text(e, EVENT_AUTHOR, span_of(run->agent->name));
 	if (run->branch)
 		event_set_text(e, EVENT_BRANCH, span_of(run->branch));
 }
 
-static void add_before(const struct run *run, struct buf *list)
+static void add_before(const struct agent_run *run, struct buf *list)
 {
 	const struct agent *agent;
 	size_t at;
@@ -39,7 +39,7 @@ static void add_before(const struct run *run, struct buf *list)
 	}
 }
 
-void run_tell_before(const struct run *run, struct event *e)
+void run_tell_before(const struct agent_run *run, struct event *e)
 {
 	CLEANUP(buf_release) struct buf list = { 0 };
 	CLEANUP(buf_release) struct buf json = { 0 };
@@ -57,12 +57,11 @@ void run_tell_before(const struct run *run, struct event *e)
 	event_set_json(e, EVENT_CUSTOM_METADATA, buf_span(&whole));
 }
 
-bool run_streams(const struct run *run)
+bool run_streams(const struct agent_run *run)
 {
 	const struct agent *agent = run->agent;
 
-	return !run->ground->nested && !agent->callbacks[AFTER_MODEL].count &&
-	       !agent->output_schema;
+	return !run->sink->nested && !agent->callbacks[AFTER_MODEL].count && !agent->output_schema;
 }
 
 void invocation_show(struct live *live, const struct runner_options *o, const struct event *e,
@@ -115,9 +114,10 @@ int changes_write(struct changes *c, struct event *e, struct turn_commit *commit
 }
 
 /* Into the log in memory; what came with it waits for the event of the caller. */
-static int commit_nested(struct run *run, struct event *e, struct changes *changes, struct err *err)
+static int commit_nested(struct agent_run *run, struct event *e, struct changes *changes,
+			 struct err *err)
 {
-	struct ground *g = run->ground;
+	struct event_sink *sink = run->sink;
 	char id[40];
 	int r;
 
@@ -126,25 +126,25 @@ static int commit_nested(struct run *run, struct event *e, struct changes *chang
 	event_set_time(e, clock_now());
 	r = event_check(e, err);
 	if (r == 0)
-		r = stateview_take(g->state, e, err);
+		r = stateview_take(sink->state, e, err);
 	if (r < 0)
 		return r;
-	mutex_lock(&g->lock);
-	event_to_json(e, &g->lines);
-	buf_char(&g->lines, '\n');
+	mutex_lock(&sink->lock);
+	event_to_json(e, &sink->lines);
+	buf_char(&sink->lines, '\n');
 	if (changes) {
-		buf_span_add(&g->saves, buf_span(&changes->saves));
-		buf_span_add(&g->held, buf_span(&changes->held));
+		buf_span_add(&sink->saves, buf_span(&changes->saves));
+		buf_span_add(&sink->held, buf_span(&changes->held));
 		changes->saves.len = changes->held.len = 0;
 	}
-	r = g->lines.failed || g->saves.failed || g->held.failed ? -ENOMEM : 0;
-	mutex_unlock(&g->lock);
+	r = sink->lines.failed || sink->saves.failed || sink->held.failed ? -ENOMEM : 0;
+	mutex_unlock(&sink->lock);
 	return r < 0 ? err_nomem(err) : 0;
 }
 
-static int commit_stored(struct run *run, struct turn_commit *commit, struct err *err)
+static int commit_stored(struct agent_run *run, struct turn_commit *commit, struct err *err)
 {
-	struct invocation *in = run->ground->in;
+	struct invocation *in = run->sink->in;
 	struct event *e = commit->events;
 	struct turn_info info;
 	int r = turn_commit(in->host->store, in->live->ref, in->live->n, commit, &info, err);
@@ -158,9 +158,9 @@ static int commit_stored(struct run *run, struct turn_commit *commit, struct err
 	return r;
 }
 
-int run_report(struct run *run, const struct call_report *reports, size_t n)
+int run_report(struct agent_run *run, const struct call_report *reports, size_t n)
 {
-	struct invocation *in = run->ground->in;
+	struct invocation *in = run->sink->in;
 	struct turn_commit commit = { .reports = reports, .report_count = n };
 	struct turn_info info;
 	struct err err = { 0 };
@@ -169,7 +169,7 @@ int run_report(struct run *run, const struct call_report *reports, size_t n)
 	return r < 0 ? run_fail(run, NULL, &err) : 0;
 }
 
-int run_try_commit(struct run *run, struct event *e, struct changes *changes,
+int run_try_commit(struct agent_run *run, struct event *e, struct changes *changes,
 		   const struct call_report *reports, size_t n, size_t *bad_save, struct err *err)
 {
 	struct turn_commit commit = {
@@ -180,7 +180,7 @@ int run_try_commit(struct run *run, struct event *e, struct changes *changes,
 	run_head(run, e);
 	if (r == 0)
 		r = event_check(e, err);
-	if (r == 0 && run->ground->nested) {
+	if (r == 0 && run->sink->nested) {
 		r = n && reports->kind == CALL_MODEL ? run_report(run, reports, n) : 0;
 		if (r == 0)
 			r = commit_nested(run, e, changes, err);
@@ -199,7 +199,7 @@ int run_try_commit(struct run *run, struct event *e, struct changes *changes,
 	return 0;
 }
 
-int run_commit(struct run *run, struct event *e, struct changes *changes,
+int run_commit(struct agent_run *run, struct event *e, struct changes *changes,
 	       const struct call_report *reports, size_t n)
 {
 	struct err err = { 0 };

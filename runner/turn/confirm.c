@@ -14,7 +14,7 @@
 
 /* Asking */
 
-static void add_hint(const struct call *call, struct buf *out)
+static void add_hint(const struct tool_call *call, struct buf *out)
 {
 	CLEANUP(buf_release) struct buf hint = { 0 };
 
@@ -24,7 +24,7 @@ static void add_hint(const struct call *call, struct buf *out)
 	buf_text(out, ",\"confirmed\":false}");
 }
 
-static int add_request(const struct call *call, struct content *content, struct buf *ids)
+static int add_request(const struct tool_call *call, struct content *content, struct buf *ids)
 {
 	CLEANUP(buf_release) struct buf args = { 0 };
 	char id[48];
@@ -47,7 +47,7 @@ static int add_request(const struct call *call, struct content *content, struct 
 }
 
 /* The members of the placeholder's event. */
-static void add_requested(const struct call *call, struct buf *actions)
+static void add_requested(const struct tool_call *call, struct buf *actions)
 {
 	buf_text(actions, actions->len
 				  ? ","
@@ -57,7 +57,7 @@ static void add_requested(const struct call *call, struct buf *actions)
 	add_hint(call, actions);
 }
 
-int confirm_ask(struct run *run, const struct call *calls, size_t n, struct buf *asked)
+int confirm_ask(struct agent_run *run, const struct tool_call *calls, size_t n, struct buf *asked)
 {
 	CLEANUP(content_free_p) struct content *content = content_new("user");
 	CLEANUP(event_release) struct event e = { 0 };
@@ -256,10 +256,10 @@ int decision_find(struct store *st, struct ref session, uint64_t n, const struct
 }
 
 /* 1: there is nothing to decide, or not by this agent. */
-static int find_one(struct run *run, const struct part *answer, struct confirmed *out,
+static int find_one(struct agent_run *run, const struct part *answer, struct confirmed *out,
 		    struct err *err)
 {
-	struct invocation *in = run->ground->in;
+	struct invocation *in = run->sink->in;
 	CLEANUP(decision_release) struct decision d = { 0 };
 	int r = decision_find(in->host->store, in->live->ref, in->live->n, answer, &d, err);
 
@@ -287,7 +287,7 @@ static bool is_listed(struct confirmed *list, size_t last)
 	return false;
 }
 
-int confirm_find(struct run *run, struct confirmed **list, size_t *n)
+int confirm_find(struct agent_run *run, struct confirmed **list, size_t *n)
 {
 	CLEANUP(content_free_p) struct content *message = NULL;
 	struct err err = { 0 };
@@ -296,7 +296,7 @@ int confirm_find(struct run *run, struct confirmed **list, size_t *n)
 
 	*n = 0;
 	*list = NULL;
-	if (!run->ground->message.len || content_from_stored(run->ground->message, &message) < 0 ||
+	if (!run->sink->message.len || content_from_stored(run->sink->message, &message) < 0 ||
 	    !content_has(message, PART_RESPONSE))
 		return 0;
 	*list = calloc(message->count, sizeof **list);
@@ -315,7 +315,7 @@ int confirm_find(struct run *run, struct confirmed **list, size_t *n)
 	return run_fail(run, NULL, &err);
 }
 
-int confirm_is_spent(struct run *run)
+int confirm_is_spent(struct agent_run *run)
 {
 	CLEANUP(content_free_p) struct content *message = NULL;
 	struct confirmed *list;
@@ -323,7 +323,7 @@ int confirm_is_spent(struct run *run)
 	size_t i;
 	int r;
 
-	if (content_from_stored(run->ground->message, &message) < 0)
+	if (content_from_stored(run->sink->message, &message) < 0)
 		return run_nomem(run);
 	for (i = 0; i < message->count; i++) {
 		if (message->parts[i].kind != PART_RESPONSE ||

@@ -10,9 +10,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static struct ground ground_of_session(struct invocation *in)
+static struct event_sink sink_of_session(struct invocation *in)
 {
-	return (struct ground){ .in = in, .message = buf_span(&in->user_content) };
+	return (struct event_sink){ .in = in, .message = buf_span(&in->user_content) };
 }
 
 /* The message */
@@ -76,20 +76,20 @@ static int choose(struct invocation *in, const struct turn_info *info, struct ag
 	return r;
 }
 
-static int run_chosen(struct ground *g, struct agent *agent, struct failure *failure)
+static int run_chosen(struct event_sink *sink, struct agent *agent, struct failure *failure)
 {
-	struct run run = { .ground = g, .agent = agent, .failure = failure };
+	struct agent_run run = { .sink = sink, .agent = agent, .failure = failure };
 
 	return run_agent(&run);
 }
 
-static int run_turn(struct invocation *in, struct ground *g, struct failure *failure)
+static int answer_turn(struct invocation *in, struct event_sink *sink, struct failure *failure)
 {
 	struct store *st = in->host->store;
 	struct live *live = in->live;
 	struct resumed *resumed = NULL;
 	size_t n = 0;
-	struct run nobody = { .ground = g, .agent = in->tree->root, .failure = failure };
+	struct agent_run nobody = { .sink = sink, .agent = in->tree->root, .failure = failure };
 	struct agent *agent = NULL;
 	struct turn_info info;
 	struct err err = { 0 };
@@ -97,7 +97,7 @@ static int run_turn(struct invocation *in, struct ground *g, struct failure *fai
 
 	if (r == 0)
 		r = load_message(in, &info, &err);
-	g->message = buf_span(&in->user_content);
+	sink->message = buf_span(&in->user_content);
 	if (r == 0)
 		r = resumed_find(in, &resumed, &n, &err);
 	if (r == 0 && n)
@@ -109,7 +109,7 @@ static int run_turn(struct invocation *in, struct ground *g, struct failure *fai
 	if (r < 0)
 		r = run_fail(&nobody, NULL, &err);
 	else
-		r = n ? resumed_run(g, resumed, n, failure) : run_chosen(g, agent, failure);
+		r = n ? resumed_run(sink, resumed, n, failure) : run_chosen(sink, agent, failure);
 	resumed_free(resumed, n);
 	return r;
 }
@@ -197,11 +197,11 @@ static int fail_unloaded(const struct invocation_host *host, struct live *live,
 	return f.err.code ? f.err.code : -EIO;
 }
 
-static int run_and_end(struct invocation *in, struct ground *g, struct failure *failure)
+static int run_and_end(struct invocation *in, struct event_sink *sink, struct failure *failure)
 {
 	const struct invocation_host *host = in->host;
 	struct live *live = in->live;
-	int r = run_turn(in, g, failure);
+	int r = answer_turn(in, sink, failure);
 
 	if (r == 0)
 		r = turn_end(host->store, live->ref, live->n, TURN_DONE, NULL, NULL, NULL,
@@ -217,20 +217,20 @@ int invocation_run(const struct invocation_host *host, struct live *live, struct
 		   const struct err *why)
 {
 	struct invocation in = { .host = host, .live = live, .tree = tree };
-	struct ground g = ground_of_session(&in);
+	struct event_sink sink = sink_of_session(&in);
 	CLEANUP(failure_release) struct failure failure = { 0 };
 	int r;
 
 	if (!tree)
 		return fail_unloaded(host, live, why);
 	in.source = (struct stateview_source){ host->store, live->ref, host->temp, host->arg };
-	g.state = stateview_new(NULL, &in.source);
-	if (!g.state)
+	sink.state = stateview_new(NULL, &in.source);
+	if (!sink.state)
 		return fail_unloaded(host, live, &(struct err){ -ENOMEM, "out of memory" });
-	mutex_init(&g.lock);
-	r = run_and_end(&in, &g, &failure);
-	stateview_free(g.state);
-	mutex_release(&g.lock);
+	mutex_init(&sink.lock);
+	r = run_and_end(&in, &sink, &failure);
+	stateview_free(sink.state);
+	mutex_release(&sink.lock);
 	buf_release(&in.user_content);
 	return r;
 }

@@ -51,13 +51,13 @@ struct agent *offer_target(const struct offer *offer, const char *name)
 }
 
 struct making {
-	struct run *run;
+	struct agent_run *run;
 	struct offer *offer;
 	struct toolset *set;
 	struct err *err;
 };
 
-static int add(struct run *run, struct offer *offer, const struct tool *tool)
+static int add(struct agent_run *run, struct offer *offer, const struct tool *tool)
 {
 	if (offer_find(offer, tool->name))
 		return run_fail_text(run, "AGENT_ERROR", -EIO, "agent %s: two tools named %s",
@@ -115,7 +115,7 @@ static int find_targets(const struct agent *agent, struct offer *offer)
 }
 
 /* One that adds itself. */
-static int add_builtin(struct run *run, struct offer *offer, enum tool_kind kind)
+static int add_builtin(struct agent_run *run, struct offer *offer, enum tool_kind kind)
 {
 	struct tool *tool = make(offer);
 	struct err err = { 0 };
@@ -151,7 +151,7 @@ static int add_server_tool(void *arg, const struct mcp_tool *offered)
 static int add_of_server(struct making *m)
 {
 	struct err err = { 0 };
-	int r = mcp_tools(m->set->server, &m->run->ground->in->live->cancel, add_server_tool, m,
+	int r = mcp_tools(m->set->server, &m->run->sink->in->live->cancel, add_server_tool, m,
 			  &err);
 
 	if (r == 0 || m->run->failure->err.code)
@@ -164,7 +164,7 @@ static int add_of_server(struct making *m)
 static int fail_set(struct making *m, const char *why)
 {
 	return run_fail_text(m->run, "AGENT_ERROR", -EIO, "toolset %s: %s",
-			     m->set->program.path + strlen(m->run->ground->in->tree->folder) + 1,
+			     m->set->program.path + strlen(m->run->sink->in->tree->folder) + 1,
 			     why);
 }
 
@@ -183,7 +183,7 @@ static int fail_declaration(struct making *m, size_t place, const char *why)
 /* Which program answers: `program`, else tools/NAME. */
 static int find_program(struct making *m, const char *path, struct tool *tool)
 {
-	const struct agent_tree *tree = m->run->ground->in->tree;
+	const struct agent_tree *tree = m->run->sink->in->tree;
 	CLEANUP(buf_release) struct buf name = { 0 };
 	struct folder folder = { .path = tree->folder };
 	struct err err = { 0 };
@@ -252,7 +252,7 @@ static int read_declarations(struct making *m, const struct process *p)
 }
 
 /* {"agent": NAME, "state": {...}} */
-static int make_input(struct run *run, struct buf *input, struct err *err)
+static int make_input(struct agent_run *run, struct buf *input, struct err *err)
 {
 	int r;
 
@@ -299,7 +299,7 @@ static int add_of_program(struct making *m)
 
 /* Entries in their order */
 
-static int add_sets_at(struct run *run, struct offer *offer, size_t index)
+static int add_sets_at(struct agent_run *run, struct offer *offer, size_t index)
 {
 	const struct agent *agent = run->agent;
 	size_t i;
@@ -314,7 +314,7 @@ static int add_sets_at(struct run *run, struct offer *offer, size_t index)
 	return r;
 }
 
-static int add_entries(struct run *run, struct offer *offer)
+static int add_entries(struct agent_run *run, struct offer *offer)
 {
 	const struct agent *agent = run->agent;
 	size_t entries = agent->tool_count + agent->toolset_count;
@@ -335,12 +335,12 @@ static int add_entries(struct run *run, struct offer *offer)
 }
 
 /* Without a mode of the provider's that goes with tools, a tool takes the answer. */
-static bool needs_response_tool(const struct run *run, const struct offer *offer)
+static bool needs_response_tool(const struct agent_run *run, const struct offer *offer)
 {
 	return run->agent->output_schema && offer->count && !output_is_native(run->agent);
 }
 
-int offer_make(struct run *run, struct offer *out)
+int offer_make(struct agent_run *run, struct offer *out)
 {
 	int r;
 

@@ -8,12 +8,12 @@
 
 #include "base/clock.h"
 
-static void tell_progress(const struct run *run)
+static void tell_progress(const struct agent_run *run)
 {
-	invocation_tell(run->ground->in->live, run->ground->in->host->options);
+	invocation_tell(run->sink->in->live, run->sink->in->host->options);
 }
 
-static void make_partial(const struct run *run, struct event *e, const char *id)
+static void make_partial(const struct agent_run *run, struct event *e, const char *id)
 {
 	run_head(run, e);
 	event_set_json(e, EVENT_PARTIAL, SPAN("true"));
@@ -21,7 +21,7 @@ static void make_partial(const struct run *run, struct event *e, const char *id)
 	event_set_time(e, clock_now());
 }
 
-void run_show_partial(struct run *run, struct event *e)
+void run_show_partial(struct agent_run *run, struct event *e)
 {
 	CLEANUP(buf_release) struct buf line = { 0 };
 	char id[40];
@@ -30,12 +30,12 @@ void run_show_partial(struct run *run, struct event *e)
 	make_partial(run, e, id);
 	event_to_json(e, &line);
 	buf_char(&line, '\n');
-	live_add(run->ground->in->live, LIVE_EVENTS, buf_span(&line));
+	live_add(run->sink->in->live, LIVE_EVENTS, buf_span(&line));
 	tell_progress(run);
 }
 
 /* Of an event without content, what is between the opening bracket and the id. */
-static void write_middle(struct run *run)
+static void write_middle(struct agent_run *run)
 {
 	static const char mark[] = "\"-\"";
 	CLEANUP(event_release) struct event e = { 0 };
@@ -51,9 +51,9 @@ static void write_middle(struct run *run)
 		buf_add(&run->partial.middle, text.data + 1, (size_t)(id - text.data));
 }
 
-void run_show_text(struct run *run, struct span text, bool thought)
+void run_show_text(struct agent_run *run, struct span text, bool thought)
 {
-	struct live *live = run->ground->in->live;
+	struct live *live = run->sink->in->live;
 	struct buf *line = &run->partial.line;
 	char id[40];
 
@@ -78,7 +78,7 @@ void run_show_text(struct run *run, struct span text, bool thought)
 	tell_progress(run);
 }
 
-void run_end_partial(struct run *run)
+void run_end_partial(struct agent_run *run)
 {
 	buf_release(&run->partial.middle);
 	buf_release(&run->partial.line);

@@ -31,9 +31,9 @@ static int add_path(struct childenv *env, const char *name, struct buf *path)
 }
 
 /* Where it is, and what it was called for. */
-static int add_context(struct run *run, struct context *ctx, struct childenv *env)
+static int add_context(struct agent_run *run, struct context *ctx, struct childenv *env)
 {
-	const struct runner_options *o = run->ground->in->host->options;
+	const struct runner_options *o = run->sink->in->host->options;
 	CLEANUP(buf_release) struct buf path = { 0 };
 	int r = add(env, "ADK_SESSION_ID", ctx->session_id);
 
@@ -48,10 +48,10 @@ static int add_context(struct run *run, struct context *ctx, struct childenv *en
 	return r < 0 ? r : add_path(env, "ADK_CONTEXT", &path);
 }
 
-static int build_environment(struct run *run, const struct program *program, struct context *ctx,
-			     struct childenv *env)
+static int build_environment(struct agent_run *run, const struct program *program,
+			     struct context *ctx, struct childenv *env)
 {
-	struct invocation *in = run->ground->in;
+	struct invocation *in = run->sink->in;
 	const struct runner_options *o = in->host->options;
 	CLEANUP(buf_release) struct buf path = { 0 };
 	int r = add_context(run, ctx, env);
@@ -80,10 +80,10 @@ static bool complains(const struct process *p, const char *session)
 	return has(&p->stderr_text, strerrordesc_np(EACCES)) || has(&p->stderr_text, session);
 }
 
-int run_program(struct run *run, const struct program *program, struct context *ctx,
+int run_program(struct agent_run *run, const struct program *program, struct context *ctx,
 		struct process *p, struct err *err)
 {
-	struct invocation *in = run->ground->in;
+	struct invocation *in = run->sink->in;
 	const struct runner_options *o = in->host->options;
 	CLEANUP(childenv_release) struct childenv env = { 0 };
 	int r;

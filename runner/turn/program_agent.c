@@ -11,7 +11,7 @@
 #include <stdio.h>
 
 struct listening {
-	struct run *run;
+	struct agent_run *run;
 	const struct process *process;
 	uint64_t line;
 	struct open_calls calls; /* of its events */
@@ -33,7 +33,8 @@ static int refuse(struct listening *l, const struct err *why)
 }
 
 /* What a line says, by this agent. */
-static int read_event(const struct run *run, struct span line, struct event *e, struct err *err)
+static int read_event(const struct agent_run *run, struct span line, struct event *e,
+		      struct err *err)
 {
 	CLEANUP(buf_release) struct buf said = { 0 };
 	CLEANUP(buf_release) struct buf head = { 0 };
@@ -53,17 +54,17 @@ static int read_event(const struct run *run, struct span line, struct event *e, 
 }
 
 /* Text that is not complete yet is shown, and no more. */
-static void show_partial(struct run *run, struct event *e)
+static void show_partial(struct agent_run *run, struct event *e)
 {
 	CLEANUP(buf_release) struct buf text = { 0 };
 
-	if (run->ground->nested)
+	if (run->sink->nested)
 		return;
 	event_set_text(e, EVENT_AUTHOR, span_of(run->agent->name));
 	if (!run->branch && turn_event_output(e, &text) == 0) {
 		if (text.len && text.data[text.len - 1] == '\n')
 			text.len--; /* of the event, not of the piece */
-		live_add(run->ground->in->live, LIVE_OUTPUT, buf_span(&text));
+		live_add(run->sink->in->live, LIVE_OUTPUT, buf_span(&text));
 		run->streamed += text.len;
 	}
 	run_show_partial(run, e);
@@ -101,7 +102,7 @@ static int on_line(void *arg, struct span line)
 }
 
 /* What it changed in its context and told in no event. */
-static int commit_changes(struct run *run, struct changes *changes)
+static int commit_changes(struct agent_run *run, struct changes *changes)
 {
 	CLEANUP(event_release) struct event e = { 0 };
 
@@ -111,14 +112,14 @@ static int commit_changes(struct run *run, struct changes *changes)
 /* Its output, line by line, and how it ended. */
 static int listen_to(struct listening *l, struct context *ctx)
 {
-	struct run *run = l->run;
+	struct agent_run *run = l->run;
 	CLEANUP(buf_release) struct buf input = { 0 };
 	CLEANUP(buf_release) struct buf why = { 0 };
 	struct process p = { .on_line = on_line, .arg = l };
 	struct err err = { 0 };
 	int r;
 
-	buf_span_add(&input, run->ground->message);
+	buf_span_add(&input, run->sink->message);
 	buf_char(&input, '\n');
 	p.input = buf_span(&input);
 	l->process = &p;
@@ -167,12 +168,12 @@ static int close_calls(struct listening *l, int result)
 	return run_commit(l->run, &e, NULL, NULL, 0);
 }
 
-static int run_in(struct run *run, struct context *ctx)
+static int run_in(struct agent_run *run, struct context *ctx)
 {
 	struct listening l = { .run = run };
 	int r = listen_to(&l, ctx);
 
-	if (!run->ground->nested) { /* else nobody reads what is open, nor answers it */
+	if (!run->sink->nested) { /* else nobody reads what is open, nor answers it */
 		r = close_calls(&l, r);
 		run->paused |= r == 0 && open_calls_wait(&l.calls);
 	}
@@ -180,7 +181,7 @@ static int run_in(struct run *run, struct context *ctx)
 	return r;
 }
 
-int program_agent_run(struct run *run)
+int program_agent_run(struct agent_run *run)
 {
 	CLEANUP(changes_release) struct changes changes = { 0 };
 	struct context *ctx;

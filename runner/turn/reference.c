@@ -84,10 +84,10 @@ static bool reference_parse(const char *uri, struct reference *ref)
 }
 
 /* Whose it is. -ENOENT: of another app or user, or of no session. */
-static int find_scope(struct run *run, const struct reference *ref, struct ref *out)
+static int find_scope(struct agent_run *run, const struct reference *ref, struct ref *out)
 {
-	struct store *store = run->ground->in->host->store;
-	struct ref own = run->ground->in->live->ref;
+	struct store *store = run->sink->in->host->store;
+	struct ref own = run->sink->in->live->ref;
 	struct ref app = { .app = own.app };
 	struct ref user = { .app = own.app, .user = own.user };
 	struct scope_info info;
@@ -106,7 +106,8 @@ static int find_scope(struct run *run, const struct reference *ref, struct ref *
 }
 
 /* The content of the artifact, as a content with one part. -ENOENT: there is none. */
-static int load(struct run *run, const struct part *part, struct content *out, struct err *err)
+static int load(struct agent_run *run, const struct part *part, struct content *out,
+		struct err *err)
 {
 	CLEANUP(reference_release) struct reference ref = { 0 };
 	struct ref scope;
@@ -121,7 +122,7 @@ static bool is_reference(const struct part *part)
 }
 
 /* In place of the part. */
-static int follow(struct run *run, struct part *part, struct err *err)
+static int follow(struct agent_run *run, struct part *part, struct err *err)
 {
 	CLEANUP(content_free_p) struct content *loaded = content_new("user");
 	CLEANUP(buf_release) struct buf note = { 0 };
@@ -141,7 +142,7 @@ static int follow(struct run *run, struct part *part, struct err *err)
 	return 0;
 }
 
-static int follow_all(struct run *run, struct content *content, struct err *err)
+static int follow_all(struct agent_run *run, struct content *content, struct err *err)
 {
 	size_t i;
 	int r = 0;
@@ -164,22 +165,22 @@ static bool has_reference(const struct content *content)
 	return false;
 }
 
-int request_follow(struct run *run, struct request *rq)
+int prompt_follow(struct agent_run *run, struct prompt *prompt)
 {
 	struct err err = { 0 };
 	size_t i;
 	int r = 0;
 
-	for (i = 0; r == 0 && i < rq->count; i++) {
+	for (i = 0; r == 0 && i < prompt->count; i++) {
 		struct content *copy;
 
-		if (!has_reference(rq->contents[i]))
+		if (!has_reference(prompt->contents[i]))
 			continue;
-		copy = content_copy(rq->contents[i]);
+		copy = content_copy(prompt->contents[i]);
 		if (!copy)
 			return run_nomem(run);
-		content_free(rq->contents[i]);
-		rq->contents[i] = copy;
+		content_free(prompt->contents[i]);
+		prompt->contents[i] = copy;
 		r = follow_all(run, copy, &err);
 	}
 	if (r == -ENOMEM)

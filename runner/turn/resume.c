@@ -194,8 +194,8 @@ static bool waits_itself(const struct pause *p)
 }
 
 /* A workflow agent behind a sub-agent that is done. 1: it does not go on. */
-static int go_on(struct run *run, const struct pause *p, const struct agent *done, char *branch,
-		 const struct resumed *rest, size_t n)
+static int go_on(struct agent_run *run, const struct pause *p, const struct agent *done,
+		 char *branch, const struct resumed *rest, size_t n)
 {
 	const struct agent *agent = run->agent;
 	const struct pause_place *place = pause_find_place(p, agent->name);
@@ -214,8 +214,8 @@ static int go_on(struct run *run, const struct pause *p, const struct agent *don
 }
 
 /* The agents around the one that was resumed, until one waits. */
-static int climb(struct run *run, const struct pause *p, char *branch, const struct resumed *rest,
-		 size_t n)
+static int climb(struct agent_run *run, const struct pause *p, char *branch,
+		 const struct resumed *rest, size_t n)
 {
 	const struct agent *done = run->agent;
 	int r = 0;
@@ -230,7 +230,7 @@ static int climb(struct run *run, const struct pause *p, char *branch, const str
 }
 
 /* An escalate before something waits again: the loop around it has to know when it goes on. */
-static int keep_escalate(struct run *run, const struct pause *p, char *branch)
+static int keep_escalate(struct agent_run *run, const struct pause *p, char *branch)
 {
 	const struct pause_place *place;
 	const struct agent *sub = run->agent;
@@ -250,7 +250,7 @@ static int keep_escalate(struct run *run, const struct pause *p, char *branch)
 }
 
 /* Those who handed over end with it, unless it never waited: they have ended then. */
-static int take_before(struct run *run, const struct pause *p, struct resumed *one)
+static int take_before(struct agent_run *run, const struct pause *p, struct resumed *one)
 {
 	CLEANUP(pause_release)
 	struct pause was = { .agent = p->agent, .branch = p->branch };
@@ -258,7 +258,7 @@ static int take_before(struct run *run, const struct pause *p, struct resumed *o
 
 	if (!one->before.len)
 		return 0;
-	if (pause_load(&was, run->ground->in, one->invocation, &err) < 0)
+	if (pause_load(&was, run->sink->in, one->invocation, &err) < 0)
 		return run_fail(run, NULL, &err);
 	if (was.has_waited) {
 		run->before = one->before;
@@ -268,7 +268,7 @@ static int take_before(struct run *run, const struct pause *p, struct resumed *o
 }
 
 /* The agent itself. p: becomes the pause as it is when its work is done. */
-static int resume_agent(struct run *run, struct pause *p, struct resumed *one)
+static int resume_agent(struct agent_run *run, struct pause *p, struct resumed *one)
 {
 	struct agent *own = run->agent;
 	struct err err = { 0 };
@@ -280,13 +280,14 @@ static int resume_agent(struct run *run, struct pause *p, struct resumed *one)
 	worked = run_agent_work(run, NULL, 0);
 	if (worked < 0)
 		return worked;
-	if (pause_load(p, run->ground->in, one->invocation, &err) < 0)
+	if (pause_load(p, run->sink->in, one->invocation, &err) < 0)
 		return run_fail(run, NULL, &err);
 	run->paused |= waits_itself(p);
 	return run_agent_end(run, own, worked);
 }
 
-static int resume_one(struct run *run, struct resumed *one, const struct resumed *rest, size_t n)
+static int resume_one(struct agent_run *run, struct resumed *one, const struct resumed *rest,
+		      size_t n)
 {
 	CLEANUP(pause_release)
 	struct pause pause = { .agent = run->agent, .branch = one->branch };
@@ -302,16 +303,16 @@ static int resume_one(struct run *run, struct resumed *one, const struct resumed
 	return r;
 }
 
-int resumed_run(struct ground *g, struct resumed *list, size_t n, struct failure *failure)
+int resumed_run(struct event_sink *sink, struct resumed *list, size_t n, struct failure *failure)
 {
 	size_t i;
 	int r = 0;
 
 	for (i = 0; r == 0 && i < n; i++) {
-		struct run run = { .ground = g,
-				   .agent = list[i].agent,
-				   .branch = *list[i].branch ? list[i].branch : NULL,
-				   .failure = failure };
+		struct agent_run run = { .sink = sink,
+					 .agent = list[i].agent,
+					 .branch = *list[i].branch ? list[i].branch : NULL,
+					 .failure = failure };
 
 		r = resume_one(&run, &list[i], list + i + 1, n - i - 1);
 		buf_release(&run.before);

@@ -19,7 +19,7 @@ void failure_release(struct failure *f)
 	*f = (struct failure){ 0 };
 }
 
-static void set_failure(struct run *run, const char *name, const struct err *err)
+static void set_failure(struct agent_run *run, const char *name, const struct err *err)
 {
 	struct failure *f = run->failure;
 
@@ -36,18 +36,18 @@ static void set_failure(struct run *run, const char *name, const struct err *err
 	f->branch = run->branch ? strdup(run->branch) : NULL;
 }
 
-int run_fail(struct run *run, const char *name, const struct err *err)
+int run_fail(struct agent_run *run, const char *name, const struct err *err)
 {
 	int code;
 
-	mutex_lock(&run->ground->lock);
+	mutex_lock(&run->sink->lock);
 	set_failure(run, name, err);
 	code = run->failure->err.code;
-	mutex_unlock(&run->ground->lock);
+	mutex_unlock(&run->sink->lock);
 	return code;
 }
 
-int run_fail_text(struct run *run, const char *name, int code, const char *fmt, ...)
+int run_fail_text(struct agent_run *run, const char *name, int code, const char *fmt, ...)
 {
 	struct err err = { .code = code };
 	va_list args;
@@ -58,7 +58,7 @@ int run_fail_text(struct run *run, const char *name, int code, const char *fmt, 
 	return run_fail(run, name, &err);
 }
 
-int run_nomem(struct run *run)
+int run_nomem(struct agent_run *run)
 {
 	struct err err = { 0 };
 
@@ -66,24 +66,24 @@ int run_nomem(struct run *run)
 	return run_fail(run, NULL, &err);
 }
 
-int run_check_cancelled(struct run *run)
+int run_check_cancelled(struct agent_run *run)
 {
-	if (!cancel_fired(&run->ground->in->live->cancel))
+	if (!cancel_fired(&run->sink->in->live->cancel))
 		return 0;
 	return run_fail_text(run, NULL, -ECANCELED, "cancelled");
 }
 
-struct run run_below(struct run *parent, struct agent *agent)
+struct agent_run run_below(struct agent_run *parent, struct agent *agent)
 {
-	return (struct run){ .ground = parent->ground,
-			     .agent = agent,
-			     .above = parent,
-			     .branch = parent->branch,
-			     .depth = parent->depth,
-			     .failure = parent->failure };
+	return (struct agent_run){ .sink = parent->sink,
+				   .agent = agent,
+				   .above = parent,
+				   .branch = parent->branch,
+				   .depth = parent->depth,
+				   .failure = parent->failure };
 }
 
-void run_join(struct run *parent, const struct run *child)
+void run_join(struct agent_run *parent, const struct agent_run *child)
 {
 	parent->escalated |= child->escalated;
 	parent->paused |= child->paused;
@@ -92,7 +92,7 @@ void run_join(struct run *parent, const struct run *child)
 /* Callbacks of the agent: what one says is an event, and so is what they change. */
 
 struct agent_callback {
-	struct run *run;
+	struct agent_run *run;
 	struct content *content;
 };
 
@@ -122,7 +122,7 @@ static int take_output(void *arg, struct span output, struct err *err)
 }
 
 /* 1: one of them gave a content. */
-static int agent_callbacks(struct run *run, enum callback_kind kind)
+static int agent_callbacks(struct agent_run *run, enum callback_kind kind)
 {
 	CLEANUP(event_release) struct event e = { 0 };
 	CLEANUP(changes_release) struct changes changes = { 0 };
@@ -148,7 +148,7 @@ static int agent_callbacks(struct run *run, enum callback_kind kind)
 	return committed < 0 ? committed : r;
 }
 
-static int work(struct run *run, const struct agent *after, unsigned times_looped)
+static int work(struct agent_run *run, const struct agent *after, unsigned times_looped)
 {
 	switch (run->agent->kind) {
 	case AGENT_LLM:
@@ -165,7 +165,7 @@ static int work(struct run *run, const struct agent *after, unsigned times_loope
 }
 
 /* From before_agent on. 1: one of the callbacks has answered in its place. */
-static int begin(struct run *run)
+static int begin(struct agent_run *run)
 {
 	int r = run_check_cancelled(run);
 
@@ -173,7 +173,7 @@ static int begin(struct run *run)
 }
 
 /* The agent that was transferred to takes the place of the one before, which is put on a list. */
-static int hand_over(struct run *run)
+static int hand_over(struct agent_run *run)
 {
 	int r;
 
@@ -185,7 +185,7 @@ static int hand_over(struct run *run)
 	return r ? r : work(run, NULL, 0);
 }
 
-int run_agent_work(struct run *run, const struct agent *after, unsigned times_looped)
+int run_agent_work(struct agent_run *run, const struct agent *after, unsigned times_looped)
 {
 	int r = work(run, after, times_looped);
 
@@ -207,7 +207,7 @@ static bool is_beside(const struct agent *agent, const struct agent *own)
 }
 
 /* An agent is done when those are that it transferred to: the last one first. */
-static int end_all(struct run *run, const struct agent *own)
+static int end_all(struct agent_run *run, const struct agent *own)
 {
 	struct buf *before = &run->before;
 	int r = 0;
@@ -223,7 +223,7 @@ static int end_all(struct run *run, const struct agent *own)
 	return r;
 }
 
-int run_agent_end(struct run *run, struct agent *own, int worked)
+int run_agent_end(struct agent_run *run, struct agent *own, int worked)
 {
 	int r = worked;
 
@@ -235,7 +235,7 @@ int run_agent_end(struct run *run, struct agent *own, int worked)
 	return r < 0 ? r : 0;
 }
 
-int run_agent_after(struct run *run, const struct agent *after, unsigned times_looped)
+int run_agent_after(struct agent_run *run, const struct agent *after, unsigned times_looped)
 {
 	struct agent *own = run->agent;
 	int r = run_agent_work(run, after, times_looped);
@@ -243,7 +243,7 @@ int run_agent_after(struct run *run, const struct agent *after, unsigned times_l
 	return run_agent_end(run, own, r);
 }
 
-int run_agent(struct run *run)
+int run_agent(struct agent_run *run)
 {
 	int r = begin(run);
 

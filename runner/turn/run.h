@@ -50,7 +50,7 @@ struct invocation {
 };
 
 /* Where runs put their events. */
-struct ground {
+struct event_sink {
 	struct invocation *in;
 	struct stateview *state; /* what its agents see */
 	struct span message;     /* the user's Content, canonical JSON; empty: none */
@@ -63,12 +63,12 @@ struct ground {
 		GUARDED_BY(lock); /* nested: struct context *, to be closed with the caller's */
 };
 
-struct run {
-	struct ground *ground;
+struct agent_run {
+	struct event_sink *sink;
 	struct agent *agent;
-	const struct run *above; /* in whose place it works; NULL: nobody's */
-	const char *branch;      /* NULL: none */
-	unsigned depth;          /* of agents that are tools */
+	const struct agent_run *above; /* in whose place it works; NULL: nobody's */
+	const char *branch;            /* NULL: none */
+	unsigned depth;                /* of agents that are tools */
 	struct failure *failure;
 
 	bool escalated; /* an event of it or below said so */
@@ -94,58 +94,62 @@ struct run {
  * Let an agent work until it is done: callbacks, the agent, what it transfers to. 0, also
  * when it paused; a negative errno: run->failure says why.
  */
-MUST_CHECK int run_agent(struct run *run);
+MUST_CHECK int run_agent(struct agent_run *run);
 /* The same from the middle: without before_agent; `after`: workflow agents go on behind this one.
  */
-MUST_CHECK int run_agent_after(struct run *run, const struct agent *after, unsigned times_looped);
+MUST_CHECK int run_agent_after(struct agent_run *run, const struct agent *after,
+			       unsigned times_looped);
 /*
  * Both halves of that: its work and that of those it transfers to; then after_agent of all who
  * are done with it, own first, and run->agent is own again. worked: what the first half gave, 1:
  * the last one's before_agent answered, and its after_agent is left out. The second does nothing
  * while the run is paused. What is left in run->before is the caller's to release.
  */
-MUST_CHECK int run_agent_work(struct run *run, const struct agent *after, unsigned times_looped);
-MUST_CHECK int run_agent_end(struct run *run, struct agent *own, int worked);
+MUST_CHECK int run_agent_work(struct agent_run *run, const struct agent *after,
+			      unsigned times_looped);
+MUST_CHECK int run_agent_end(struct agent_run *run, struct agent *own, int worked);
 
 /* A child at work in the place of its parent. */
-struct run run_below(struct run *parent, struct agent *agent);
-void run_join(struct run *parent, const struct run *child);
+struct agent_run run_below(struct agent_run *parent, struct agent *agent);
+void run_join(struct agent_run *parent, const struct agent_run *child);
 
-MUST_CHECK int llm_run(struct run *run);
-MUST_CHECK int workflow_run(struct run *run, const struct agent *after, unsigned times_looped);
+MUST_CHECK int llm_run(struct agent_run *run);
+MUST_CHECK int workflow_run(struct agent_run *run, const struct agent *after,
+			    unsigned times_looped);
 /* An event that says where a workflow agent will go on, and of a loop that it will end there. */
-MUST_CHECK int workflow_place(struct run *run, const char *sub, unsigned times_looped);
-MUST_CHECK int program_agent_run(struct run *run);
+MUST_CHECK int workflow_place(struct agent_run *run, const char *sub, unsigned times_looped);
+MUST_CHECK int program_agent_run(struct agent_run *run);
 
 /*
  * Fail: sets run->failure unless something has; returns the code. name: of errorCode or NULL.
  * Calls of one run may fail side by side.
  */
-int run_fail(struct run *run, const char *name, const struct err *err);
-int run_fail_text(struct run *run, const char *name, int code, const char *fmt, ...) PRINTF(4, 5);
-int run_nomem(struct run *run);
+int run_fail(struct agent_run *run, const char *name, const struct err *err);
+int run_fail_text(struct agent_run *run, const char *name, int code, const char *fmt, ...)
+	PRINTF(4, 5);
+int run_nomem(struct agent_run *run);
 void failure_release(struct failure *f);
 
 /* -ECANCELED when the turn was cancelled. */
-MUST_CHECK int run_check_cancelled(struct run *run);
+MUST_CHECK int run_check_cancelled(struct agent_run *run);
 
 /* Events: commit.c */
 
 /* Invocation, author and branch. */
-void run_head(const struct run *run, struct event *e);
+void run_head(const struct agent_run *run, struct event *e);
 
 /*
  * Commit an event with what comes with it, show it, and note what it does to the run. changes
  * may be NULL; they are published, or dropped when this fails.
  */
-MUST_CHECK int run_commit(struct run *run, struct event *e, struct changes *changes,
+MUST_CHECK int run_commit(struct agent_run *run, struct event *e, struct changes *changes,
 			  const struct call_report *reports, size_t n);
 /* The same; a failure is only told. bad_save: which of the changes' saves, from 1, is why, or 0. */
-MUST_CHECK int run_try_commit(struct run *run, struct event *e, struct changes *changes,
+MUST_CHECK int run_try_commit(struct agent_run *run, struct event *e, struct changes *changes,
 			      const struct call_report *reports, size_t n, size_t *bad_save,
 			      struct err *err);
 /* Reports of calls that no event tells of. */
-MUST_CHECK int run_report(struct run *run, const struct call_report *reports, size_t n);
+MUST_CHECK int run_report(struct agent_run *run, const struct call_report *reports, size_t n);
 /* Something is new in a turn that runs: who waits for it is told. */
 void invocation_tell(const struct live *live, const struct runner_options *o);
 /*
@@ -156,9 +160,9 @@ void invocation_show(struct live *live, const struct runner_options *o, const st
 		     uint64_t bytes, uint64_t streamed);
 
 /* An event that is shown and not stored; a piece of a model's text as one. partial.c */
-void run_show_partial(struct run *run, struct event *e);
-void run_show_text(struct run *run, struct span text, bool thought);
-void run_end_partial(struct run *run); /* frees what run_show_text() keeps */
+void run_show_partial(struct agent_run *run, struct event *e);
+void run_show_text(struct agent_run *run, struct span text, bool thought);
+void run_end_partial(struct agent_run *run); /* frees what run_show_text() keeps */
 
 /* Answers of models as JSON for callbacks, and as members of an event: reply.c */
 MUST_CHECK int reply_to_json(const struct model_reply *reply, struct buf *out);
@@ -166,14 +170,14 @@ MUST_CHECK int reply_from_json(struct model_reply *reply, struct span json, stru
 void reply_to_event(const struct model_reply *reply, struct event *e);
 
 /* Whether pieces of text are shown as they come, in the stream and in the output. */
-bool run_streams(const struct run *run);
+bool run_streams(const struct agent_run *run);
 
 /* Who handed over to whoever pauses with this event; resumed_find() reads it. */
-void run_tell_before(const struct run *run, struct event *e);
+void run_tell_before(const struct agent_run *run, struct event *e);
 
 /* Changes: changes.c */
 
-MUST_CHECK int changes_init(struct changes *c, struct run *run);
+MUST_CHECK int changes_init(struct changes *c, struct agent_run *run);
 MUST_CHECK int changes_init_above(struct changes *c, struct invocation *in,
 				  struct stateview *below);
 /* Drop what was not published. */
@@ -200,10 +204,10 @@ bool save_refused(int code);
 void changes_close(struct changes *c, bool published);
 
 /* The state as the run sees it: its ground's, and on top what waits for an event. */
-struct stateview *run_state(const struct run *run);
+struct stateview *run_state(const struct agent_run *run);
 
 /* Open a context for a program of this run. below: what it sees. */
-MUST_CHECK int run_open_context(struct run *run, enum context_kind kind, const char *name,
+MUST_CHECK int run_open_context(struct agent_run *run, enum context_kind kind, const char *name,
 				const char *call_id, struct span args, struct stateview *below,
 				struct context **out, struct err *err);
 
@@ -213,14 +217,14 @@ MUST_CHECK int run_open_context(struct run *run, enum context_kind kind, const c
  * Run a program in a context. p has what the caller set of input and on_line; its
  * result is to be released. 0, also when it failed; -ECANCELED; -ENOMEM.
  */
-MUST_CHECK int run_program(struct run *run, const struct program *program, struct context *ctx,
-			   struct process *p, struct err *err);
+MUST_CHECK int run_program(struct agent_run *run, const struct program *program,
+			   struct context *ctx, struct process *p, struct err *err);
 /* Why a program that ended did not succeed; false: it did. */
 bool process_reason(const struct process *p, struct buf *reason);
 
 /* Callbacks: callback.c */
 
-struct call;
+struct tool_call;
 
 /*
  * Run the callbacks of a kind, one after the other, each in a context of its own above the
@@ -231,12 +235,12 @@ struct call;
 struct callback_run {
 	enum callback_kind kind;
 	struct changes *changes;
-	const struct call *call; /* NULL: they are not of a tool */
+	const struct tool_call *call; /* NULL: they are not of a tool */
 	int (*input)(void *arg, struct buf *out);
 	int (*take)(void *arg, struct span output, struct err *err);
 	void *arg;
 };
-MUST_CHECK int callbacks_run(struct run *run, struct callback_run *cb);
+MUST_CHECK int callbacks_run(struct agent_run *run, struct callback_run *cb);
 
 /* Tools on offer: offer.c */
 
@@ -248,14 +252,14 @@ struct offer {
 	struct agent **targets; /* of transfers */
 	size_t target_count;
 };
-MUST_CHECK int offer_make(struct run *run, struct offer *out);
+MUST_CHECK int offer_make(struct agent_run *run, struct offer *out);
 void offer_release(struct offer *offer);
 const struct tool *offer_find(const struct offer *offer, const char *name);
 struct agent *offer_target(const struct offer *offer, const char *name);
 
-/* Requests: request.c */
+/* Prompts: prompt.c */
 
-struct request {
+struct prompt {
 	char *model;
 	struct buf system;
 	struct content **contents; /* owned, with others perhaps: they are not to be changed */
@@ -265,14 +269,14 @@ struct request {
 	size_t tool_count;
 	json_t *tool_schemas; /* owns what tools point at when a callback changed them */
 };
-MUST_CHECK int request_build(struct run *run, struct offer *offer, struct request *out);
-void request_release(struct request *rq);
+MUST_CHECK int prompt_build(struct agent_run *run, struct offer *offer, struct prompt *out);
+void prompt_release(struct prompt *prompt);
 /* What parts of it name as artifact://... takes their place: reference.c */
-MUST_CHECK int request_follow(struct run *run, struct request *rq);
+MUST_CHECK int prompt_follow(struct agent_run *run, struct prompt *prompt);
 /* For callbacks: {"model","contents","config"}, and what a callback made of it. */
-MUST_CHECK int request_to_json(const struct request *rq, struct buf *out);
-MUST_CHECK int request_from_json(struct request *rq, struct span json, struct err *err);
-MUST_CHECK int request_add(struct request *rq, struct content *content); /* takes it */
+MUST_CHECK int prompt_to_json(const struct prompt *prompt, struct buf *out);
+MUST_CHECK int prompt_from_json(struct prompt *prompt, struct span json, struct err *err);
+MUST_CHECK int prompt_add(struct prompt *prompt, struct content *content); /* takes it */
 
 /* Calls: calls.c */
 
@@ -285,16 +289,16 @@ struct calls_result {
 	bool misfit;         /* it was called with what does not fit */
 };
 void calls_result_release(struct calls_result *result);
-MUST_CHECK int calls_run(struct run *run, const struct offer *offer, const struct content *content,
-			 struct calls_result *out);
+MUST_CHECK int calls_run(struct agent_run *run, const struct offer *offer,
+			 const struct content *content, struct calls_result *out);
 /* Calls that wait for a confirmation, and that the newest message decides. 1: there were some. */
-MUST_CHECK int calls_confirmed(struct run *run, const struct offer *offer,
+MUST_CHECK int calls_confirmed(struct agent_run *run, const struct offer *offer,
 			       struct calls_result *out);
 /* The turn fails with calls open: the log gets these answers all the same, if any. */
-void calls_close(struct run *run, const struct content *answers);
+void calls_close(struct agent_run *run, const struct content *answers);
 
-struct call {
-	struct run *run;
+struct tool_call {
+	struct agent_run *run;
 	const struct offer *offer;
 	const struct tool *tool; /* NULL: there is none of that name */
 	const char *id;
@@ -314,29 +318,30 @@ struct call {
 };
 
 /* Its response, or err: the turn fails then, and run->failure says why. */
-void call_run(struct call *call);
-void call_release(struct call *call);
+void call_run(struct tool_call *call);
+void call_release(struct tool_call *call);
 
 /* Set the response to {"error": text}. */
-MUST_CHECK int call_error(struct call *call, const char *fmt, ...) PRINTF(2, 3);
+MUST_CHECK int call_error(struct tool_call *call, const char *fmt, ...) PRINTF(2, 3);
 /* The same, of an agent that cannot be transferred to. */
-MUST_CHECK int call_no_target(struct call *call, const char *name);
+MUST_CHECK int call_no_target(struct tool_call *call, const char *name);
 /* The tool itself, by kind. 0, or the turn fails. */
-MUST_CHECK int call_program(struct call *call, struct err *err);
-MUST_CHECK int call_agent(struct call *call, struct err *err);
-MUST_CHECK int call_mcp(struct call *call, struct err *err);
-MUST_CHECK int call_builtin(struct call *call, struct err *err);
+MUST_CHECK int call_program(struct tool_call *call, struct err *err);
+MUST_CHECK int call_agent(struct tool_call *call, struct err *err);
+MUST_CHECK int call_mcp(struct tool_call *call, struct err *err);
+MUST_CHECK int call_builtin(struct tool_call *call, struct err *err);
 
 /* Nothing of what it did is kept. -ENOMEM. */
-MUST_CHECK int call_drop(struct call *call);
+MUST_CHECK int call_drop(struct tool_call *call);
 /* What it changes besides: a member of its event's actions, canonical. */
-MUST_CHECK int call_act(struct call *call, const char *name, struct span json);
+MUST_CHECK int call_act(struct tool_call *call, const char *name, struct span json);
 
 /* Confirmations: confirm.c */
 
 /* Ask a person about the calls that need it: an event of its own, and actions of the next: asked.
  */
-MUST_CHECK int confirm_ask(struct run *run, const struct call *calls, size_t n, struct buf *asked);
+MUST_CHECK int confirm_ask(struct agent_run *run, const struct tool_call *calls, size_t n,
+			   struct buf *asked);
 
 /* What a response to a request decides about. */
 struct decision {
@@ -363,13 +368,13 @@ struct confirmed {
 	bool approved;
 	const char *reason; /* why it is not */
 };
-MUST_CHECK int confirm_find(struct run *run, struct confirmed **list, size_t *n);
+MUST_CHECK int confirm_find(struct agent_run *run, struct confirmed **list, size_t *n);
 void confirm_free(struct confirmed *list, size_t n);
 
 /* A response that only says that a person has to be asked. */
 bool confirm_is_placeholder(const struct part *response);
 /* 1: the newest message has nothing but confirmations, and none that decides anything here. */
-MUST_CHECK int confirm_is_spent(struct run *run);
+MUST_CHECK int confirm_is_spent(struct agent_run *run);
 
 /* Going on after a pause: resume.c */
 
@@ -385,18 +390,18 @@ MUST_CHECK int resumed_find(struct invocation *in, struct resumed **list, size_t
 			    struct err *err);
 void resumed_free(struct resumed *list, size_t n);
 /* One after the other, and what is around them behind each. */
-MUST_CHECK int resumed_run(struct ground *g, struct resumed *list, size_t n,
+MUST_CHECK int resumed_run(struct event_sink *sink, struct resumed *list, size_t n,
 			   struct failure *failure);
 
 /* Artifacts as a run sees them: artifacts.c */
-MUST_CHECK int run_artifact_text(struct run *run, struct span name, struct buf *text,
+MUST_CHECK int run_artifact_text(struct agent_run *run, struct span name, struct buf *text,
 				 struct err *err);
-MUST_CHECK int run_artifact_content(struct run *run, const char *name, struct content **out,
+MUST_CHECK int run_artifact_content(struct agent_run *run, const char *name, struct content **out,
 				    struct err *err);
 /* The bytes of that version as a part: media, text, or a line about it. -ENOENT. */
-MUST_CHECK int run_artifact_version(struct run *run, struct ref scope, const char *name, uint64_t n,
-				    struct content *out, struct err *err);
-MUST_CHECK int run_artifact_names(struct run *run, struct buf *list, struct err *err);
+MUST_CHECK int run_artifact_version(struct agent_run *run, struct ref scope, const char *name,
+				    uint64_t n, struct content *out, struct err *err);
+MUST_CHECK int run_artifact_names(struct agent_run *run, struct buf *list, struct err *err);
 
 /* Structured output: output.c */
 

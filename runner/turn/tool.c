@@ -82,7 +82,7 @@ int tool_response(const struct tool *tool, struct span output, struct buf *respo
 /* Calls */
 
 /* Its answer. failed: what the program changed does not count. */
-static int answer(struct call *call, const struct process *p, bool *failed)
+static int answer(struct tool_call *call, const struct process *p, bool *failed)
 {
 	CLEANUP(buf_release) struct buf why = { 0 };
 	int r;
@@ -98,7 +98,7 @@ static int answer(struct call *call, const struct process *p, bool *failed)
 	return r;
 }
 
-static int run_in(struct call *call, struct context *ctx, bool *failed, struct err *err)
+static int run_in(struct tool_call *call, struct context *ctx, bool *failed, struct err *err)
 {
 	CLEANUP(buf_release) struct buf input = { 0 };
 	struct process p = { 0 };
@@ -119,7 +119,7 @@ static int run_in(struct call *call, struct context *ctx, bool *failed, struct e
 	return r;
 }
 
-int call_program(struct call *call, struct err *err)
+int call_program(struct tool_call *call, struct err *err)
 {
 	struct context *ctx;
 	bool failed = true;

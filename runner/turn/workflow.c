@@ -10,7 +10,7 @@
 
 #define BRANCH_STACK (512u << 10)
 
-int workflow_place(struct run *run, const char *sub, unsigned times_looped)
+int workflow_place(struct agent_run *run, const char *sub, unsigned times_looped)
 {
 	CLEANUP(event_release) struct event e = { 0 };
 	CLEANUP(buf_release) struct buf state = { 0 };
@@ -28,7 +28,7 @@ int workflow_place(struct run *run, const char *sub, unsigned times_looped)
 }
 
 /* One that was paused has ended. */
-static int commit_end(struct run *run)
+static int commit_end(struct agent_run *run)
 {
 	CLEANUP(event_release) struct event e = { 0 };
 
@@ -48,13 +48,13 @@ static size_t place_behind(const struct agent *agent, const struct agent *after)
 }
 
 /* The sub-agents from `from` on, one after the other. 1: an escalate ended the pass (of a loop). */
-static int run_pass(struct run *run, size_t from, unsigned times_looped)
+static int run_pass(struct agent_run *run, size_t from, unsigned times_looped)
 {
 	const struct agent *agent = run->agent;
 	size_t i;
 
 	for (i = from; i < agent->sub_count; i++) {
-		struct run child = run_below(run, agent->subs[i]);
+		struct agent_run child = run_below(run, agent->subs[i]);
 		int r = run_agent(&child);
 
 		run_join(run, &child);
@@ -68,12 +68,12 @@ static int run_pass(struct run *run, size_t from, unsigned times_looped)
 	return 0;
 }
 
-static int run_sequence(struct run *run, const struct agent *after)
+static int run_sequence(struct agent_run *run, const struct agent *after)
 {
 	return run_pass(run, place_behind(run->agent, after), 0);
 }
 
-static int run_loop(struct run *run, const struct agent *after, unsigned times_looped)
+static int run_loop(struct agent_run *run, const struct agent *after, unsigned times_looped)
 {
 	size_t from = place_behind(run->agent, after);
 	unsigned limit = run->agent->max_iterations;
@@ -94,7 +94,7 @@ static int run_loop(struct run *run, const struct agent *after, unsigned times_l
 /* Side by side */
 
 struct branch {
-	struct run run;
+	struct agent_run run;
 	struct failure failure;
 	char *name;
 	pthread_t thread;
@@ -110,7 +110,7 @@ static void *run_branch(void *arg)
 	return NULL;
 }
 
-static int start_branch(struct run *run, struct branch *b, struct agent *agent)
+static int start_branch(struct agent_run *run, struct branch *b, struct agent *agent)
 {
 	pthread_attr_t attr;
 	int r;
@@ -146,7 +146,7 @@ static void join_changes(struct changes *all, struct changes *others)
 }
 
 /* The failure of the first in order is that of all. */
-static int join_branch(struct run *run, struct branch *b)
+static int join_branch(struct agent_run *run, struct branch *b)
 {
 	if (b->started)
 		(void)pthread_join(b->thread, NULL);
@@ -161,7 +161,7 @@ static int join_branch(struct run *run, struct branch *b)
 	return 0;
 }
 
-static int run_parallel(struct run *run)
+static int run_parallel(struct agent_run *run)
 {
 	size_t n = run->agent->sub_count;
 	struct branch *list = calloc(n + 1, sizeof *list);
@@ -181,7 +181,7 @@ static int run_parallel(struct run *run)
 	return r;
 }
 
-int workflow_run(struct run *run, const struct agent *after, unsigned times_looped)
+int workflow_run(struct agent_run *run, const struct agent *after, unsigned times_looped)
 {
 	int r = 0;
 

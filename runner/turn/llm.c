@@ -13,7 +13,7 @@
 
 /* An agent's steps. */
 struct llm {
-	struct run *run;
+	struct agent_run *run;
 	struct offer offer;
 	struct content **extra; /* of answers that did not fit, for the next request only */
 	size_t extra_count;
@@ -24,7 +24,7 @@ struct llm {
 /* A step. */
 struct step {
 	struct llm *llm;
-	struct request request;
+	struct prompt prompt;
 	struct model_reply reply;
 	bool is_passed; /* the callbacks behind the model have seen what it said */
 	bool is_told;   /* an event has what the model said */
@@ -45,7 +45,7 @@ static void llm_release(struct llm *l)
 
 static void step_release(struct step *s)
 {
-	request_release(&s->request);
+	prompt_release(&s->prompt);
 	model_reply_release(&s->reply);
 }
 
@@ -53,7 +53,7 @@ static void step_release(struct step *s)
 static void on_text(void *arg, struct span text, bool thought)
 {
 	struct step *s = arg;
-	struct run *run = s->llm->run;
+	struct agent_run *run = s->llm->run;
 
 	if (!text.len)
 		return;
@@ -66,10 +66,10 @@ static void on_text(void *arg, struct span text, bool thought)
 static void on_lull(void *arg)
 {
 	struct step *s = arg;
-	const struct run *run = s->llm->run;
+	const struct agent_run *run = s->llm->run;
 
 	if (run_streams(run))
-		live_rest(run->ground->in->live);
+		live_rest(run->sink->in->live);
 }
 
 /* Callbacks of the model */
@@ -78,7 +78,7 @@ static int before_input(void *arg, struct buf *out)
 {
 	struct step *s = arg;
 
-	return request_to_json(&s->request, out);
+	return prompt_to_json(&s->prompt, out);
 }
 
 static int before_take(void *arg, struct span output, struct err *err)
@@ -88,7 +88,7 @@ static int before_take(void *arg, struct span output, struct err *err)
 	int r;
 
 	if (json_member(output, "llmRequest", &request) == 0)
-		return request_from_json(&s->request, request, err);
+		return prompt_from_json(&s->prompt, request, err);
 	r = reply_from_json(&s->reply, output, err);
 	return r < 0 ? r : 1;
 }
@@ -127,7 +127,7 @@ static int model_callbacks(struct step *s, enum callback_kind kind)
  */
 static void keep_said(struct step *s)
 {
-	struct run *run = s->llm->run;
+	struct agent_run *run = s->llm->run;
 	struct model_reply *reply = &s->reply;
 	struct content *kept = content_new("model");
 	struct failure *f = run->failure;
@@ -153,9 +153,9 @@ static void keep_said(struct step *s)
 	}
 }
 
-static int count_call(struct run *run)
+static int count_call(struct agent_run *run)
 {
-	struct invocation *in = run->ground->in;
+	struct invocation *in = run->sink->in;
 	unsigned limit = in->host->options->calls_max;
 
 	if (atomic_fetch_add(&in->model_calls, 1) >= (limit ? limit : RUNNER_CALLS_MAX))
@@ -168,16 +168,16 @@ static int count_call(struct run *run)
 /* Ask, and note how long it took. */
 static int ask(struct step *s)
 {
-	struct run *run = s->llm->run;
-	struct invocation *in = run->ground->in;
+	struct agent_run *run = s->llm->run;
+	struct invocation *in = run->sink->in;
 	struct model_request rq = { .folder = in->tree->folder,
 				    .settings = in->tree->settings,
-				    .system = buf_cstr(&s->request.system),
-				    .contents = s->request.contents,
-				    .count = s->request.count,
-				    .tools = s->request.tools,
-				    .tool_count = s->request.tool_count,
-				    .config = s->request.config };
+				    .system = buf_cstr(&s->prompt.system),
+				    .contents = s->prompt.contents,
+				    .count = s->prompt.count,
+				    .tools = s->prompt.tools,
+				    .tool_count = s->prompt.tool_count,
+				    .config = s->prompt.config };
 	struct err err = { 0 };
 	int r = count_call(run);
 
@@ -191,14 +191,14 @@ static int ask(struct step *s)
 					   .started = clock_now() };
 	run->asked_at = clock_monotonic();
 	run->streamed = 0;
-	r = model_ask(s->request.model, &rq, &in->live->cancel, &s->reply, &err);
+	r = model_ask(s->prompt.model, &rq, &in->live->cancel, &s->reply, &err);
 	run->asked.nsec = clock_monotonic() - run->asked_at;
 	run->asked.usage = buf_span(&s->reply.usage);
 	return r < 0 ? run_fail(run, NULL, &err) : 0;
 }
 
 /* A model call of which no event tells. */
-static int tell_asked(struct run *run)
+static int tell_asked(struct agent_run *run)
 {
 	int r = run->asked.started ? run_report(run, &run->asked, 1) : 0;
 
@@ -207,7 +207,7 @@ static int tell_asked(struct run *run)
 }
 
 /* Calls without an id, or with one that they cannot keep, get one of ours. */
-static int name_calls(struct run *run, struct content *content)
+static int name_calls(struct agent_run *run, struct content *content)
 {
 	char id[48];
 	size_t i;
@@ -229,7 +229,7 @@ static int name_calls(struct run *run, struct content *content)
 /* Events */
 
 /* Which of the calls may answer later. */
-static void list_long_running(const struct run *run, const struct offer *offer,
+static void list_long_running(const struct agent_run *run, const struct offer *offer,
 			      const struct content *content, struct event *e)
 {
 	CLEANUP(buf_release) struct buf list = { 0 };
@@ -253,7 +253,7 @@ static void list_long_running(const struct run *run, const struct offer *offer,
 }
 
 /* The final answer under its key: the text, or the value that was checked. */
-static int save_output(struct run *run, const struct content *content, struct span value,
+static int save_output(struct agent_run *run, const struct content *content, struct span value,
 		       struct changes *changes)
 {
 	const struct agent *agent = run->agent;
@@ -282,7 +282,7 @@ static int save_output(struct run *run, const struct content *content, struct sp
  */
 static int commit_reply(struct step *s, struct span value)
 {
-	struct run *run = s->llm->run;
+	struct agent_run *run = s->llm->run;
 	struct model_reply *reply = &s->reply;
 	CLEANUP(event_release) struct event e = { 0 };
 	size_t reports = run->asked.started ? 1 : 0;
@@ -305,7 +305,7 @@ static int commit_reply(struct step *s, struct span value)
 /* Nothing was said: no event tells of it, unless callbacks changed something. */
 static int take_silence(struct step *s)
 {
-	struct run *run = s->llm->run;
+	struct agent_run *run = s->llm->run;
 
 	if (!changes_any(&run->waiting))
 		return tell_asked(run);
@@ -354,7 +354,7 @@ static int ask_again(struct step *s, const char *why)
 /* 0: the answer fits, *value is it; 1: it does not, and the model is asked again. */
 static int check_output(struct step *s, struct buf *value)
 {
-	struct run *run = s->llm->run;
+	struct agent_run *run = s->llm->run;
 	CLEANUP(buf_release) struct buf text = { 0 };
 	struct err err = { 0 };
 	int r;
@@ -380,7 +380,7 @@ static int check_output(struct step *s, struct buf *value)
 }
 
 /* The arguments of set_model_response are the answer, told as text. */
-static int commit_response(struct run *run, struct span response)
+static int commit_response(struct agent_run *run, struct span response)
 {
 	CLEANUP(content_free_p) struct content *content = content_new("model");
 	CLEANUP(changes_release) struct changes changes = { 0 };
@@ -400,7 +400,7 @@ static int commit_response(struct run *run, struct span response)
 /* What follows the calls of an answer. 1: the agent is done, or pauses. */
 static int after_calls(struct llm *l, struct calls_result *result)
 {
-	struct run *run = l->run;
+	struct agent_run *run = l->run;
 	int r;
 
 	if (result->paused) {
@@ -433,7 +433,7 @@ static int run_calls(struct step *s)
 /* What the model said: kept, checked, done. */
 static int take_reply(struct step *s)
 {
-	struct run *run = s->llm->run;
+	struct agent_run *run = s->llm->run;
 	struct model_reply *reply = &s->reply;
 	CLEANUP(buf_release) struct buf value = { 0 };
 	bool said;
@@ -459,12 +459,12 @@ static int take_reply(struct step *s)
 	return run_calls(s);
 }
 
-static int add_extras(struct llm *l, struct request *rq)
+static int add_extras(struct llm *l, struct prompt *prompt)
 {
 	size_t i;
 
 	for (i = 0; i < l->extra_count; i++) {
-		if (request_add(rq, content_copy(l->extra[i])) < 0)
+		if (prompt_add(prompt, content_copy(l->extra[i])) < 0)
 			return run_nomem(l->run);
 	}
 	return 0;
@@ -474,11 +474,11 @@ static int add_extras(struct llm *l, struct request *rq)
 static int step_once(struct llm *l)
 {
 	CLEANUP(step_release) struct step s = { .llm = l };
-	struct run *run = l->run;
-	int r = request_build(run, &l->offer, &s.request);
+	struct agent_run *run = l->run;
+	int r = prompt_build(run, &l->offer, &s.prompt);
 
 	if (r == 0)
-		r = add_extras(l, &s.request);
+		r = add_extras(l, &s.prompt);
 	s.reply.on_text = on_text;
 	s.reply.on_lull = on_lull;
 	s.reply.arg = &s;
@@ -509,7 +509,7 @@ static int confirmed(struct llm *l)
 	CLEANUP(calls_result_release) struct calls_result result = { 0 };
 	int r;
 
-	if (l->is_resumed || l->run->ground->nested)
+	if (l->is_resumed || l->run->sink->nested)
 		return 0;
 	l->is_resumed = true;
 	r = calls_confirmed(l->run, &l->offer, &result);
@@ -517,16 +517,16 @@ static int confirmed(struct llm *l)
 }
 
 /* What callbacks changed before the turn failed becomes part of the event that says why it did. */
-static void leave_changes(struct run *run)
+static void leave_changes(struct agent_run *run)
 {
-	if (!run->waiting.in || run->ground->nested || !changes_any(&run->waiting))
+	if (!run->waiting.in || run->sink->nested || !changes_any(&run->waiting))
 		return;
 	changes_release(&run->failure->changes);
 	run->failure->changes = run->waiting;
 	run->waiting = (struct changes){ 0 };
 }
 
-int llm_run(struct run *run)
+int llm_run(struct agent_run *run)
 {
 	CLEANUP(llm_release) struct llm l = { .run = run };
 	int r = 0;

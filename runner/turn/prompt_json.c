@@ -1,5 +1,5 @@
 /*
- * Requests as JSON, for callbacks: see run.h.
+ * Prompts as JSON, for callbacks. See run.h.
  */
 #include "runner/turn/run.h"
 
@@ -9,15 +9,15 @@
 #include <errno.h>
 #include <stdlib.h>
 
-static json_t *show_tools(const struct request *rq)
+static json_t *show_tools(const struct prompt *prompt)
 {
 	json_t *list = json_array();
 	size_t i;
 
-	for (i = 0; i < rq->tool_count; i++) {
-		json_t *tool = json_pack("{s:s, s:s, s:O*}", "name", rq->tools[i].name,
-					 "description", rq->tools[i].description, "parameters",
-					 rq->tools[i].parameters);
+	for (i = 0; i < prompt->tool_count; i++) {
+		json_t *tool = json_pack("{s:s, s:s, s:O*}", "name", prompt->tools[i].name,
+					 "description", prompt->tools[i].description, "parameters",
+					 prompt->tools[i].parameters);
 
 		if (json_array_append_new(list, tool)) {
 			json_decref(list);
@@ -27,16 +27,16 @@ static json_t *show_tools(const struct request *rq)
 	return list;
 }
 
-static json_t *show_config(const struct request *rq)
+static json_t *show_config(const struct prompt *prompt)
 {
-	json_t *config = rq->config ? json_deep_copy(rq->config) : json_object();
-	json_t *tools = show_tools(rq);
+	json_t *config = prompt->config ? json_deep_copy(prompt->config) : json_object();
+	json_t *tools = show_tools(prompt);
 	int r = !config || !tools;
 
-	if (!r && rq->system.len)
+	if (!r && prompt->system.len)
 		r = json_object_set_new(config, "systemInstruction",
-					json_stringn(rq->system.data, rq->system.len));
-	if (!r && rq->tool_count)
+					json_stringn(prompt->system.data, prompt->system.len));
+	if (!r && prompt->tool_count)
 		r = json_object_set_new(config, "tools",
 					json_pack("[{s:O}]", "functionDeclarations", tools));
 	json_decref(tools);
@@ -46,20 +46,20 @@ static json_t *show_config(const struct request *rq)
 	return NULL;
 }
 
-int request_to_json(const struct request *rq, struct buf *out)
+int prompt_to_json(const struct prompt *prompt, struct buf *out)
 {
-	json_auto_t *config = show_config(rq);
+	json_auto_t *config = show_config(prompt);
 	size_t i;
 
 	if (!config)
 		return -ENOMEM;
 	buf_text(out, "{\"model\":");
-	json_quote(out, span_of(rq->model));
+	json_quote(out, span_of(prompt->model));
 	buf_text(out, ",\"contents\":[");
-	for (i = 0; i < rq->count; i++) {
+	for (i = 0; i < prompt->count; i++) {
 		if (i)
 			buf_char(out, ',');
-		content_to_json(rq->contents[i], out);
+		content_to_json(prompt->contents[i], out);
 	}
 	buf_text(out, "],\"config\":");
 	if (jsonput_value(out, config) < 0)
@@ -68,10 +68,10 @@ int request_to_json(const struct request *rq, struct buf *out)
 	return buf_check(out, NULL);
 }
 
-static int take_contents(struct request *rq, struct span json, struct err *err)
+static int take_contents(struct prompt *prompt, struct span json, struct err *err)
 {
 	struct json_scan scan = json_scan_of(json, JSON_DEPTH_MAX, err);
-	struct request fresh = { 0 };
+	struct prompt fresh = { 0 };
 	bool first = true;
 	size_t i;
 	int r = json_open(&scan, '[');
@@ -84,30 +84,30 @@ static int take_contents(struct request *rq, struct span json, struct err *err)
 		if (r == 0)
 			r = content_from_json(value, &content, err);
 		if (r == 0)
-			r = request_add(&fresh, content);
+			r = prompt_add(&fresh, content);
 	}
 	if (r < 0) {
-		request_release(&fresh);
+		prompt_release(&fresh);
 		return r == -ENODATA ? -EINVAL : r;
 	}
-	for (i = 0; i < rq->count; i++)
-		content_free(rq->contents[i]);
-	free(rq->contents);
-	rq->contents = fresh.contents;
-	rq->count = fresh.count;
+	for (i = 0; i < prompt->count; i++)
+		content_free(prompt->contents[i]);
+	free(prompt->contents);
+	prompt->contents = fresh.contents;
+	prompt->count = fresh.count;
 	return 0;
 }
 
 /* A text, or a Content of texts. */
-static int take_system(struct request *rq, json_t *value, struct err *err)
+static int take_system(struct prompt *prompt, json_t *value, struct err *err)
 {
 	json_t *parts = json_object_get(value, "parts");
 	json_t *part;
 	size_t i;
 
-	buf_clear(&rq->system);
+	buf_clear(&prompt->system);
 	if (json_is_string(value))
-		buf_add(&rq->system, json_string_value(value), json_string_length(value));
+		buf_add(&prompt->system, json_string_value(value), json_string_length(value));
 	else if (!json_is_array(parts))
 		return err_set(err, -EINVAL, "config.systemInstruction has to be a text");
 	json_array_foreach(parts, i, part)
@@ -116,12 +116,12 @@ static int take_system(struct request *rq, json_t *value, struct err *err)
 
 		if (!json_is_string(text))
 			return err_set(err, -EINVAL, "config.systemInstruction has to be text");
-		buf_text(&rq->system, json_string_value(text));
+		buf_text(&prompt->system, json_string_value(text));
 	}
-	return buf_check(&rq->system, err);
+	return buf_check(&prompt->system, err);
 }
 
-static int take_declarations(struct request *rq, const json_t *list, struct err *err)
+static int take_declarations(struct prompt *prompt, const json_t *list, struct err *err)
 {
 	struct model_tool *tools = calloc(json_array_size(list) + 1, sizeof *tools);
 	size_t n = 0;
@@ -142,13 +142,13 @@ static int take_declarations(struct request *rq, const json_t *list, struct err 
 			return err_set(err, -EINVAL, "config.tools: a declaration without a name");
 		}
 	}
-	free(rq->tools);
-	rq->tools = tools;
-	rq->tool_count = n;
+	free(prompt->tools);
+	prompt->tools = tools;
+	prompt->tool_count = n;
 	return 0;
 }
 
-static int take_tools(struct request *rq, json_t *value, struct err *err)
+static int take_tools(struct prompt *prompt, json_t *value, struct err *err)
 {
 	json_t *all = json_array();
 	json_t *entry;
@@ -166,12 +166,12 @@ static int take_tools(struct request *rq, json_t *value, struct err *err)
 				       "config.tools has to be a list with functionDeclarations");
 		}
 	}
-	json_decref(rq->tool_schemas);
-	rq->tool_schemas = all;
-	return take_declarations(rq, all, err);
+	json_decref(prompt->tool_schemas);
+	prompt->tool_schemas = all;
+	return take_declarations(prompt, all, err);
 }
 
-static int take_config(struct request *rq, struct span json, struct err *err)
+static int take_config(struct prompt *prompt, struct span json, struct err *err)
 {
 	json_t *config = json_loadb(json.data, json.len, 0, NULL);
 	json_t *system = json_object_get(config, "systemInstruction");
@@ -183,20 +183,20 @@ static int take_config(struct request *rq, struct span json, struct err *err)
 		return err_set(err, -EINVAL, "config has to be an object");
 	}
 	if (system)
-		r = take_system(rq, system, err);
+		r = take_system(prompt, system, err);
 	else
-		buf_clear(&rq->system);
+		buf_clear(&prompt->system);
 	if (r == 0)
-		r = take_tools(rq, tools, err);
+		r = take_tools(prompt, tools, err);
 	(void)json_object_del(config, "systemInstruction");
 	(void)json_object_del(config, "tools");
-	json_decref(rq->config);
-	rq->config = config;
+	json_decref(prompt->config);
+	prompt->config = config;
 	return r;
 }
 
 /* What is absent stays as it is. */
-int request_from_json(struct request *rq, struct span json, struct err *err)
+int prompt_from_json(struct prompt *prompt, struct span json, struct err *err)
 {
 	CLEANUP(buf_release) struct buf model = { 0 };
 	struct span value;
@@ -208,17 +208,17 @@ int request_from_json(struct request *rq, struct span json, struct err *err)
 		r = json_unquote(value, &model);
 		if (r < 0 || !buf_cstr(&model))
 			return err_set(err, -EINVAL, "model has to be a text");
-		free(rq->model);
-		rq->model = strdup(model.data);
-		if (!rq->model)
+		free(prompt->model);
+		prompt->model = strdup(model.data);
+		if (!prompt->model)
 			return err_nomem(err);
 	}
 	if (json_member(json, "contents", &value) == 0) {
-		r = take_contents(rq, value, err);
+		r = take_contents(prompt, value, err);
 		if (r < 0)
 			return err_wrap(err, "contents");
 	}
 	if (r == 0 && json_member(json, "config", &value) == 0)
-		r = take_config(rq, value, err);
+		r = take_config(prompt, value, err);
 	return r;
 }

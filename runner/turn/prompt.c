@@ -1,5 +1,5 @@
 /*
- * Requests: what a model is asked. See run.h.
+ * Prompts: what one step of an agent asks its model. See run.h.
  */
 #include "runner/turn/run.h"
 
@@ -14,44 +14,45 @@
 
 #define PRELOAD_MAX 10 /* entries of memory that come by themselves */
 
-void request_release(struct request *rq)
+void prompt_release(struct prompt *prompt)
 {
 	size_t i;
 
-	free(rq->model);
-	buf_release(&rq->system);
-	for (i = 0; i < rq->count; i++)
-		content_free(rq->contents[i]);
-	free(rq->contents);
-	free(rq->tools);
-	json_decref(rq->config);
-	json_decref(rq->tool_schemas);
-	*rq = (struct request){ 0 };
+	free(prompt->model);
+	buf_release(&prompt->system);
+	for (i = 0; i < prompt->count; i++)
+		content_free(prompt->contents[i]);
+	free(prompt->contents);
+	free(prompt->tools);
+	json_decref(prompt->config);
+	json_decref(prompt->tool_schemas);
+	*prompt = (struct prompt){ 0 };
 }
 
-int request_add(struct request *rq, struct content *content)
+int prompt_add(struct prompt *prompt, struct content *content)
 {
-	struct content **list = realloc(rq->contents, (rq->count + 1) * sizeof(struct content *));
+	struct content **list = realloc(prompt->contents,
+					(prompt->count + 1) * sizeof(struct content *));
 
 	if (!list || !content) {
 		content_free(content);
-		rq->contents = list ? list : rq->contents;
+		prompt->contents = list ? list : prompt->contents;
 		return -ENOMEM;
 	}
-	rq->contents = list;
-	list[rq->count++] = content;
+	prompt->contents = list;
+	list[prompt->count++] = content;
 	return 0;
 }
 
-static int insert(struct request *rq, size_t at, struct content *content)
+static int insert(struct prompt *prompt, size_t at, struct content *content)
 {
-	int r = request_add(rq, content);
+	int r = prompt_add(prompt, content);
 
 	if (r < 0)
 		return r;
-	memmove(rq->contents + at + 1, rq->contents + at,
-		(rq->count - 1 - at) * sizeof(struct content *));
-	rq->contents[at] = content;
+	memmove(prompt->contents + at + 1, prompt->contents + at,
+		(prompt->count - 1 - at) * sizeof(struct content *));
+	prompt->contents[at] = content;
 	return 0;
 }
 
@@ -59,7 +60,7 @@ static int insert(struct request *rq, size_t at, struct content *content)
 
 static int find_state(void *arg, struct span key, struct buf *json, struct err *err)
 {
-	struct run *run = arg;
+	struct agent_run *run = arg;
 
 	return stateview_get(run_state(run), key, json, err);
 }
@@ -69,7 +70,7 @@ static int find_artifact(void *arg, struct span name, struct buf *text, struct e
 	return run_artifact_text(arg, name, text, err);
 }
 
-static int render(struct run *run, struct buf *text)
+static int render(struct agent_run *run, struct buf *text)
 {
 	struct instruction_source source = { find_state, find_artifact, run };
 	struct err err = { 0 };
@@ -185,14 +186,14 @@ static int add_match(void *arg, const struct memory_match *match)
 	return buf_check(text, NULL);
 }
 
-static int preload_memory(struct run *run, struct buf *out, struct err *err)
+static int preload_memory(struct agent_run *run, struct buf *out, struct err *err)
 {
-	struct invocation *in = run->ground->in;
+	struct invocation *in = run->sink->in;
 	CLEANUP(content_free_p) struct content *message = NULL;
 	CLEANUP(buf_release) struct buf query = { 0 };
 	CLEANUP(buf_release) struct buf text = { 0 };
 	struct ref user = in->live->ref;
-	struct span json = run->ground->message;
+	struct span json = run->sink->message;
 	int r = json.len ? content_from_stored(json, &message) : 0;
 
 	if (r < 0)
@@ -214,7 +215,7 @@ static int preload_memory(struct run *run, struct buf *out, struct err *err)
 	return 0;
 }
 
-static int add_artifact_names(struct run *run, struct buf *out, struct err *err)
+static int add_artifact_names(struct agent_run *run, struct buf *out, struct err *err)
 {
 	CLEANUP(buf_release) struct buf names = { 0 };
 	CLEANUP(buf_release) struct buf text = { 0 };
@@ -230,7 +231,7 @@ static int add_artifact_names(struct run *run, struct buf *out, struct err *err)
 	return 0;
 }
 
-static int add_of_tools(struct run *run, struct buf *out, struct err *err)
+static int add_of_tools(struct agent_run *run, struct buf *out, struct err *err)
 {
 	const struct agent *agent = run->agent;
 	size_t i;
@@ -256,7 +257,7 @@ static int add_of_tools(struct run *run, struct buf *out, struct err *err)
 	return r;
 }
 
-static int build_system(struct run *run, const struct offer *offer, struct request *rq)
+static int build_system(struct agent_run *run, const struct offer *offer, struct prompt *prompt)
 {
 	const struct agent *agent = run->agent;
 	CLEANUP(buf_release) struct buf text = { 0 };
@@ -269,13 +270,13 @@ static int build_system(struct run *run, const struct offer *offer, struct reque
 		r = render(run, &text);
 	if (r < 0)
 		return r;
-	add_block(&rq->system, buf_span(&text));
-	add_identity(agent, &rq->system);
-	add_schema(agent, offer, &rq->system);
-	add_transfers(agent, offer, &rq->system);
-	r = add_of_tools(run, &rq->system, &err);
+	add_block(&prompt->system, buf_span(&text));
+	add_identity(agent, &prompt->system);
+	add_schema(agent, offer, &prompt->system);
+	add_transfers(agent, offer, &prompt->system);
+	r = add_of_tools(run, &prompt->system, &err);
 	if (r == 0)
-		r = buf_check(&rq->system, &err);
+		r = buf_check(&prompt->system, &err);
 	return r < 0 ? run_fail(run, NULL, &err) : 0;
 }
 
@@ -287,11 +288,11 @@ static bool is_plain_user(const struct content *c)
 }
 
 /* With a static instruction the templated one is told by the user, before the newest words. */
-static int add_instruction_content(struct run *run, struct request *rq)
+static int add_instruction_content(struct agent_run *run, struct prompt *prompt)
 {
 	CLEANUP(content_free_p) struct content *content = content_new("user");
 	CLEANUP(buf_release) struct buf text = { 0 };
-	size_t at = rq->count;
+	size_t at = prompt->count;
 	int r;
 
 	if (!run->agent->static_instruction)
@@ -299,16 +300,16 @@ static int add_instruction_content(struct run *run, struct request *rq)
 	r = render(run, &text);
 	if (r < 0 || !text.len)
 		return r;
-	while (at && is_plain_user(rq->contents[at - 1]))
+	while (at && is_plain_user(prompt->contents[at - 1]))
 		at--;
 	if (!content || content_add_text(content, buf_span(&text), false) < 0 ||
-	    insert(rq, at, STEAL(&content)) < 0)
+	    insert(prompt, at, STEAL(&content)) < 0)
 		return run_nomem(run);
 	return 0;
 }
 
 /* Parts of a static instruction that are no text come first. */
-static int add_static_parts(struct run *run, struct request *rq)
+static int add_static_parts(struct agent_run *run, struct prompt *prompt)
 {
 	CLEANUP(content_free_p) struct content *copy = NULL;
 	size_t kept = 0;
@@ -331,13 +332,13 @@ static int add_static_parts(struct run *run, struct request *rq)
 	copy->role = strdup("user");
 	if (!kept)
 		return 0;
-	if (!copy->role || insert(rq, 0, STEAL(&copy)) < 0)
+	if (!copy->role || insert(prompt, 0, STEAL(&copy)) < 0)
 		return run_nomem(run);
 	return 0;
 }
 
 /* What load_artifacts asked for, in this request alone. */
-static int add_loaded(struct run *run, struct request *rq)
+static int add_loaded(struct agent_run *run, struct prompt *prompt)
 {
 	json_auto_t *names = STEAL(&run->load);
 	json_t *name;
@@ -350,7 +351,7 @@ static int add_loaded(struct run *run, struct request *rq)
 		int r = run_artifact_content(run, json_string_value(name), &content, &err);
 
 		if (r == 0)
-			r = request_add(rq, content);
+			r = prompt_add(prompt, content);
 		if (r < 0)
 			return run_fail(
 				run, NULL,
@@ -371,52 +372,53 @@ static const char *provider_of(const struct agent *agent)
 		       : NULL;
 }
 
-static int load_history(struct run *run, struct request *rq)
+static int load_history(struct agent_run *run, struct prompt *prompt)
 {
-	struct ground *g = run->ground;
+	struct event_sink *sink = run->sink;
 	CLEANUP(buf_release) struct buf lines = { 0 };
 	CLEANUP(history_release) struct history history = { 0 };
-	struct history_query query = { .store = g->in->host->store,
-				       .session = g->in->live->ref,
-				       .pasts = g->in->host->pasts,
+	struct history_query query = { .store = sink->in->host->store,
+				       .session = sink->in->live->ref,
+				       .pasts = sink->in->host->pasts,
 				       .agent = run->agent->name,
 				       .branch = run->branch,
 				       .provider = provider_of(run->agent),
 				       .only_present = run->agent->no_history,
-				       .n = g->in->live->n };
+				       .n = sink->in->live->n };
 	struct err err = { 0 };
 	int r;
 
-	if (g->nested) {
-		mutex_lock(&g->lock);
-		buf_span_add(&lines, buf_span(&g->lines));
-		mutex_unlock(&g->lock);
+	if (sink->nested) {
+		mutex_lock(&sink->lock);
+		buf_span_add(&lines, buf_span(&sink->lines));
+		mutex_unlock(&sink->lock);
 		query.own_lines = buf_span(&lines);
 	}
 	r = history_build(&query, &history, &err);
 	if (r < 0)
 		return run_fail(run, NULL, &err);
-	rq->contents = STEAL(&history.contents);
-	rq->count = history.count;
+	prompt->contents = STEAL(&history.contents);
+	prompt->count = history.count;
 	history.count = 0;
 	return 0;
 }
 
 /* Tools */
 
-static int list_tools(const struct offer *offer, struct request *rq)
+static int list_tools(const struct offer *offer, struct prompt *prompt)
 {
 	size_t i;
 
-	rq->tools = calloc(offer->count + 1, sizeof *rq->tools);
-	if (!rq->tools)
+	prompt->tools = calloc(offer->count + 1, sizeof *prompt->tools);
+	if (!prompt->tools)
 		return -ENOMEM;
 	for (i = 0; i < offer->count; i++)
-		rq->tool_count += agent_declare(offer->list[i], &rq->tools[rq->tool_count]);
+		prompt->tool_count += agent_declare(offer->list[i],
+						    &prompt->tools[prompt->tool_count]);
 	return 0;
 }
 
-int request_build(struct run *run, struct offer *offer, struct request *out)
+int prompt_build(struct agent_run *run, struct offer *offer, struct prompt *out)
 {
 	const struct agent *agent = run->agent;
 	int r = build_system(run, offer, out);
@@ -428,7 +430,7 @@ int request_build(struct run *run, struct offer *offer, struct request *out)
 	if (r == 0)
 		r = add_static_parts(run, out);
 	if (r == 0)
-		r = request_follow(run, out);
+		r = prompt_follow(run, out);
 	if (r == 0)
 		r = add_loaded(run, out);
 	if (r < 0)

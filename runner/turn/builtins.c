@@ -10,7 +10,7 @@
 
 #define MEMORIES_MAX 10
 
-static int answer(struct call *call, const char *json)
+static int answer(struct tool_call *call, const char *json)
 {
 	buf_clear(&call->response);
 	buf_text(&call->response, json);
@@ -19,7 +19,7 @@ static int answer(struct call *call, const char *json)
 
 /* transfer_to_agent */
 
-int call_no_target(struct call *call, const char *name)
+int call_no_target(struct tool_call *call, const char *name)
 {
 	CLEANUP(buf_release) struct buf names = { 0 };
 	size_t i;
@@ -34,7 +34,7 @@ int call_no_target(struct call *call, const char *name)
 			  names.data);
 }
 
-static int transfer(struct call *call)
+static int transfer(struct tool_call *call)
 {
 	CLEANUP(buf_release) struct buf name = { 0 };
 	struct span value;
@@ -50,7 +50,7 @@ static int transfer(struct call *call)
 	return r < 0 ? r : answer(call, "{\"result\":null}");
 }
 
-static int exit_loop(struct call *call)
+static int exit_loop(struct tool_call *call)
 {
 	int r = call_act(call, "escalate", SPAN("true"));
 
@@ -70,9 +70,9 @@ static int add_match(void *arg, const struct memory_match *match)
 	return memory_show(match, list);
 }
 
-static int load_memory(struct call *call, struct err *err)
+static int load_memory(struct tool_call *call, struct err *err)
 {
-	struct invocation *in = call->run->ground->in;
+	struct invocation *in = call->run->sink->in;
 	CLEANUP(buf_release) struct buf query = { 0 };
 	struct ref user = in->live->ref;
 	struct span value;
@@ -92,9 +92,9 @@ static int load_memory(struct call *call, struct err *err)
 
 /* load_artifacts */
 
-static int load_artifacts(struct call *call)
+static int load_artifacts(struct tool_call *call)
 {
-	struct run *run = call->run;
+	struct agent_run *run = call->run;
 	struct span names = SPAN("[]");
 	json_t *list;
 
@@ -104,12 +104,12 @@ static int load_artifacts(struct call *call)
 		json_decref(list);
 		return call_error(call, "artifact_names: has to be a list of names");
 	}
-	mutex_lock(&run->ground->lock); /* other calls may load as well */
+	mutex_lock(&run->sink->lock); /* other calls may load as well */
 	if (!run->load)
 		run->load = list;
 	else if (json_array_extend(run->load, list) == 0)
 		json_decref(list);
-	mutex_unlock(&run->ground->lock);
+	mutex_unlock(&run->sink->lock);
 	buf_text(&call->response, "{\"artifact_names\":");
 	buf_span_add(&call->response, names);
 	buf_text(&call->response,
@@ -118,7 +118,7 @@ static int load_artifacts(struct call *call)
 	return buf_check(&call->response, NULL);
 }
 
-int call_builtin(struct call *call, struct err *err)
+int call_builtin(struct tool_call *call, struct err *err)
 {
 	switch (call->tool->kind) {
 	case TOOL_TRANSFER:
@@ -138,9 +138,9 @@ int call_builtin(struct call *call, struct err *err)
 
 /* Of a server */
 
-int call_mcp(struct call *call, struct err *err)
+int call_mcp(struct tool_call *call, struct err *err)
 {
-	struct invocation *in = call->run->ground->in;
+	struct invocation *in = call->run->sink->in;
 	struct err reason = { 0 };
 	unsigned limit = in->tree->tool_timeout_ms;
 	struct mcp_call made = { call->tool->server_name, buf_span(&call->args),
