@@ -15,6 +15,7 @@
 #include "fs/tree/ids.h"
 #include "fs/tree/tree.h"
 #include "fs/view/view.h"
+#include "runner/agent/agents.h"
 #include "runner/runner.h"
 #include "store/memory/memory.h"
 
@@ -99,21 +100,21 @@ static int start(struct fs *fs, const struct fs_options *o, struct err *err)
 					 .agents = fs->agents,
 					 .turns_max = fs->turns_max,
 					 .sandbox = fs->sandbox,
-					 .progress = on_progress,
-					 .compacted = on_compacted,
-					 .session_path = session_path,
-					 .context_path = context_path,
-					 .context_is_shut = context_is_shut,
-					 .context_opened = contexts_opened,
-					 .context_closed = contexts_closed,
-					 .context_saves = contexts_saves,
-					 .arg = fs };
+					 .hooks = { .progress = on_progress,
+						    .compacted = on_compacted,
+						    .session_path = session_path,
+						    .context_path = context_path,
+						    .context_is_shut = context_is_shut,
+						    .context_opened = contexts_opened,
+						    .context_closed = contexts_closed,
+						    .context_saves = contexts_saves,
+						    .arg = fs } };
 	int r = inodes_init(&fs->inodes, err);
 
 	if (r == 0)
 		r = runner_new(&runner, &fs->runner, err);
 	if (r == 0)
-		r = runner_apps(fs->runner, ensure_app, fs, err);
+		r = agents_list(runner_agents(fs->runner), ensure_app, fs, err);
 	if (r == 0)
 		r = ops_mount(fs, &root_dir, err);
 	return r;

@@ -9,9 +9,10 @@
 #define RUNNER_CONVERSATION_H
 
 #include "base/mutex.h"
-#include "runner/agent/kept.h"
+#include "runner/agent/agents.h"
 #include "runner/history/cache.h"
 #include "runner/recent.h"
+#include "runner/runner.h"
 #include "runner/turn/invocation.h"
 
 #define CONVERSATION_BUCKETS 1024

@@ -65,7 +65,7 @@ int runner_check(struct runner *rn, struct ref session, const char *app, struct 
 	int r = check_open(rn, session, err);
 
 	if (r == 0)
-		r = runner_agent(rn, app, &agent, err);
+		r = agents_get(&rn->agents, app, &agent, err);
 	if (r == 0)
 		agents_retire(&rn->agents, agent);
 	return r;
@@ -155,7 +155,7 @@ int runner_compact(struct runner *rn, struct ref session, struct err *err)
 	if (r == -ENOENT)
 		return -ESTALE;
 	if (r == 0)
-		r = runner_agent(rn, info.id, &agent, err);
+		r = agents_get(&rn->agents, info.id, &agent, err);
 	if (r == 0)
 		r = find_behind(rn, session, &behind, err);
 	if (r == 0)
@@ -226,24 +226,9 @@ struct contexts *runner_contexts(struct runner *rn)
 	return &rn->contexts;
 }
 
-int runner_agent_folder(struct runner *rn, const char *app, struct buf *out, struct err *err)
+struct agents *runner_agents(struct runner *rn)
 {
-	return agents_folder(&rn->agents, app, out, err);
-}
-
-int runner_agent(struct runner *rn, const char *app, struct agent_tree **out, struct err *err)
-{
-	return agents_get(&rn->agents, app, out, err);
-}
-
-void runner_agent_done(struct runner *rn, struct agent_tree *tree)
-{
-	agents_retire(&rn->agents, tree);
-}
-
-int runner_apps(struct runner *rn, runner_app_fn *fn, void *arg, struct err *err)
-{
-	return agents_list(&rn->agents, fn, arg, err);
+	return &rn->agents;
 }
 
 void runner_stats(struct runner *rn, struct runner_stats *out)
@@ -314,7 +299,10 @@ int runner_new(const struct runner_options *options, struct runner **out, struct
 		return err_nomem(err);
 	rn->options = *options;
 	rn->host = (struct invocation_host){ .store = options->store,
-					     .options = &rn->options,
+					     .hooks = &rn->options.hooks,
+					     .sandbox = options->sandbox,
+					     .calls_max = options->calls_max ? options->calls_max
+									     : RUNNER_CALLS_MAX,
 					     .contexts = &rn->contexts,
 					     .pasts = &rn->pasts,
 					     .temp = runner_read_temp,

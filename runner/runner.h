@@ -9,8 +9,7 @@
 #ifndef RUNNER_RUNNER_H
 #define RUNNER_RUNNER_H
 
-#include "runner/agent/agent.h"
-#include "runner/live/context.h"
+#include "runner/turn/host.h"
 #include "store/turn/turn.h"
 #include "store/tx/store.h"
 
@@ -20,8 +19,8 @@
 #define RUNNER_CALLS_MAX 500   /* model calls of one turn: ADK's max_llm_calls */
 
 struct runner;
+struct agents;
 struct live;
-struct sandbox;
 
 struct runner_options {
 	struct store *store;
@@ -29,33 +28,7 @@ struct runner_options {
 	unsigned turns_max;            /* 0: RUNNER_TURNS_MAX */
 	unsigned calls_max;            /* 0: RUNNER_CALLS_MAX */
 	const struct sandbox *sandbox; /* for programs, outlives the runner; NULL: none */
-
-	/*
-	 * A running turn's text or stream grew, or it ended. turn_number: of its object.
-	 * Called without locks.
-	 */
-	void (*progress)(void *arg, struct ref session, uint64_t turn_number);
-	/* A compaction ended; why: it failed, NULL: it did not. Called without locks. */
-	void (*compacted)(void *arg, struct ref session, const struct err *why);
-	/* Append the path at which programs find the session; NULL: nowhere. */
-	int (*session_path)(void *arg, struct ref session, struct buf *out);
-
-	/*
-	 * Contexts, for who serves them; all NULL without a mount. Append the path of a
-	 * context's directory. It was opened, and can be found; it has ended, and what was
-	 * saved in it was published (or not).
-	 */
-	int (*context_path)(void *arg, struct context *c, struct buf *out);
-	/* Whether programs cannot enter that directory, nor the session's. */
-	bool (*context_is_shut)(void *arg, struct context *c);
-	void (*context_opened)(void *arg, struct context *c);
-	void (*context_closed)(void *arg, struct context *c, bool published);
-	/*
-	 * It has ended: append what its program saved in artifacts/, as struct save
-	 * (store/artifact/saves.h). What they point at stays until context_closed().
-	 */
-	int (*context_saves)(void *arg, struct context *c, struct buf *saves, struct err *err);
-	void *arg;
+	struct turn_hooks hooks;
 };
 
 MUST_CHECK int runner_new(const struct runner_options *options, struct runner **out,
@@ -126,22 +99,8 @@ MUST_CHECK int runner_set_temp(struct runner *rn, struct ref session, struct spa
 /* The contexts of all turns. */
 struct contexts *runner_contexts(struct runner *rn);
 
-/* The loaded agent of an app, one reference. -ENXIO with the reason. */
-MUST_CHECK int runner_agent(struct runner *rn, const char *app, struct agent_tree **out,
-			    struct err *err);
-
-/* A reference of runner_agent() is not used any more. */
-void runner_agent_done(struct runner *rn, struct agent_tree *tree);
-
-/* Append the path of an app's agent folder. -ENOENT: there is none. */
-MUST_CHECK int runner_agent_folder(struct runner *rn, const char *app, struct buf *out,
-				   struct err *err);
-
-/*
- * Names of the folders in the agents folder that hold an agent.
- */
-typedef int runner_app_fn(void *arg, const char *app);
-MUST_CHECK int runner_apps(struct runner *rn, runner_app_fn *fn, void *arg, struct err *err);
+/* The agents of all apps (agent/agents.h). */
+struct agents *runner_agents(struct runner *rn);
 
 /* Counts for people to look at. */
 struct runner_stats {
@@ -163,19 +122,5 @@ MUST_CHECK int runner_turns(struct runner *rn, runner_turn_fn *fn, void *arg, st
 
 /* A turn that runs or waits, one reference; NULL: it has ended (or never was). */
 struct live *runner_live(struct runner *rn, struct ref session, uint64_t n);
-struct live *live_ref(struct live *live);
-void live_unref(struct live *live);
-
-enum live_stream { LIVE_OUTPUT, LIVE_EVENTS };
-
-/*
- * Append what follows offset, at most size bytes. 0; -EAGAIN: nothing yet; 1:
- * the turn has ended and nothing follows; -EIO: the same, and it failed.
- */
-MUST_CHECK int live_read(struct live *live, enum live_stream which, uint64_t offset, size_t size,
-			 struct buf *out);
-
-/* Bytes there are so far. */
-uint64_t live_size(struct live *live, enum live_stream which);
 
 #endif

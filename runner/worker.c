@@ -76,12 +76,15 @@ static struct live *first_turn(struct runner *rn, struct conversation *c)
 
 void runner_tell_compacted(struct runner *rn, struct ref session, const struct err *why)
 {
-	if (rn->options.compacted)
-		rn->options.compacted(rn->options.arg, session, why);
+	const struct turn_hooks *hooks = &rn->options.hooks;
+
+	if (hooks->compacted)
+		hooks->compacted(hooks->arg, session, why);
 }
 
 static void serve_turn(struct runner *rn, struct conversation *c)
 {
+	const struct turn_hooks *hooks = &rn->options.hooks;
 	struct live *live = first_turn(rn, c);
 	struct agent_tree *agent = NULL;
 	struct ref app = { .app = live->ref.app };
@@ -91,7 +94,7 @@ static void serve_turn(struct runner *rn, struct conversation *c)
 	int r = scope_stat(rn->options.store, app, &info, &err);
 
 	if (r == 0)
-		r = runner_agent(rn, info.id, &agent, &err);
+		r = agents_get(&rn->agents, info.id, &agent, &err);
 	if (r == 0)
 		r = runner_set_temp(rn, live->ref, buf_span(&live->temp), &err);
 	r = invocation_run(&rn->host, live, r < 0 ? NULL : agent, &err);
@@ -101,8 +104,8 @@ static void serve_turn(struct runner *rn, struct conversation *c)
 	atomic_fetch_add(&rn->turns_failed, r < 0);
 	live_end(live, r < 0);
 	finish_turn(rn, c, live, due);
-	if (rn->options.progress)
-		rn->options.progress(rn->options.arg, live->ref, live->number);
+	if (hooks->progress)
+		hooks->progress(hooks->arg, live->ref, live->number);
 	live_unref(live);
 }
 
@@ -158,7 +161,7 @@ static int compact(struct runner *rn, struct conversation *c, struct cancel *sto
 	int r = scope_stat(rn->options.store, app, &info, err);
 
 	if (r == 0)
-		r = runner_agent(rn, info.id, &agent, err);
+		r = agents_get(&rn->agents, info.id, &agent, err);
 	if (r < 0)
 		return r;
 	options.overlap = agent->compaction_overlap;

@@ -6,6 +6,7 @@
 #include "fs/names/scopes.h"
 #include "fs/names/state.h"
 #include "fs/tree/fs.h"
+#include "runner/agent/agents.h"
 #include "runner/runner.h"
 #include "store/session/scope.h"
 
@@ -23,7 +24,7 @@ static int agent_link(const struct place *at, struct buf *out, struct err *err)
 	struct scope_info info;
 	int r = app_id(at, &info, err);
 
-	return r < 0 ? r : runner_agent_folder(at->fs->runner, info.id, out, err);
+	return r < 0 ? r : agents_folder(runner_agents(at->fs->runner), info.id, out, err);
 }
 
 static int agent_present(const struct place *at)
@@ -52,11 +53,11 @@ static int agent_json_show(const struct place *at, struct buf *out, struct err *
 
 	if (r < 0)
 		return r;
-	r = runner_agent(at->fs->runner, info.id, &agent, &why);
+	r = agents_get(runner_agents(at->fs->runner), info.id, &agent, &why);
 	if (r < 0)
 		return agent_show_error(&why, out);
 	tree = agent_show(agent);
-	runner_agent_done(at->fs->runner, agent);
+	agents_retire(runner_agents(at->fs->runner), agent);
 	text = tree ? json_dumps(tree, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) : NULL;
 	json_decref(tree);
 	if (!text)

@@ -7,6 +7,7 @@
 #include "fs/names/stream.h"
 
 #include "fs/tree/handle.h"
+#include "runner/live/live.h"
 #include "runner/runner.h"
 #include "store/turn/text.h"
 

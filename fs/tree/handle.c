@@ -5,6 +5,7 @@
 
 #include "fs/tree/ids.h"
 #include "fs/tree/tree.h"
+#include "runner/live/live.h"
 #include "runner/runner.h"
 
 #include <errno.h>

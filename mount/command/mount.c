@@ -2,15 +2,14 @@
  * adkfs mount
  */
 #include "base/log.h"
-#include "base/net/http.h"
 #include "fs/fs.h"
 #include "fs/tree/owners.h"
 #include "mount/command.h"
 #include "mount/daemon.h"
 #include "mount/mountpoint.h"
+#include "runner/model/init.h"
 #include "runner/model/record.h"
 #include "runner/process/sandbox.h"
-#include "runner/settings/command.h"
 #include "runner/settings/file.h"
 #include "store/engine/engines.h"
 #include "store/open.h"
@@ -431,10 +430,7 @@ static int serve(struct settings_of_mount *s, const struct command *self, int re
 	fs_free(fs);
 	store_close(store);
 	sandbox_free(sandbox);
-	record_close();
-	key_command_exit();
-	settings_file_close();
-	http_exit();
+	model_exit();
 	return status;
 }
 
@@ -467,7 +463,7 @@ static int go(struct settings_of_mount *s, const struct command *self)
 	if (!s->foreground && ready < 0)
 		return command_fail(self, STATUS_FAILED, &err);
 	log_init(s->verbose ? LOG_LEVEL_INFO : LOG_LEVEL_WARNING, !s->foreground);
-	if (chdir("/") < 0 || http_init(&err) < 0)
+	if (chdir("/") < 0 || model_init(&err) < 0)
 		return command_fail(self, STATUS_FAILED, &err);
 	daemon_block_signals();
 	daemon_allow_files();

@@ -1,5 +1,5 @@
 /*
- * A live turn: see live.h and the end of runner.h.
+ * A live turn: see live.h.
  */
 #include "runner/live/live.h"
 

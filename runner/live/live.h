@@ -11,11 +11,13 @@
 #include "base/cancel.h"
 #include "base/clock.h"
 #include "base/mutex.h"
-#include "runner/runner.h"
+#include "store/turn/turn.h"
 
 #include <stdatomic.h>
 
 struct late;
+
+enum live_stream { LIVE_OUTPUT, LIVE_EVENTS };
 
 struct live {
 	/* fixed after live_new() */
@@ -47,6 +49,9 @@ struct live {
 #define LIVE_REST_NS    (10 * NSEC_PER_MSEC)
 
 struct live *live_new(struct ref ref, const struct turn_info *info, struct err *err);
+struct live *live_ref(struct live *live);
+void live_unref(struct live *live); /* NULL is fine */
+
 void live_add(struct live *live, enum live_stream which, struct span text);
 /*
  * What a stored event adds: its line, with a newline, and text. bytes: of the turn's lines up to
@@ -64,5 +69,15 @@ void live_rest(struct live *live);
 
 /* The turn is to end; whoever works on it is told at once. */
 void live_cancel(struct live *live);
+
+/*
+ * Append what follows offset, at most size bytes. 0; -EAGAIN: nothing yet; 1:
+ * the turn has ended and nothing follows; -EIO: the same, and it failed.
+ */
+MUST_CHECK int live_read(struct live *live, enum live_stream which, uint64_t offset, size_t size,
+			 struct buf *out);
+
+/* Bytes there are so far. */
+uint64_t live_size(struct live *live, enum live_stream which);
 
 #endif

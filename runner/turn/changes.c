@@ -33,14 +33,14 @@ static struct context *held_at(const struct changes *c, size_t i)
 
 void changes_close(struct changes *c, bool published)
 {
-	const struct runner_options *o = c->in->host->options;
+	const struct turn_hooks *hooks = c->in->host->hooks;
 	size_t i;
 
 	for (i = 0; i < held_count(c); i++) {
 		struct context *ctx = held_at(c, i);
 
-		if (o->context_closed)
-			o->context_closed(o->arg, ctx, published);
+		if (hooks->context_closed)
+			hooks->context_closed(hooks->arg, ctx, published);
 		context_unref(ctx);
 	}
 	buf_release(&c->held);
@@ -121,8 +121,8 @@ bool save_refused(int code)
 static int take_all(struct changes *c, struct context *ctx, struct err *err)
 {
 	CLEANUP(buf_release) struct buf saves = { 0 };
-	const struct runner_options *o = c->in->host->options;
-	int r = o->context_saves ? o->context_saves(o->arg, ctx, &saves, err) : 0;
+	const struct turn_hooks *hooks = c->in->host->hooks;
+	int r = hooks->context_saves ? hooks->context_saves(hooks->arg, ctx, &saves, err) : 0;
 
 	if (r == 0)
 		r = stateview_lay(c->state, ctx->state, err);
@@ -138,7 +138,7 @@ static int take_all(struct changes *c, struct context *ctx, struct err *err)
 
 int changes_take(struct changes *c, struct context *ctx, bool succeeded, struct err *err)
 {
-	const struct runner_options *o = c->in->host->options;
+	const struct turn_hooks *hooks = c->in->host->hooks;
 	int r = 0;
 
 	(void)context_ref(ctx);
@@ -147,8 +147,8 @@ int changes_take(struct changes *c, struct context *ctx, bool succeeded, struct 
 		r = take_all(c, ctx, err);
 	if (r == 0 && succeeded)
 		return 0;
-	if (o->context_closed)
-		o->context_closed(o->arg, ctx, false);
+	if (hooks->context_closed)
+		hooks->context_closed(hooks->arg, ctx, false);
 	context_unref(ctx);
 	return r == -ENOMEM ? err_nomem(err) : r;
 }
@@ -182,7 +182,7 @@ int run_open_context(struct agent_run *run, enum context_kind kind, const char *
 		     struct context **out, struct err *err)
 {
 	struct invocation *in = run->sink->in;
-	const struct runner_options *o = in->host->options;
+	const struct turn_hooks *hooks = in->host->hooks;
 	struct context_spec spec = {
 		.kind = kind,
 		.session = in->live->ref,
@@ -197,7 +197,7 @@ int run_open_context(struct agent_run *run, enum context_kind kind, const char *
 	};
 	int r = context_open(in->host->contexts, &spec, out, err);
 
-	if (r == 0 && o->context_opened)
-		o->context_opened(o->arg, *out);
+	if (r == 0 && hooks->context_opened)
+		hooks->context_opened(hooks->arg, *out);
 	return r;
 }

@@ -11,10 +11,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-void invocation_tell(const struct live *live, const struct runner_options *o)
+void invocation_tell(const struct live *live, const struct turn_hooks *hooks)
 {
-	if (o->progress)
-		o->progress(o->arg, live->ref, live->number);
+	if (hooks->progress)
+		hooks->progress(hooks->arg, live->ref, live->number);
 }
 
 void run_head(const struct agent_run *run, struct event *e)
@@ -64,7 +64,7 @@ bool run_streams(const struct agent_run *run)
 	return !run->sink->nested && !agent->callbacks[AFTER_MODEL].count && !agent->output_schema;
 }
 
-void invocation_show(struct live *live, const struct runner_options *o, const struct event *e,
+void invocation_show(struct live *live, const struct turn_hooks *hooks, const struct event *e,
 		     uint64_t bytes, uint64_t streamed)
 {
 	CLEANUP(buf_release) struct buf line = { 0 };
@@ -76,7 +76,7 @@ void invocation_show(struct live *live, const struct runner_options *o, const st
 	if (turn_event_output(e, &text) == 0 && text.len > streamed)
 		fresh = span_sub(buf_span(&text), streamed, text.len);
 	live_add_event(live, bytes, buf_span(&line), fresh);
-	invocation_tell(live, o);
+	invocation_tell(live, hooks);
 }
 
 /* A member of the actions that programs and built-in tools set. */
@@ -153,7 +153,7 @@ static int commit_stored(struct agent_run *run, struct turn_commit *commit, stru
 		return r;
 	if (e->temp_delta.len)
 		r = in->host->set_temp(in->host->arg, in->live->ref, e->temp_delta, err);
-	invocation_show(in->live, in->host->options, e, info.bytes, run->streamed);
+	invocation_show(in->live, in->host->hooks, e, info.bytes, run->streamed);
 	run->streamed = 0;
 	return r;
 }

@@ -160,7 +160,7 @@ static int commit_failure(const struct invocation_host *host, struct live *live,
 		return r;
 	if (f->changes.in)
 		changes_close(&f->changes, true);
-	invocation_show(live, host->options, &e, info.bytes, f->streamed);
+	invocation_show(live, host->hooks, &e, info.bytes, f->streamed);
 	return 0;
 }
 

@@ -5,20 +5,9 @@
 #define RUNNER_TURN_INVOCATION_H
 
 #include "runner/live/live.h"
+#include "runner/turn/host.h"
 
-struct invocation_host {
-	struct store *store;
-	const struct runner_options *options;
-	struct contexts *contexts;
-	struct pasts *pasts;
-	/* Append the `temp:` keys of the session as an object; nothing without any. */
-	int (*temp)(void *arg, struct ref session, struct buf *object);
-	/* Lay an object of `temp:` keys over them. */
-	int (*set_temp)(void *arg, struct ref session, struct span delta, struct err *err);
-	void *arg;
-	_Atomic uint64_t *model_calls; /* counters, only added to */
-	_Atomic uint64_t *tool_calls;
-};
+struct agent_tree;
 
 /*
  * Run the turn to its end and mark it in the store. tree: NULL when it does

@@ -156,9 +156,8 @@ static void keep_said(struct step *s)
 static int count_call(struct agent_run *run)
 {
 	struct invocation *in = run->sink->in;
-	unsigned limit = in->host->options->calls_max;
 
-	if (atomic_fetch_add(&in->model_calls, 1) >= (limit ? limit : RUNNER_CALLS_MAX))
+	if (atomic_fetch_add(&in->model_calls, 1) >= in->host->calls_max)
 		return run_fail_text(run, "MAX_LLM_CALLS", -EIO,
 				     "the turn made too many model calls");
 	atomic_fetch_add(in->host->model_calls, 1);

@@ -10,7 +10,7 @@
 
 static void tell_progress(const struct agent_run *run)
 {
-	invocation_tell(run->sink->in->live, run->sink->in->host->options);
+	invocation_tell(run->sink->in->live, run->sink->in->host->hooks);
 }
 
 static void make_partial(const struct agent_run *run, struct event *e, const char *id)

@@ -33,7 +33,7 @@ static int add_path(struct childenv *env, const char *name, struct buf *path)
 /* Where it is, and what it was called for. */
 static int add_context(struct agent_run *run, struct context *ctx, struct childenv *env)
 {
-	const struct runner_options *o = run->sink->in->host->options;
+	const struct turn_hooks *hooks = run->sink->in->host->hooks;
 	CLEANUP(buf_release) struct buf path = { 0 };
 	int r = add(env, "ADK_SESSION_ID", ctx->session_id);
 
@@ -43,8 +43,8 @@ static int add_context(struct agent_run *run, struct context *ctx, struct childe
 		r = add(env, "ADK_APP_NAME", ctx->app_id);
 	if (r == 0)
 		r = add(env, "ADK_FUNCTION_CALL_ID", ctx->call_id);
-	if (r == 0 && o->context_path)
-		r = o->context_path(o->arg, ctx, &path);
+	if (r == 0 && hooks->context_path)
+		r = hooks->context_path(hooks->arg, ctx, &path);
 	return r < 0 ? r : add_path(env, "ADK_CONTEXT", &path);
 }
 
@@ -52,7 +52,7 @@ static int build_environment(struct agent_run *run, const struct program *progra
 			     struct context *ctx, struct childenv *env)
 {
 	struct invocation *in = run->sink->in;
-	const struct runner_options *o = in->host->options;
+	const struct turn_hooks *hooks = in->host->hooks;
 	CLEANUP(buf_release) struct buf path = { 0 };
 	int r = add_context(run, ctx, env);
 
@@ -62,8 +62,8 @@ static int build_environment(struct agent_run *run, const struct program *progra
 		r = add(env, "ADK_AGENT_NAME", run->agent->name);
 	if (r == 0)
 		r = add(env, "ADK_ARGS", program->args);
-	if (r == 0 && o->session_path)
-		r = o->session_path(o->arg, in->live->ref, &path);
+	if (r == 0 && hooks->session_path)
+		r = hooks->session_path(hooks->arg, in->live->ref, &path);
 	if (r == 0)
 		r = add_path(env, "ADKFS_SESSION", &path);
 	return r < 0 ? r : childenv_add_base(env);
@@ -84,17 +84,17 @@ int run_program(struct agent_run *run, const struct program *program, struct con
 		struct process *p, struct err *err)
 {
 	struct invocation *in = run->sink->in;
-	const struct runner_options *o = in->host->options;
+	const struct turn_hooks *hooks = in->host->hooks;
 	CLEANUP(childenv_release) struct childenv env = { 0 };
 	int r;
 
 	if (build_environment(run, program, ctx, &env) < 0)
 		return err_nomem(err);
-	p->is_shut_out = o->context_is_shut && o->context_is_shut(o->arg, ctx);
+	p->is_shut_out = hooks->context_is_shut && hooks->context_is_shut(hooks->arg, ctx);
 	p->program = program->path;
 	p->folder = in->tree->folder;
 	p->env = env.list;
-	p->sandbox = o->sandbox;
+	p->sandbox = in->host->sandbox;
 	p->network = program->network;
 	p->context = childenv_get(env.list, "ADK_CONTEXT");
 	p->timeout_ms = in->tree->tool_timeout_ms ? in->tree->tool_timeout_ms : PROCESS_TIMEOUT_MS;

@@ -9,6 +9,8 @@
 #ifndef RUNNER_TURN_RUN_H
 #define RUNNER_TURN_RUN_H
 
+#include "runner/agent/agent.h"
+#include "runner/live/live.h"
 #include "runner/live/state.h"
 #include "runner/model/ask.h"
 #include "runner/process/process.h"
@@ -151,12 +153,12 @@ MUST_CHECK int run_try_commit(struct agent_run *run, struct event *e, struct cha
 /* Reports of calls that no event tells of. */
 MUST_CHECK int run_report(struct agent_run *run, const struct call_report *reports, size_t n);
 /* Something is new in a turn that runs: who waits for it is told. */
-void invocation_tell(const struct live *live, const struct runner_options *o);
+void invocation_tell(const struct live *live, const struct turn_hooks *hooks);
 /*
  * A stored event into the stream, and what follows the first `streamed` bytes of its text into
  * the output. bytes: of the turn's lines with it.
  */
-void invocation_show(struct live *live, const struct runner_options *o, const struct event *e,
+void invocation_show(struct live *live, const struct turn_hooks *hooks, const struct event *e,
 		     uint64_t bytes, uint64_t streamed);
 
 /* An event that is shown and not stored; a piece of a model's text as one. partial.c */

@@ -3,8 +3,8 @@
  *
  * What was loaded is kept, and loaded anew when its files have changed.
  */
-#ifndef RUNNER_AGENT_KEPT_H
-#define RUNNER_AGENT_KEPT_H
+#ifndef RUNNER_AGENT_AGENTS_H
+#define RUNNER_AGENT_AGENTS_H
 
 #include "base/mutex.h"
 #include "runner/agent/agent.h"

@@ -1,7 +1,7 @@
 /*
- * The agents of a mount: see kept.h.
+ * The agents of a mount: see agents.h.
  */
-#include "runner/agent/kept.h"
+#include "runner/agent/agents.h"
 
 #include "base/clock.h"
 

@@ -1,0 +1,58 @@
+/*
+ * Hosts: what a turn needs from whoever runs it.
+ *
+ * The hooks come from the room that shows sessions as files; the runner adds the store, the
+ * limits and the `temp:` keys.
+ */
+#ifndef RUNNER_TURN_HOST_H
+#define RUNNER_TURN_HOST_H
+
+#include "runner/live/context.h"
+
+#include <stdatomic.h>
+
+struct pasts;
+struct sandbox;
+
+/* Each hook may be NULL. None is called with a lock held. */
+struct turn_hooks {
+	/* The text or the stream of a running turn grew, or the turn ended; its object's number. */
+	void (*progress)(void *arg, struct ref session, uint64_t turn_number);
+	/* A compaction ended. why: the reason of its failure; NULL when it succeeded. */
+	void (*compacted)(void *arg, struct ref session, const struct err *why);
+	/* Append the path at which programs find the session. */
+	int (*session_path)(void *arg, struct ref session, struct buf *out);
+
+	/* Append the path of a context's directory. */
+	int (*context_path)(void *arg, struct context *c, struct buf *out);
+	/* Whether programs cannot enter that directory, nor the session's. */
+	bool (*context_is_shut)(void *arg, struct context *c);
+	/* The context can be found now. */
+	void (*context_opened)(void *arg, struct context *c);
+	/* The context has ended. published: what was saved in it is in the store. */
+	void (*context_closed)(void *arg, struct context *c, bool published);
+	/*
+	 * The program of a context has ended: append what it saved in artifacts/, as struct save
+	 * (store/artifact/saves.h). What they point at stays until context_closed().
+	 */
+	int (*context_saves)(void *arg, struct context *c, struct buf *saves, struct err *err);
+	void *arg;
+};
+
+struct invocation_host {
+	struct store *store;
+	const struct turn_hooks *hooks;
+	const struct sandbox *sandbox; /* for programs; NULL: none */
+	unsigned calls_max;            /* model calls of one turn */
+	struct contexts *contexts;
+	struct pasts *pasts;
+	/* Append the `temp:` keys of the session as an object; nothing if there are none. */
+	int (*temp)(void *arg, struct ref session, struct buf *object);
+	/* Lay an object of `temp:` keys over them. */
+	int (*set_temp)(void *arg, struct ref session, struct span delta, struct err *err);
+	void *arg;
+	_Atomic uint64_t *model_calls; /* counters, only added to */
+	_Atomic uint64_t *tool_calls;
+};
+
+#endif
