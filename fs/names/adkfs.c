@@ -14,6 +14,7 @@
 #include "runner/model/record.h"
 #include "runner/process/sandbox.h"
 #include "runner/runner.h"
+#include "runner/syntax/json_value.h"
 #include "store/json/message.h"
 #include "store/json/shape.h"
 #include "store/session/scope.h"
@@ -77,24 +78,13 @@ static json_t *show_limits(const struct fs *fs)
 			 (json_int_t)PARK_MAX, "inputWaitMs", (json_int_t)CLOSING_WAIT_MS);
 }
 
-/* Paths may be of any bytes. */
-static json_t *show_text(const char *value)
-{
-	CLEANUP(buf_release) struct buf quoted = { 0 };
-
-	if (!value)
-		return json_null();
-	json_quote_lossy(&quoted, span_of(value));
-	return json_loadb(quoted.data, quoted.len, JSON_DECODE_ANY, NULL);
-}
-
 /* What programs of agents run in; without one, why. */
 static json_t *show_sandbox(const struct fs *fs)
 {
 	bool on = sandbox_is_on(fs->sandbox);
 
 	return json_pack("{s:s, s:o}", "kind", sandbox_name(fs->sandbox), "reason",
-			 show_text(on ? NULL : sandbox_reason(fs->sandbox)));
+			 json_value_text(on ? NULL : sandbox_reason(fs->sandbox)));
 }
 
 static json_t *show_config(const struct fs *fs)
@@ -103,14 +93,14 @@ static json_t *show_config(const struct fs *fs)
 
 	return json_pack(
 		"{s:o, s:o, s:s, s:s, s:o, s:o, s:i, s:o, s:o, s:{s:b, s:b, s:I}, s:o, s:o}",
-		"mountpoint", show_text(fs->mountpoint), "store",
-		show_text(store_folder(fs->store)), "engine", store_engine(fs->store), "durability",
-		disk ? "disk" : "process", "agents", show_text(fs->agents), "mountOptions",
-		show_text(fs->fuse_options), "threads", (int)fs->threads, "sandbox",
-		show_sandbox(fs), "record", show_text(record_where()), "users", "others",
-		(int)owners_shared(fs->owners), "logins", (int)owners_system(fs->owners), "mapped",
-		(json_int_t)owners_count(fs->owners), "limits", show_limits(fs), "settings",
-		model_show_settings());
+		"mountpoint", json_value_text(fs->mountpoint), "store",
+		json_value_text(store_folder(fs->store)), "engine", store_engine(fs->store),
+		"durability", disk ? "disk" : "process", "agents", json_value_text(fs->agents),
+		"mountOptions", json_value_text(fs->fuse_options), "threads", (int)fs->threads,
+		"sandbox", show_sandbox(fs), "record", json_value_text(record_where()), "users",
+		"others", (int)owners_shared(fs->owners), "logins", (int)owners_system(fs->owners),
+		"mapped", (json_int_t)owners_count(fs->owners), "limits", show_limits(fs),
+		"settings", model_show_settings());
 }
 
 /* How the daemon was started. Of a secret it tells only that there is one. */

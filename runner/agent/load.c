@@ -5,6 +5,7 @@
 #include "runner/agent/load.h"
 
 #include "runner/model/settings.h"
+#include "runner/syntax/json_value.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -40,7 +41,7 @@ int agent_file_warn(struct agent_file *file, const char *path, const char *fmt, 
 	(void)vsnprintf(text, sizeof text, fmt, args);
 	va_end(args);
 	(void)yaml_tree_fail(file->yaml, &warning, path, "%s", text);
-	if (json_array_append_new(file->ld->tree->warnings, agent_show_text(warning.text)))
+	if (json_array_append_new(file->ld->tree->warnings, json_value_text(warning.text)))
 		return err_nomem(file->ld->err);
 	return 0;
 }
@@ -234,7 +235,7 @@ static int warn_setting(void *arg, const char *sentence)
 {
 	struct loader *ld = arg;
 
-	return json_array_append_new(ld->tree->warnings, agent_show_text(sentence)) ? -ENOMEM : 0;
+	return json_array_append_new(ld->tree->warnings, json_value_text(sentence)) ? -ENOMEM : 0;
 }
 
 static int read_settings(struct loader *ld)

@@ -63,10 +63,7 @@ json_t *agent_fields_show(const struct agent *agent); /* NULL: out of memory */
 /* review.c: warn of what the agent's model will not take as it is written. -ENOMEM. */
 MUST_CHECK int agent_review(struct agent_file *file);
 
-/* show.c: a text that need not be UTF-8 as a JSON string. NULL: out of memory. */
-json_t *agent_show_text(const char *text);
-
-/* The values of fields that hold programs. NULL: out of memory. */
+/* show.c: the values of fields that hold programs. NULL: out of memory. */
 json_t *agent_show_path(const struct agent *agent, const struct program *program);
 json_t *agent_show_tools(const struct agent *agent);
 json_t *agent_show_callbacks(const struct agent *agent, enum callback_kind kind);

@@ -3,27 +3,17 @@
  */
 #include "runner/agent/load.h"
 
-#include "base/json_text.h"
 #include "runner/agent/tool_entry.h"
+#include "runner/syntax/json_value.h"
 
 #include <stdlib.h>
-
-json_t *agent_show_text(const char *text)
-{
-	CLEANUP(buf_release) struct buf json = { 0 };
-
-	json_quote_lossy(&json, span_of(text));
-	if (buf_check(&json, NULL) < 0)
-		return NULL;
-	return json_loadb(json.data, json.len, JSON_DECODE_ANY, NULL);
-}
 
 /* Where a program lies in the folder. */
 json_t *agent_show_path(const struct agent *agent, const struct program *program)
 {
 	const char *path = program->path + strlen(agent->tree->folder);
 
-	return agent_show_text(path + strspn(path, "/"));
+	return json_value_text(path + strspn(path, "/"));
 }
 
 /* NULL without args. */
@@ -122,7 +112,7 @@ json_t *agent_show(const struct agent_tree *tree)
 {
 	json_t *object = agent_fields_show(tree->root);
 
-	if (!object || json_object_set_new(object, "folder", agent_show_text(tree->folder)) ||
+	if (!object || json_object_set_new(object, "folder", json_value_text(tree->folder)) ||
 	    json_object_set_new(object, "warnings", agent_warnings(tree))) {
 		json_decref(object);
 		return NULL;

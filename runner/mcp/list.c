@@ -5,7 +5,7 @@
 
 #include "base/clock.h"
 #include "base/json_text.h"
-#include "runner/agent/load.h"
+#include "runner/syntax/json_value.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -42,7 +42,7 @@ static int warn(struct listing *l, const char *fmt, ...)
 	(void)vsnprintf(text, sizeof text, count < WARNINGS_MAX ? fmt : "and so on", args);
 	va_end(args);
 	(void)mcp_fail(l->link->params, &sentence, -ENOTSUP, "%s", text);
-	return json_array_append_new(l->list->warnings, agent_show_text(sentence.text)) ? -ENOMEM
+	return json_array_append_new(l->list->warnings, json_value_text(sentence.text)) ? -ENOMEM
 											: 0;
 }
 

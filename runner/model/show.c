@@ -3,10 +3,12 @@
  */
 #include "runner/model/ask.h"
 
+#include "base/name.h"
 #include "base/utf8.h"
 #include "runner/agent/load.h"
 #include "runner/model/member.h"
 #include "runner/settings/file.h"
+#include "runner/syntax/json_value.h"
 
 /* Names of origins; those that nobody is told of have none. */
 static const char *const origins[SETTINGS_ORIGINS] = {
@@ -181,18 +183,12 @@ static json_t *show_apps(void)
 	return NULL;
 }
 
-/* Paths may be of any bytes. */
-static json_t *show_text(const char *text)
-{
-	return text ? agent_show_text(text) : json_null();
-}
-
 json_t *model_show_settings(void)
 {
 	struct err why = { 0 };
 	int r = settings_file_reason(&why);
 
-	return json_pack("{s:o, s:o, s:o, s:o}", "file", show_text(settings_file_where()), "reason",
-			 show_text(r < 0 ? why.text : NULL), "values", show_all(NULL), "apps",
-			 show_apps());
+	return json_pack("{s:o, s:o, s:o, s:o}", "file", json_value_text(settings_file_where()),
+			 "reason", json_value_text(r < 0 ? why.text : NULL), "values",
+			 show_all(NULL), "apps", show_apps());
 }
