@@ -3,6 +3,7 @@
  */
 #include "runner/conversation.h"
 
+#include "runner/turn/abort.h"
 #include "store/turn/compaction.h"
 #include "store/turn/staged.h"
 

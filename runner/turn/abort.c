@@ -1,10 +1,11 @@
 /*
  * Turns that an earlier process left running: see invocation.h.
  */
-#include "runner/turn/invocation.h"
+#include "runner/turn/abort.h"
 
 #include "runner/history/open_calls.h"
 #include "runner/history/pairing.h"
+#include "runner/turn/confirm.h"
 #include "runner/turn/run.h"
 #include "store/session/log.h"
 

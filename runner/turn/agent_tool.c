@@ -1,11 +1,13 @@
 /*
  * Agents as tools: an agent answers a call, in a session of its own in memory.
- * See run.h.
+ *
  */
-#include "runner/turn/run.h"
+#include "runner/turn/agent_tool.h"
 
 #include "base/clock.h"
 #include "base/json_text.h"
+#include "runner/turn/failure.h"
+#include "runner/turn/output.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -125,11 +127,11 @@ static int take_changes(struct tool_call *call, struct event_sink *sink, struct 
 		r = stateview_lay(c->state, sink->state, err);
 	mutex_lock(&sink->lock);
 	buf_span_add(&c->saves, buf_span(&sink->saves));
-	buf_span_add(&c->held, buf_span(&sink->held));
-	sink->saves.len = sink->held.len = 0;
+	buf_span_add(&c->contexts, buf_span(&sink->contexts));
+	sink->saves.len = sink->contexts.len = 0;
 	mutex_unlock(&sink->lock);
 	if (r == 0)
-		r = c->saves.failed || c->held.failed ? err_nomem(err) : 0;
+		r = c->saves.failed || c->contexts.failed ? err_nomem(err) : 0;
 	return r;
 }
 
@@ -152,13 +154,13 @@ static int finish(struct tool_call *call, struct event_sink *sink, struct agent_
 		return err_nomem(err);
 	result = take_changes(call, sink, err);
 	if (result == 0 && call->tool->skip_summarization)
-		result = call_act(call, "skipSummarization", SPAN("true"));
+		result = changes_act(&call->changes, "skipSummarization", SPAN("true"));
 	return result;
 }
 
 static void sink_release(struct event_sink *sink)
 {
-	struct changes left = { .in = sink->in, .held = sink->held, .saves = sink->saves };
+	struct changes left = { .in = sink->in, .contexts = sink->contexts, .saves = sink->saves };
 
 	changes_release(&left); /* of an agent that failed */
 	stateview_free(sink->state);
@@ -188,7 +190,7 @@ int call_agent(struct tool_call *call, struct err *err)
 	if (r == 0)
 		r = begin(&sink, sink.message, err);
 	if (r == 0) {
-		r = run_agent(&run);
+		r = sink.in->run_agent(&run);
 		r = finish(call, &sink, &run, r, err);
 	}
 	sink_release(&sink);

@@ -1,7 +1,7 @@
 /*
- * Artifacts as agents and their models see them. See run.h.
+ * Artifacts as agents and their models see them.
  */
-#include "runner/turn/run.h"
+#include "runner/turn/artifacts.h"
 
 #include "base/utf8.h"
 

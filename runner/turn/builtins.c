@@ -1,7 +1,7 @@
 /*
- * Built-in tools at work. See run.h.
+ * Built-in tools at work.
  */
-#include "runner/turn/run.h"
+#include "runner/turn/builtins.h"
 
 #include "base/json_text.h"
 #include "store/memory/memory.h"
@@ -19,22 +19,7 @@ static int answer(struct tool_call *call, const char *json)
 
 /* transfer_to_agent */
 
-int call_no_target(struct tool_call *call, const char *name)
-{
-	CLEANUP(buf_release) struct buf names = { 0 };
-	size_t i;
-
-	for (i = 0; i < call->offer->target_count; i++)
-		buf_printf(&names, "%s%s", i ? ", " : "", call->offer->targets[i]->name);
-	if (!names.len)
-		buf_text(&names, "none");
-	if (!buf_cstr(&names))
-		return -ENOMEM;
-	return call_error(call, "Agent '%.200s' not found. Available agents: %.1500s", name,
-			  names.data);
-}
-
-static int transfer(struct tool_call *call)
+int call_transfer(struct tool_call *call, struct err *err)
 {
 	CLEANUP(buf_release) struct buf name = { 0 };
 	struct span value;
@@ -46,17 +31,17 @@ static int transfer(struct tool_call *call)
 		return call_error(call, "agent_name: has to be the name of an agent");
 	if (!offer_target(call->offer, name.data))
 		return call_no_target(call, name.data);
-	r = call_act(call, "transferToAgent", value);
-	return r < 0 ? r : answer(call, "{\"result\":null}");
+	r = changes_act(&call->changes, "transferToAgent", value);
+	return r < 0 ? err_nomem(err) : answer(call, "{\"result\":null}");
 }
 
-static int exit_loop(struct tool_call *call)
+int call_exit_loop(struct tool_call *call, struct err *err)
 {
-	int r = call_act(call, "escalate", SPAN("true"));
+	int r = changes_act(&call->changes, "escalate", SPAN("true"));
 
 	if (r == 0)
-		r = call_act(call, "skipSummarization", SPAN("true"));
-	return r < 0 ? r : answer(call, "{\"result\":null}");
+		r = changes_act(&call->changes, "skipSummarization", SPAN("true"));
+	return r < 0 ? err_nomem(err) : answer(call, "{\"result\":null}");
 }
 
 /* load_memory */
@@ -70,7 +55,7 @@ static int add_match(void *arg, const struct memory_match *match)
 	return memory_show(match, list);
 }
 
-static int load_memory(struct tool_call *call, struct err *err)
+int call_load_memory(struct tool_call *call, struct err *err)
 {
 	struct invocation *in = call->run->sink->in;
 	CLEANUP(buf_release) struct buf query = { 0 };
@@ -92,7 +77,7 @@ static int load_memory(struct tool_call *call, struct err *err)
 
 /* load_artifacts */
 
-static int load_artifacts(struct tool_call *call)
+int call_load_artifacts(struct tool_call *call, struct err *err)
 {
 	struct agent_run *run = call->run;
 	struct span names = SPAN("[]");
@@ -105,9 +90,9 @@ static int load_artifacts(struct tool_call *call)
 		return call_error(call, "artifact_names: has to be a list of names");
 	}
 	mutex_lock(&run->sink->lock); /* other calls may load as well */
-	if (!run->load)
-		run->load = list;
-	else if (json_array_extend(run->load, list) == 0)
+	if (!run->artifacts)
+		run->artifacts = list;
+	else if (json_array_extend(run->artifacts, list) == 0)
 		json_decref(list);
 	mutex_unlock(&run->sink->lock);
 	buf_text(&call->response, "{\"artifact_names\":");
@@ -115,41 +100,12 @@ static int load_artifacts(struct tool_call *call)
 	buf_text(&call->response,
 		 ",\"status\":\"the contents follow once, and are gone then; load them again when "
 		 "they are needed\"}");
-	return buf_check(&call->response, NULL);
+	return buf_check(&call->response, err);
 }
 
-int call_builtin(struct tool_call *call, struct err *err)
+/* set_model_response: calls.c takes the args. */
+int call_model_response(struct tool_call *call, struct err *err)
 {
-	switch (call->tool->kind) {
-	case TOOL_TRANSFER:
-		return transfer(call);
-	case TOOL_EXIT_LOOP:
-		return exit_loop(call);
-	case TOOL_LOAD_MEMORY:
-		return load_memory(call, err);
-	case TOOL_LOAD_ARTIFACTS:
-		return load_artifacts(call);
-	case TOOL_MODEL_RESPONSE:
-		return answer(call, "{\"result\":null}");
-	default:
-		return call_error(call, "%s cannot be called", call->name);
-	}
-}
-
-/* Of a server */
-
-int call_mcp(struct tool_call *call, struct err *err)
-{
-	struct invocation *in = call->run->sink->in;
-	struct err reason = { 0 };
-	unsigned limit = in->tree->tool_timeout_ms;
-	struct mcp_call made = { call->tool->server_name, buf_span(&call->args),
-				 limit ? limit : PROCESS_TIMEOUT_MS };
-	int r = mcp_call(call->tool->server, &made, &in->live->cancel, &call->response, &reason);
-
-	if (r == -ECANCELED || r == -ENOMEM) {
-		*err = reason;
-		return r;
-	}
-	return r < 0 ? call_error(call, "%s", reason.text) : 0;
+	(void)err;
+	return answer(call, "{\"result\":null}");
 }

@@ -1,10 +1,7 @@
 /*
- * One call of a tool, with what is asked before and after it. See run.h.
+ * One call of a tool, with what is asked before and after it.
  */
-#include "runner/turn/run.h"
-
-#include "base/clock.h"
-#include "runner/turn/tool.h"
+#include "runner/turn/call.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -32,24 +29,6 @@ int call_drop(struct tool_call *call)
 	return changes_init(&call->changes, call->run);
 }
 
-int call_act(struct tool_call *call, const char *name, struct span json)
-{
-	struct buf *actions = &call->changes.actions;
-
-	if (actions->len > 1) {
-		actions->len--; /* the bracket */
-		buf_char(actions, ',');
-	} else {
-		buf_clear(actions);
-		buf_char(actions, '{');
-	}
-	json_quote(actions, span_of(name));
-	buf_char(actions, ':');
-	buf_span_add(actions, json);
-	buf_char(actions, '}');
-	return buf_check(actions, NULL);
-}
-
 void call_release(struct tool_call *call)
 {
 	buf_release(&call->args);
@@ -59,199 +38,26 @@ void call_release(struct tool_call *call)
 	changes_release(&call->changes);
 }
 
-/* Callbacks of a tool */
-
-static void add_call(const struct tool_call *call, struct buf *out)
+struct context_spec call_context(const struct tool_call *call)
 {
-	buf_text(out, "{\"tool\":");
-	json_quote(out, span_of(call->name));
-	buf_text(out, ",\"args\":");
-	buf_span_add(out, buf_span(&call->args));
+	return (struct context_spec){ .kind = CONTEXT_TOOL,
+				      .name = call->id,
+				      .call_id = call->id,
+				      .args = buf_span(&call->args),
+				      .below = call->changes.state };
 }
 
-static int before_input(void *arg, struct buf *out)
-{
-	add_call(arg, out);
-	buf_char(out, '}');
-	return buf_check(out, NULL);
-}
-
-static int after_input(void *arg, struct buf *out)
-{
-	const struct tool_call *call = arg;
-
-	add_call(call, out);
-	buf_text(out, ",\"response\":");
-	buf_span_add(out, call->response.len ? buf_span(&call->response) : SPAN("null"));
-	buf_char(out, '}');
-	return buf_check(out, NULL);
-}
-
-static int take_object(struct span output, const char *name, struct buf *out, struct err *err)
-{
-	struct span value;
-
-	if (json_member(output, name, &value) < 0)
-		return 0;
-	if (value.data[0] != '{')
-		return err_set(err, -EINVAL, "%s has to be an object", name);
-	buf_clear(out);
-	buf_span_add(out, value);
-	return out->failed ? err_nomem(err) : 1;
-}
-
-static int before_take(void *arg, struct span output, struct err *err)
-{
-	struct tool_call *call = arg;
-	int r = take_object(output, "response", &call->response, err);
-
-	if (r)
-		return r;
-	r = take_object(output, "args", &call->args, err);
-	if (r == 0)
-		r = err_set(err, -EINVAL, "its output has neither response nor args");
-	return r < 0 ? r : 0;
-}
-
-static int after_take(void *arg, struct span output, struct err *err)
-{
-	struct tool_call *call = arg;
-	int r = take_object(output, "response", &call->response, err);
-
-	return r ? r : err_set(err, -EINVAL, "its output has no response");
-}
-
-static int tool_callbacks(struct tool_call *call, enum callback_kind kind)
-{
-	struct callback_run cb = { .kind = kind,
-				   .call = call,
-				   .changes = &call->changes,
-				   .input = kind == BEFORE_TOOL ? before_input : after_input,
-				   .take = kind == BEFORE_TOOL ? before_take : after_take,
-				   .arg = call };
-
-	return callbacks_run(call->run, &cb);
-}
-
-/* One call */
-
-static int answer_unknown(struct tool_call *call)
+int call_no_target(struct tool_call *call, const char *name)
 {
 	CLEANUP(buf_release) struct buf names = { 0 };
 	size_t i;
 
-	for (i = 0; i < call->offer->count; i++) {
-		if (call->offer->list[i]->kind != TOOL_PRELOAD_MEMORY)
-			buf_printf(&names, "%s%s", names.len ? ", " : "",
-				   call->offer->list[i]->name);
-	}
+	for (i = 0; i < call->offer->target_count; i++)
+		buf_printf(&names, "%s%s", i ? ", " : "", call->offer->targets[i]->name);
 	if (!names.len)
 		buf_text(&names, "none");
 	if (!buf_cstr(&names))
 		return -ENOMEM;
-	return call_error(call, "Tool '%.200s' not found. Available tools: %.1500s", call->name,
+	return call_error(call, "Agent '%.200s' not found. Available agents: %.1500s", name,
 			  names.data);
-}
-
-static int use_tool(struct tool_call *call, struct err *err)
-{
-	switch (call->tool->kind) {
-	case TOOL_PROGRAM:
-		return call_program(call, err);
-	case TOOL_AGENT:
-		return call_agent(call, err);
-	case TOOL_MCP:
-		return call_mcp(call, err);
-	default:
-		return call_builtin(call, err);
-	}
-}
-
-/* Its arguments are right and nobody has to be asked: the tool works. */
-static int do_call(struct tool_call *call, struct err *err)
-{
-	struct err reason = { 0 };
-	int r;
-
-	if (!call->tool)
-		return answer_unknown(call);
-	r = tool_check_args(call->tool, buf_span(&call->args), &reason);
-	if (r == -EINVAL)
-		return call_error(call, "%s", reason.text);
-	if (r < 0)
-		return r;
-	if (call->tool->confirm && !call->approved) {
-		if (call->run->sink->nested)
-			return call_error(call,
-					  "%s needs a confirmation, which an agent that is "
-					  "called as a tool cannot ask for",
-					  call->name);
-		call->asks = true;
-		return call_error(call, "confirmation required");
-	}
-	r = use_tool(call, err);
-	if (r == 0 && !call->response.len && call->run->sink->nested)
-		return call_error(call,
-				  "%s has no result yet, and an agent that is called as a tool "
-				  "cannot wait for one",
-				  call->name);
-	return r;
-}
-
-/* A call with what is asked before and after it. */
-static int answer_call(struct tool_call *call, struct err *err)
-{
-	bool has_answer;
-	int r;
-
-	if (call->refused)
-		return call_error(call, "%s", call->reason);
-	r = tool_callbacks(call, BEFORE_TOOL);
-	if (r < 0)
-		return r;
-	has_answer = r == 1;
-	if (!has_answer && do_call(call, err) < 0)
-		return run_fail(call->run, NULL,
-				err->code ? err : &(struct err){ .code = -ENOMEM });
-	r = call->asks ? 0 : tool_callbacks(call, AFTER_TOOL);
-	return r < 0 ? r : 0;
-}
-
-/*
- * Where it hands over to, whichever program wrote that last, has to be an agent that it can hand
- * over to. Else nothing of the call is kept but the error.
- */
-static int find_transfer(struct tool_call *call)
-{
-	CLEANUP(buf_release) struct buf name = { 0 };
-	struct span value;
-
-	if (!call->changes.actions.len ||
-	    json_member(buf_span(&call->changes.actions), "transferToAgent", &value) < 0)
-		return 0;
-	if (json_unquote(value, &name) < 0 || !buf_cstr(&name))
-		return -ENOMEM;
-	call->transfer = offer_target(call->offer, name.data);
-	if (call->transfer)
-		return 0;
-	call->asks = false;
-	return call_drop(call) < 0 ? -ENOMEM : call_no_target(call, name.data);
-}
-
-void call_run(struct tool_call *call)
-{
-	struct agent_run *run = call->run;
-	uint64_t began = clock_monotonic();
-	struct err *err = &call->err;
-	int r = changes_init(&call->changes, run);
-
-	if (r < 0)
-		r = run_fail(run, NULL, err);
-	else
-		r = answer_call(call, err);
-	if (r == 0 && find_transfer(call) < 0)
-		r = run_nomem(run);
-	if (r < 0)
-		err->code = r;
-	call->nsec = call->nsec ? call->nsec : clock_monotonic() - began;
 }

@@ -1,10 +1,12 @@
 /*
- * Callbacks: programs that are asked before and after. See run.h.
+ * Callbacks: programs that are asked before and after.
  */
-#include "runner/turn/run.h"
+#include "runner/turn/callback.h"
 
 #include "base/json_text.h"
 #include "base/name.h"
+#include "runner/turn/call.h"
+#include "runner/turn/failure.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -62,24 +64,23 @@ static int run_one(struct agent_run *run, struct callback_run *cb, const struct 
 	return r;
 }
 
-/* With a context of its own, whose changes are taken over when it succeeded. */
+/* With a context of its own, whose changes are adopted over when it succeeded. */
 static int run_in_own(struct agent_run *run, struct callback_run *cb, const struct program *program,
 		      struct span input, struct buf *output)
 {
-	const struct tool_call *call = cb->call;
 	struct context *ctx;
 	struct err err = { 0 };
-	int r = call ? run_open_context(run, CONTEXT_TOOL, call->id, call->id,
-					buf_span(&call->args), cb->changes->state, &ctx, &err)
-		     : run_open_context(run, CONTEXT_CALLBACK, kind_names[cb->kind], NULL, SPAN(""),
-					cb->changes->state, &ctx, &err);
-	int taken;
+	struct context_spec spec = { .kind = CONTEXT_CALLBACK,
+				     .name = kind_names[cb->kind],
+				     .below = cb->changes->state };
+	int adopted;
+	int r = run_open_context(run, cb->call ? call_context(cb->call) : spec, &ctx, &err);
 
 	if (r < 0)
 		return run_fail(run, "CALLBACK_ERROR", &err);
 	r = run_one(run, cb, program, ctx, input, output);
-	taken = changes_take(cb->changes, ctx, r == 0, &err);
-	return r < 0 || taken == 0 ? r : run_fail(run, "CALLBACK_ERROR", &err);
+	adopted = changes_adopt(cb->changes, ctx, r == 0, &err);
+	return r < 0 || adopted == 0 ? r : run_fail(run, "CALLBACK_ERROR", &err);
 }
 
 int callbacks_run(struct agent_run *run, struct callback_run *cb)
@@ -101,7 +102,7 @@ int callbacks_run(struct agent_run *run, struct callback_run *cb)
 			r = run_in_own(run, cb, &list->list[i], buf_span(&input), &output);
 		if (r < 0 || !output.len)
 			continue;
-		r = cb->take(cb->arg, buf_span(&output), &err);
+		r = cb->output(cb->arg, buf_span(&output), &err);
 		if (r < 0)
 			r = fail(run, cb->kind, &list->list[i], err.text);
 	}

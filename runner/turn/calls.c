@@ -1,9 +1,13 @@
 /*
- * The calls of an answer: run side by side, answered in one event. See run.h.
+ * The calls of an answer: run side by side, answered in one event.
  */
-#include "runner/turn/run.h"
+#include "runner/turn/calls.h"
 
 #include "runner/history/open_calls.h"
+#include "runner/turn/call_run.h"
+#include "runner/turn/commit.h"
+#include "runner/turn/confirm.h"
+#include "runner/turn/failure.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -215,16 +219,16 @@ static int try_answers(struct batch *b, struct changes *all, const struct call_r
 		       struct err *err)
 {
 	CLEANUP(answers_release) struct answers a = { 0 };
-	size_t bad = 0;
+	struct run_event re = { &a.e, all, reports, b->count, 0 };
 	size_t i;
 	int r = merge_all(b, all, &a, err);
 
 	if (r == 0 && (a.content->count || changes_any(all)))
-		r = run_try_commit(b->run, &a.e, all, reports, b->count, &bad, err);
+		r = run_try_commit(b->run, &re, err);
 	else if (r == 0 && !b->run->sink->nested)
 		r = run_report(b->run, reports, b->count);
-	if (r < 0 && bad && save_refused(r))
-		r = refuse_save(b, all, bad, err);
+	if (r < 0 && re.bad_save && save_refused(r))
+		r = refuse_save(b, all, re.bad_save, err);
 	if (r)
 		changes_forget(all);
 	for (i = 0; r == 0 && i < b->count; i++)
@@ -387,8 +391,7 @@ int calls_confirmed(struct agent_run *run, const struct offer *offer, struct cal
 			   : -ENOMEM;
 		if (r == 0) {
 			b.list[i].approved = list[i].approved;
-			b.list[i].refused = !list[i].approved;
-			b.list[i].reason = list[i].reason;
+			b.list[i].reason = list[i].approved ? NULL : list[i].reason;
 		}
 	}
 	r = r < 0 ? run_nomem(run) : run_batch(&b, out);

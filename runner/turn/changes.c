@@ -1,49 +1,33 @@
 /*
  * Changes that wait for their event: see run.h.
  */
-#include "runner/turn/run.h"
+#include "runner/turn/changes.h"
 
 #include "base/json_merge.h"
+#include "runner/turn/run.h"
 
 #include <errno.h>
 
-int changes_init_above(struct changes *c, struct invocation *in, struct stateview *below)
-{
-	*c = (struct changes){ .in = in, .state = stateview_new(below, NULL) };
-	return c->state ? 0 : -ENOMEM;
-}
-
 int changes_init(struct changes *c, struct agent_run *run)
 {
-	return changes_init_above(c, run->sink->in, run->sink->state);
-}
-
-static size_t held_count(const struct changes *c)
-{
-	return c->held.len / sizeof(struct context *);
-}
-
-static struct context *held_at(const struct changes *c, size_t i)
-{
-	struct context *ctx;
-
-	memcpy(&ctx, c->held.data + i * sizeof ctx, sizeof ctx);
-	return ctx;
+	*c = (struct changes){ .in = run->sink->in,
+			       .state = stateview_new(run->sink->state, NULL) };
+	return c->state ? 0 : -ENOMEM;
 }
 
 void changes_close(struct changes *c, bool published)
 {
 	const struct turn_hooks *hooks = c->in->host->hooks;
+	size_t n;
+	struct context **list = BUF_LIST(struct context *, &c->contexts, &n);
 	size_t i;
 
-	for (i = 0; i < held_count(c); i++) {
-		struct context *ctx = held_at(c, i);
-
+	for (i = 0; i < n; i++) {
 		if (hooks->context_closed)
-			hooks->context_closed(hooks->arg, ctx, published);
-		context_unref(ctx);
+			hooks->context_closed(hooks->arg, list[i], published);
+		context_unref(list[i]);
 	}
-	buf_release(&c->held);
+	buf_release(&c->contexts);
 	buf_release(&c->saves);
 }
 
@@ -60,6 +44,24 @@ void changes_release(struct changes *c)
 bool changes_any(struct changes *c)
 {
 	return stateview_count(c->state) || c->saves.len || c->actions.len;
+}
+
+int changes_act(struct changes *c, const char *name, struct span json)
+{
+	struct buf *actions = &c->actions;
+
+	if (actions->len > 1) {
+		actions->len--; /* the bracket */
+		buf_char(actions, ',');
+	} else {
+		buf_clear(actions);
+		buf_char(actions, '{');
+	}
+	json_quote(actions, span_of(name));
+	buf_char(actions, ':');
+	buf_span_add(actions, json);
+	buf_char(actions, '}');
+	return buf_check(actions, NULL);
 }
 
 /* A flag that is not set says nothing: true counts, whoever said it. */
@@ -132,11 +134,11 @@ static int take_all(struct changes *c, struct context *ctx, struct err *err)
 		return r;
 	buf_span_add(&c->saves, buf_span(&saves));
 	if (!c->saves.failed)
-		buf_add(&c->held, &ctx, sizeof(struct context *));
-	return c->saves.failed || c->held.failed ? -ENOMEM : 0;
+		buf_add(&c->contexts, &ctx, sizeof(struct context *));
+	return c->saves.failed || c->contexts.failed ? -ENOMEM : 0;
 }
 
-int changes_take(struct changes *c, struct context *ctx, bool succeeded, struct err *err)
+int changes_adopt(struct changes *c, struct context *ctx, bool succeeded, struct err *err)
 {
 	const struct turn_hooks *hooks = c->in->host->hooks;
 	int r = 0;
@@ -160,44 +162,47 @@ int changes_merge(struct changes *c, const struct changes *others, struct err *e
 	if (r == 0 && others->actions.len)
 		r = merge_actions(c, buf_span(&others->actions));
 	buf_span_add(&c->saves, buf_span(&others->saves));
-	buf_span_add(&c->held, buf_span(&others->held));
-	if (r == 0 && (c->saves.failed || c->held.failed))
+	buf_span_add(&c->contexts, buf_span(&others->contexts));
+	if (r == 0 && (c->saves.failed || c->contexts.failed))
 		r = -ENOMEM;
 	return r == -ENOMEM ? err_nomem(err) : r;
 }
 
 void changes_forget(struct changes *c)
 {
-	c->held.len = 0;
+	c->contexts.len = 0;
 	c->saves.len = 0;
 }
 
-struct stateview *run_state(const struct agent_run *run)
+/* A member of the actions that programs and built-in tools set. */
+static const struct action_name {
+	const char *name;
+	enum action_member which;
+} action_names[] = {
+	{ "transferToAgent", ACTION_TRANSFER },
+	{ "escalate", ACTION_ESCALATE },
+	{ "skipSummarization", ACTION_SKIP_SUMMARIZATION },
+	{ "requestedToolConfirmations", ACTION_CONFIRMATIONS },
+};
+
+static int write_action(void *arg, struct span key, struct span value)
 {
-	return run->waiting.in ? run->waiting.state : run->sink->state;
+	struct event *e = arg;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(action_names); i++) {
+		if (span_is(key, action_names[i].name) && !span_is(value, "false"))
+			event_set_action(e, action_names[i].which, value);
+	}
+	return 0;
 }
 
-int run_open_context(struct agent_run *run, enum context_kind kind, const char *name,
-		     const char *call_id, struct span args, struct stateview *below,
-		     struct context **out, struct err *err)
+int changes_write(struct changes *c, struct event *e, struct turn_commit *commit)
 {
-	struct invocation *in = run->sink->in;
-	const struct turn_hooks *hooks = in->host->hooks;
-	struct context_spec spec = {
-		.kind = kind,
-		.session = in->live->ref,
-		.turn = in->live->n,
-		.name = name,
-		.invocation = in->live->invocation,
-		.agent = run->agent->name,
-		.call_id = call_id,
-		.user_content = run->sink->message,
-		.args = args,
-		.below = below,
-	};
-	int r = context_open(in->host->contexts, &spec, out, err);
+	int r = stateview_write(c->state, e);
 
-	if (r == 0 && hooks->context_opened)
-		hooks->context_opened(hooks->arg, *out);
+	if (r == 0 && c->actions.len)
+		r = json_each(buf_span(&c->actions), write_action, e);
+	commit->saves = BUF_LIST(struct save, &c->saves, &commit->save_count);
 	return r;
 }

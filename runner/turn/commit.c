@@ -1,17 +1,18 @@
 /*
- * Events of runs: committed with what comes with them, then shown. See run.h.
+ * Events of runs: committed with what comes with them, then shown.
  */
-#include "runner/turn/run.h"
+#include "runner/turn/commit.h"
 
 #include "base/clock.h"
 #include "base/json_merge.h"
+#include "runner/turn/failure.h"
 #include "store/turn/text.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-void invocation_tell(const struct live *live, const struct turn_hooks *hooks)
+void commit_notify(const struct live *live, const struct turn_hooks *hooks)
 {
 	if (hooks->progress)
 		hooks->progress(hooks->arg, live->ref, live->number);
@@ -32,14 +33,14 @@ static void add_before(const struct agent_run *run, struct buf *list)
 
 	if (run->above)
 		add_before(run->above, list);
-	for (at = 0; at < run->before.len; at += sizeof agent) {
-		memcpy(&agent, run->before.data + at, sizeof agent);
+	for (at = 0; at < run->transferred.len; at += sizeof agent) {
+		memcpy(&agent, run->transferred.data + at, sizeof agent);
 		buf_char(list, list->len ? ',' : '[');
 		json_quote(list, span_of(agent->name));
 	}
 }
 
-void run_tell_before(const struct agent_run *run, struct event *e)
+void run_note_transferred(const struct agent_run *run, struct event *e)
 {
 	CLEANUP(buf_release) struct buf list = { 0 };
 	CLEANUP(buf_release) struct buf json = { 0 };
@@ -57,15 +58,8 @@ void run_tell_before(const struct agent_run *run, struct event *e)
 	event_set_json(e, EVENT_CUSTOM_METADATA, buf_span(&whole));
 }
 
-bool run_streams(const struct agent_run *run)
-{
-	const struct agent *agent = run->agent;
-
-	return !run->sink->nested && !agent->callbacks[AFTER_MODEL].count && !agent->output_schema;
-}
-
-void invocation_show(struct live *live, const struct turn_hooks *hooks, const struct event *e,
-		     uint64_t bytes, uint64_t streamed)
+void commit_show(struct live *live, const struct turn_hooks *hooks, const struct event *e,
+		 uint64_t bytes, uint64_t streamed)
 {
 	CLEANUP(buf_release) struct buf line = { 0 };
 	CLEANUP(buf_release) struct buf text = { 0 };
@@ -76,41 +70,7 @@ void invocation_show(struct live *live, const struct turn_hooks *hooks, const st
 	if (turn_event_output(e, &text) == 0 && text.len > streamed)
 		fresh = span_sub(buf_span(&text), streamed, text.len);
 	live_add_event(live, bytes, buf_span(&line), fresh);
-	invocation_tell(live, hooks);
-}
-
-/* A member of the actions that programs and built-in tools set. */
-static const struct action_name {
-	const char *name;
-	enum action_member which;
-} action_names[] = {
-	{ "transferToAgent", ACTION_TRANSFER },
-	{ "escalate", ACTION_ESCALATE },
-	{ "skipSummarization", ACTION_SKIP_SUMMARIZATION },
-	{ "requestedToolConfirmations", ACTION_CONFIRMATIONS },
-};
-
-static int write_action(void *arg, struct span key, struct span value)
-{
-	struct event *e = arg;
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(action_names); i++) {
-		if (span_is(key, action_names[i].name) && !span_is(value, "false"))
-			event_set_action(e, action_names[i].which, value);
-	}
-	return 0;
-}
-
-int changes_write(struct changes *c, struct event *e, struct turn_commit *commit)
-{
-	int r = stateview_write(c->state, e);
-
-	if (r == 0 && c->actions.len)
-		r = json_each(buf_span(&c->actions), write_action, e);
-	commit->saves = (struct save *)(void *)c->saves.data;
-	commit->save_count = c->saves.len / sizeof(struct save);
-	return r;
+	commit_notify(live, hooks);
 }
 
 /* Into the log in memory; what came with it waits for the event of the caller. */
@@ -134,10 +94,10 @@ static int commit_nested(struct agent_run *run, struct event *e, struct changes 
 	buf_char(&sink->lines, '\n');
 	if (changes) {
 		buf_span_add(&sink->saves, buf_span(&changes->saves));
-		buf_span_add(&sink->held, buf_span(&changes->held));
-		changes->saves.len = changes->held.len = 0;
+		buf_span_add(&sink->contexts, buf_span(&changes->contexts));
+		changes->saves.len = changes->contexts.len = 0;
 	}
-	r = sink->lines.failed || sink->saves.failed || sink->held.failed ? -ENOMEM : 0;
+	r = sink->lines.failed || sink->saves.failed || sink->contexts.failed ? -ENOMEM : 0;
 	mutex_unlock(&sink->lock);
 	return r < 0 ? err_nomem(err) : 0;
 }
@@ -153,7 +113,7 @@ static int commit_stored(struct agent_run *run, struct turn_commit *commit, stru
 		return r;
 	if (e->temp_delta.len)
 		r = in->host->set_temp(in->host->arg, in->live->ref, e->temp_delta, err);
-	invocation_show(in->live, in->host->hooks, e, info.bytes, run->streamed);
+	commit_show(in->live, in->host->hooks, e, info.bytes, run->streamed);
 	run->streamed = 0;
 	return r;
 }
@@ -169,25 +129,25 @@ int run_report(struct agent_run *run, const struct call_report *reports, size_t 
 	return r < 0 ? run_fail(run, NULL, &err) : 0;
 }
 
-int run_try_commit(struct agent_run *run, struct event *e, struct changes *changes,
-		   const struct call_report *reports, size_t n, size_t *bad_save, struct err *err)
+int run_try_commit(struct agent_run *run, struct run_event *re, struct err *err)
 {
+	struct event *e = re->e;
+	struct changes *changes = re->changes;
 	struct turn_commit commit = {
-		.events = e, .count = 1, .reports = reports, .report_count = n
+		.events = e, .count = 1, .reports = re->reports, .report_count = re->report_count
 	};
 	int r = changes ? changes_write(changes, e, &commit) : 0;
 
 	run_head(run, e);
 	if (r == 0)
 		r = event_check(e, err);
-	if (r == 0 && run->sink->nested) {
-		r = n && reports->kind == CALL_MODEL ? run_report(run, reports, n) : 0;
-		if (r == 0)
-			r = commit_nested(run, e, changes, err);
-	} else if (r == 0) {
+	if (r == 0 && !run->sink->nested)
 		r = commit_stored(run, &commit, err);
-	}
-	*bad_save = commit.bad_save;
+	else if (r == 0 && re->report_count && re->reports->kind == CALL_MODEL)
+		r = run_report(run, re->reports, re->report_count);
+	if (r == 0 && run->sink->nested)
+		r = commit_nested(run, e, changes, err);
+	re->bad_save = commit.bad_save;
 	if (r < 0) {
 		err->code = err->code ? err->code : r;
 		return err->code;
@@ -202,9 +162,9 @@ int run_try_commit(struct agent_run *run, struct event *e, struct changes *chang
 int run_commit(struct agent_run *run, struct event *e, struct changes *changes,
 	       const struct call_report *reports, size_t n)
 {
+	struct run_event re = { e, changes, reports, n, 0 };
 	struct err err = { 0 };
-	size_t bad_save;
-	int r = run_try_commit(run, e, changes, reports, n, &bad_save, &err);
+	int r = run_try_commit(run, &re, &err);
 
 	return r < 0 ? run_fail(run, NULL, &err) : 0;
 }

@@ -1,10 +1,12 @@
 /*
- * Confirmations: calls that a person has to allow. See run.h.
+ * Confirmations: calls that a person has to allow.
  */
-#include "runner/turn/run.h"
+#include "runner/turn/confirm.h"
 
 #include "base/clock.h"
 #include "runner/history/speaker.h"
+#include "runner/turn/commit.h"
+#include "runner/turn/failure.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -80,7 +82,7 @@ int confirm_ask(struct agent_run *run, const struct tool_call *calls, size_t n, 
 		return run_nomem(run);
 	event_set_content(&e, content);
 	event_set_json(&e, EVENT_LONG_RUNNING, buf_span(&ids));
-	run_tell_before(run, &e);
+	run_note_transferred(run, &e);
 	r = run_commit(run, &e, NULL, NULL, 0);
 	*asked = actions;
 	actions = (struct buf){ 0 };

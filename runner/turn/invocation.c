@@ -1,19 +1,18 @@
 /*
- * An invocation: see invocation.h, and run.h for what it is made of.
+ * Invocations: see invocation.h.
  */
-#include "runner/turn/run.h"
+#include "runner/turn/invocation.h"
 
 #include "runner/history/speaker.h"
+#include "runner/turn/commit.h"
+#include "runner/turn/failure.h"
+#include "runner/turn/resume.h"
+#include "runner/turn/work.h"
 #include "store/session/log.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-static struct event_sink sink_of_session(struct invocation *in)
-{
-	return (struct event_sink){ .in = in, .message = buf_span(&in->user_content) };
-}
 
 /* The message */
 
@@ -76,42 +75,30 @@ static int choose(struct invocation *in, const struct turn_info *info, struct ag
 	return r;
 }
 
-static int run_chosen(struct event_sink *sink, struct agent *agent, struct failure *failure)
-{
-	struct agent_run run = { .sink = sink, .agent = agent, .failure = failure };
+/* The agents that answer: those that are resumed, or else the one whose turn it is. */
+struct answering {
+	struct resumed *resumed;
+	size_t count;
+	struct agent *agent; /* the first of them */
+};
 
-	return run_agent(&run);
-}
-
-static int answer_turn(struct invocation *in, struct event_sink *sink, struct failure *failure)
+/* Read the message, find who answers it, and mark the turn as running. */
+static int begin_turn(struct invocation *in, struct answering *who, struct err *err)
 {
 	struct store *st = in->host->store;
 	struct live *live = in->live;
-	struct resumed *resumed = NULL;
-	size_t n = 0;
-	struct agent_run nobody = { .sink = sink, .agent = in->tree->root, .failure = failure };
-	struct agent *agent = NULL;
 	struct turn_info info;
-	struct err err = { 0 };
-	int r = turn_stat(st, live->ref, live->n, &info, &err);
+	int r = turn_stat(st, live->ref, live->n, &info, err);
 
 	if (r == 0)
-		r = load_message(in, &info, &err);
-	sink->message = buf_span(&in->user_content);
+		r = load_message(in, &info, err);
 	if (r == 0)
-		r = resumed_find(in, &resumed, &n, &err);
-	if (r == 0 && n)
-		agent = resumed->agent;
+		r = resumed_find(in, &who->resumed, &who->count, err);
+	if (r == 0 && who->count)
+		who->agent = who->resumed->agent;
 	else if (r == 0)
-		r = choose(in, &info, &agent, &err);
-	if (r == 0)
-		r = turn_start(st, live->ref, live->n, agent->name, &info, &err);
-	if (r < 0)
-		r = run_fail(&nobody, NULL, &err);
-	else
-		r = n ? resumed_run(sink, resumed, n, failure) : run_chosen(sink, agent, failure);
-	resumed_free(resumed, n);
-	return r;
+		r = choose(in, &info, &who->agent, err);
+	return r < 0 ? r : turn_start(st, live->ref, live->n, who->agent->name, &info, err);
 }
 
 /* The end */
@@ -128,8 +115,8 @@ static void failure_event(const struct live *live, const struct failure *f, cons
 	event_set_text(e, EVENT_AUTHOR, span_of(f->agent ? f->agent : "agent"));
 	if (f->branch)
 		event_set_text(e, EVENT_BRANCH, span_of(f->branch));
-	if (f->said)
-		event_set_content(e, f->said);
+	if (f->answer)
+		event_set_content(e, f->answer);
 	if (f->finish_reason)
 		event_set_text(e, EVENT_FINISH_REASON, span_of(f->finish_reason));
 	if (f->usage.len)
@@ -160,7 +147,7 @@ static int commit_failure(const struct invocation_host *host, struct live *live,
 		return r;
 	if (f->changes.in)
 		changes_close(&f->changes, true);
-	invocation_show(live, host->hooks, &e, info.bytes, f->streamed);
+	commit_show(live, host->hooks, &e, info.bytes, f->streamed);
 	return 0;
 }
 
@@ -197,28 +184,15 @@ static int fail_unloaded(const struct invocation_host *host, struct live *live,
 	return f.err.code ? f.err.code : -EIO;
 }
 
-static int run_and_end(struct invocation *in, struct event_sink *sink, struct failure *failure)
-{
-	const struct invocation_host *host = in->host;
-	struct live *live = in->live;
-	int r = answer_turn(in, sink, failure);
-
-	if (r == 0)
-		r = turn_end(host->store, live->ref, live->n, TURN_DONE, NULL, NULL, NULL,
-			     &failure->err);
-	if (r < 0) {
-		failure->err.code = r;
-		finish_failed(host, live, failure);
-	}
-	return r;
-}
-
 int invocation_run(const struct invocation_host *host, struct live *live, struct agent_tree *tree,
 		   const struct err *why)
 {
-	struct invocation in = { .host = host, .live = live, .tree = tree };
-	struct event_sink sink = sink_of_session(&in);
+	struct invocation in = { .host = host, .live = live, .tree = tree, .run_agent = run_agent };
+	struct event_sink sink = { .in = &in };
 	CLEANUP(failure_release) struct failure failure = { 0 };
+	struct agent_run run = { .sink = &sink, .failure = &failure };
+	struct answering who = { 0 };
+	struct err err = { 0 };
 	int r;
 
 	if (!tree)
@@ -228,7 +202,23 @@ int invocation_run(const struct invocation_host *host, struct live *live, struct
 	if (!sink.state)
 		return fail_unloaded(host, live, &(struct err){ -ENOMEM, "out of memory" });
 	mutex_init(&sink.lock);
-	r = run_and_end(&in, &sink, &failure);
+	r = begin_turn(&in, &who, &err);
+	sink.message = buf_span(&in.user_content);
+	run.agent = r < 0 ? tree->root : who.agent;
+	if (r < 0)
+		r = run_fail(&run, NULL, &err);
+	else if (who.count)
+		r = resumed_run(&sink, who.resumed, who.count, &failure);
+	else
+		r = run_agent(&run);
+	if (r == 0)
+		r = turn_end(host->store, live->ref, live->n, TURN_DONE, NULL, NULL, NULL,
+			     &failure.err);
+	if (r < 0) {
+		failure.err.code = r;
+		finish_failed(host, live, &failure);
+	}
+	resumed_free(who.resumed, who.count);
 	stateview_free(sink.state);
 	mutex_release(&sink.lock);
 	buf_release(&in.user_content);

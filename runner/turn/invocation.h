@@ -1,5 +1,5 @@
 /*
- * An invocation: one turn, from its user event to its last.
+ * Invocations: one turn, from its user event to its last.
  */
 #ifndef RUNNER_TURN_INVOCATION_H
 #define RUNNER_TURN_INVOCATION_H
@@ -10,13 +10,10 @@
 struct agent_tree;
 
 /*
- * Run the turn to its end and mark it in the store. tree: NULL when it does
- * not load, why then says so. Returns 0, or a negative errno when the turn failed.
+ * Run the turn to its end and mark it in the store. tree: NULL when the agent does not load; why
+ * has the reason then. Returns 0, or a negative errno when the turn failed.
  */
 MUST_CHECK int invocation_run(const struct invocation_host *host, struct live *live,
 			      struct agent_tree *tree, const struct err *why);
-
-/* Close a turn that an earlier process left running. */
-MUST_CHECK int invocation_abort(struct store *st, struct ref session, uint64_t n, struct err *err);
 
 #endif

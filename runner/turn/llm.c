@@ -1,9 +1,17 @@
 /*
- * LlmAgents: steps of asking the model and running what it called. See run.h.
+ * LlmAgents: steps of asking the model and running what it called.
  */
-#include "runner/turn/run.h"
+#include "runner/turn/llm.h"
 
 #include "base/clock.h"
+#include "runner/turn/callback.h"
+#include "runner/turn/calls.h"
+#include "runner/turn/commit.h"
+#include "runner/turn/failure.h"
+#include "runner/turn/output.h"
+#include "runner/turn/partial.h"
+#include "runner/turn/prompt_json.h"
+#include "runner/turn/reply.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -26,8 +34,8 @@ struct step {
 	struct llm *llm;
 	struct prompt prompt;
 	struct model_reply reply;
-	bool is_passed; /* the callbacks behind the model have seen what it said */
-	bool is_told;   /* an event has what the model said */
+	bool is_passed;    /* the callbacks behind the model have seen what it said */
+	bool is_committed; /* an event has what the model said */
 };
 
 static void llm_release(struct llm *l)
@@ -39,7 +47,7 @@ static void llm_release(struct llm *l)
 	free(l->extra);
 	offer_release(&l->offer);
 	run_end_partial(l->run);
-	json_decref(STEAL(&l->run->load)); /* no request came any more */
+	json_decref(STEAL(&l->run->artifacts)); /* no request came any more */
 	changes_release(&l->run->waiting);
 }
 
@@ -57,8 +65,8 @@ static void on_text(void *arg, struct span text, bool thought)
 
 	if (!text.len)
 		return;
-	if (!run->asked.first_nsec)
-		run->asked.first_nsec = clock_monotonic() - run->asked_at;
+	if (!run->model_call.first_nsec)
+		run->model_call.first_nsec = clock_monotonic() - run->asked_at;
 	if (run_streams(run))
 		run_show_text(run, text, thought);
 }
@@ -113,7 +121,7 @@ static int model_callbacks(struct step *s, enum callback_kind kind)
 	struct callback_run cb = { .kind = kind,
 				   .changes = &s->llm->run->waiting,
 				   .input = kind == BEFORE_MODEL ? before_input : after_input,
-				   .take = kind == BEFORE_MODEL ? before_take : after_take,
+				   .output = kind == BEFORE_MODEL ? before_take : after_take,
 				   .arg = s };
 
 	return callbacks_run(s->llm->run, &cb);
@@ -125,7 +133,7 @@ static int model_callbacks(struct step *s, enum callback_kind kind)
  * What had been said when it broke off: texts; calls are left out, none of them
  * ran. A callback that could not look at it may not be passed by in this way.
  */
-static void keep_said(struct step *s)
+static void keep_answer(struct step *s)
 {
 	struct agent_run *run = s->llm->run;
 	struct model_reply *reply = &s->reply;
@@ -141,12 +149,12 @@ static void keep_said(struct step *s)
 		if (p->kind == PART_TEXT)
 			(void)!content_add_text(kept, buf_span(&p->text), p->thought);
 	}
-	if (f->said || !kept || !kept->count) {
+	if (f->answer || !kept || !kept->count) {
 		content_free(kept);
 		kept = NULL;
 	}
 	if (kept)
-		f->said = kept;
+		f->answer = kept;
 	if (reply->error_code && !f->finish_reason) {
 		f->finish_reason = reply->finish_reason ? strdup(reply->finish_reason) : NULL;
 		buf_span_add(&f->usage, buf_span(&reply->usage));
@@ -164,44 +172,12 @@ static int count_call(struct agent_run *run)
 	return 0;
 }
 
-/* Ask, and note how long it took. */
-static int ask(struct step *s)
-{
-	struct agent_run *run = s->llm->run;
-	struct invocation *in = run->sink->in;
-	struct model_request rq = { .folder = in->tree->folder,
-				    .settings = in->tree->settings,
-				    .system = buf_cstr(&s->prompt.system),
-				    .contents = s->prompt.contents,
-				    .count = s->prompt.count,
-				    .tools = s->prompt.tools,
-				    .tool_count = s->prompt.tool_count,
-				    .config = s->prompt.config };
-	struct err err = { 0 };
-	int r = count_call(run);
-
-	if (r < 0)
-		return r;
-	if (!rq.system)
-		return run_nomem(run);
-	run->asked = (struct call_report){ .kind = CALL_MODEL,
-					   .model = run->agent->model,
-					   .agent = run->agent->name,
-					   .started = clock_now() };
-	run->asked_at = clock_monotonic();
-	run->streamed = 0;
-	r = model_ask(s->prompt.model, &rq, &in->live->cancel, &s->reply, &err);
-	run->asked.nsec = clock_monotonic() - run->asked_at;
-	run->asked.usage = buf_span(&s->reply.usage);
-	return r < 0 ? run_fail(run, NULL, &err) : 0;
-}
-
 /* A model call of which no event tells. */
-static int tell_asked(struct agent_run *run)
+static int report_call(struct agent_run *run)
 {
-	int r = run->asked.started ? run_report(run, &run->asked, 1) : 0;
+	int r = run->model_call.started ? run_report(run, &run->model_call, 1) : 0;
 
-	run->asked.started = 0;
+	run->model_call.started = 0;
 	return r;
 }
 
@@ -228,7 +204,7 @@ static int name_calls(struct agent_run *run, struct content *content)
 /* Events */
 
 /* Which of the calls may answer later. */
-static void list_long_running(const struct agent_run *run, const struct offer *offer,
+static void note_long_running(const struct agent_run *run, const struct offer *offer,
 			      const struct content *content, struct event *e)
 {
 	CLEANUP(buf_release) struct buf list = { 0 };
@@ -248,7 +224,7 @@ static void list_long_running(const struct agent_run *run, const struct offer *o
 	buf_char(&list, ']');
 	e->text.failed |= list.failed;
 	event_set_json(e, EVENT_LONG_RUNNING, buf_span(&list));
-	run_tell_before(run, e);
+	run_note_transferred(run, e);
 }
 
 /* The final answer under its key: the text, or the value that was checked. */
@@ -284,30 +260,30 @@ static int commit_reply(struct step *s, struct span value)
 	struct agent_run *run = s->llm->run;
 	struct model_reply *reply = &s->reply;
 	CLEANUP(event_release) struct event e = { 0 };
-	size_t reports = run->asked.started ? 1 : 0;
+	size_t reports = run->model_call.started ? 1 : 0;
 	int r = 0;
 
 	reply_to_event(reply, &e);
 	if (reply->content)
-		list_long_running(run, &s->llm->offer, reply->content, &e);
+		note_long_running(run, &s->llm->offer, reply->content, &e);
 	if (reply->content && !reply->error_code)
 		r = save_output(run, reply->content, value, &run->waiting);
 	if (r == 0)
-		r = run_commit(run, &e, &run->waiting, &run->asked, reports);
+		r = run_commit(run, &e, &run->waiting, &run->model_call, reports);
 	if (r == 0)
-		run->asked.started = 0;
+		run->model_call.started = 0;
 	changes_release(&run->waiting);
-	s->is_told = r == 0;
+	s->is_committed = r == 0;
 	return r;
 }
 
 /* Nothing was said: no event tells of it, unless callbacks changed something. */
-static int take_silence(struct step *s)
+static int commit_silence(struct step *s)
 {
 	struct agent_run *run = s->llm->run;
 
 	if (!changes_any(&run->waiting))
-		return tell_asked(run);
+		return report_call(run);
 	content_free(STEAL(&s->reply.content));
 	return commit_reply(s, SPAN(""));
 }
@@ -347,7 +323,7 @@ static int ask_again(struct step *s, const char *why)
 		return r;
 	}
 	r = add_extra(l, note);
-	return r < 0 ? r : tell_asked(l->run);
+	return r < 0 ? r : report_call(l->run);
 }
 
 /* 0: the answer fits, *value is it; 1: it does not, and the model is asked again. */
@@ -373,7 +349,7 @@ static int check_output(struct step *s, struct buf *value)
 		r = ask_again(s, err.text);
 		return r < 0 ? r : 1;
 	}
-	keep_said(s);
+	keep_answer(s);
 	return run_fail_text(run, "OUTPUT_SCHEMA", -EIO, "the answer does not fit the schema: %s",
 			     err.text);
 }
@@ -445,7 +421,7 @@ static int take_reply(struct step *s)
 		r = run_fail_text(run, reply->error_code, -EIO, "the model said nothing: %s",
 				  reply->error_code);
 	if (r == 0 && !said) {
-		r = take_silence(s);
+		r = commit_silence(s);
 		return r < 0 ? r : 1;
 	}
 	if (r == 0)
@@ -458,48 +434,65 @@ static int take_reply(struct step *s)
 	return run_calls(s);
 }
 
-static int add_extras(struct llm *l, struct prompt *prompt)
+/* Make the prompt, and let the callbacks look at it. 1: one of them has answered. */
+static int prepare(struct step *s)
 {
-	size_t i;
-
-	for (i = 0; i < l->extra_count; i++) {
-		if (prompt_add(prompt, content_copy(l->extra[i])) < 0)
-			return run_nomem(l->run);
-	}
-	return 0;
-}
-
-/* One step. 1: the agent is done. */
-static int step_once(struct llm *l)
-{
-	CLEANUP(step_release) struct step s = { .llm = l };
+	struct llm *l = s->llm;
 	struct agent_run *run = l->run;
-	int r = prompt_build(run, &l->offer, &s.prompt);
+	size_t i;
+	int r = prompt_build(run, &l->offer, &s->prompt);
 
-	if (r == 0)
-		r = add_extras(l, &s.prompt);
-	s.reply.on_text = on_text;
-	s.reply.on_lull = on_lull;
-	s.reply.arg = &s;
+	for (i = 0; r == 0 && i < l->extra_count; i++) {
+		if (prompt_add(&s->prompt, content_copy(l->extra[i])) < 0)
+			r = run_nomem(run);
+	}
 	if (r == 0 && !run->waiting.in && changes_init(&run->waiting, run) < 0)
 		r = run_nomem(run);
-	if (r == 0)
-		r = model_callbacks(&s, BEFORE_MODEL);
-	if (r == 0)
-		r = ask(&s);
-	if (r >= 0)
-		r = model_callbacks(&s, AFTER_MODEL);
-	s.is_passed = r >= 0;
-	if (r >= 0)
-		r = take_reply(&s);
-	if (r < 0 && !s.is_told) {
-		keep_said(&s);
-		run->asked.usage = buf_span(&run->failure->usage);
-		if (run->asked.started)
-			(void)!run_report(run, &run->asked, 1); /* it fails in any case */
-		run->asked.started = 0;
-	}
-	return r;
+	return r < 0 ? r : model_callbacks(s, BEFORE_MODEL);
+}
+
+/* Ask the model. */
+static int ask(struct step *s)
+{
+	struct agent_run *run = s->llm->run;
+	struct invocation *in = run->sink->in;
+	struct model_request rq = { .folder = in->tree->folder,
+				    .settings = in->tree->settings,
+				    .system = buf_cstr(&s->prompt.system),
+				    .contents = s->prompt.contents,
+				    .count = s->prompt.count,
+				    .tools = s->prompt.tools,
+				    .tool_count = s->prompt.tool_count,
+				    .config = s->prompt.config };
+	struct err err = { 0 };
+	int r = count_call(run);
+
+	if (r < 0)
+		return r;
+	if (!rq.system)
+		return run_nomem(run);
+	run->model_call = (struct call_report){ .kind = CALL_MODEL,
+						.model = run->agent->model,
+						.agent = run->agent->name,
+						.started = clock_now() };
+	run->asked_at = clock_monotonic();
+	run->streamed = 0;
+	r = model_ask(s->prompt.model, &rq, &in->live->cancel, &s->reply, &err);
+	run->model_call.nsec = clock_monotonic() - run->asked_at;
+	run->model_call.usage = buf_span(&s->reply.usage);
+	return r < 0 ? run_fail(run, NULL, &err) : 0;
+}
+
+/* The step failed before an event had the answer: keep what the model said, and its report. */
+static void keep_failed(struct step *s)
+{
+	struct agent_run *run = s->llm->run;
+
+	keep_answer(s);
+	run->model_call.usage = buf_span(&run->failure->usage);
+	if (run->model_call.started)
+		(void)!run_report(run, &run->model_call, 1); /* the turn fails in any case */
+	run->model_call.started = 0;
 }
 
 /* Calls that the newest message confirms come first. 1: the agent is done. */
@@ -531,14 +524,28 @@ int llm_run(struct agent_run *run)
 	int r = 0;
 
 	while (r == 0) {
+		CLEANUP(step_release)
+		struct step s = { .llm = &l,
+				  .reply = { .on_text = on_text, .on_lull = on_lull, .arg = &s } };
+
 		r = run_check_cancelled(run);
 		offer_release(&l.offer);
 		if (r == 0)
 			r = offer_make(run, &l.offer);
 		if (r == 0)
 			r = confirmed(&l);
+		if (r) /* an error, or the agent is done */
+			break;
+		r = prepare(&s);
 		if (r == 0)
-			r = step_once(&l);
+			r = ask(&s);
+		if (r >= 0)
+			r = model_callbacks(&s, AFTER_MODEL);
+		s.is_passed = r >= 0;
+		if (r >= 0)
+			r = take_reply(&s);
+		if (r < 0 && !s.is_committed)
+			keep_failed(&s);
 	}
 	if (r < 0)
 		leave_changes(run);

@@ -1,12 +1,15 @@
 /*
- * What an agent's model may call at this step. See run.h.
+ * What an agent's model may call at this step.
  */
-#include "runner/turn/run.h"
+#include "runner/turn/offer.h"
 
 #include "base/json_text.h"
 #include "runner/agent/builtin.h"
 #include "runner/agent/declaration.h"
 #include "runner/syntax/folder.h"
+#include "runner/turn/failure.h"
+#include "runner/turn/output.h"
+#include "runner/turn/program.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -288,12 +291,15 @@ static int add_of_program(struct making *m)
 	int r = changes_init(&none, m->run);
 
 	if (r == 0)
-		r = run_open_context(m->run, CONTEXT_READONLY, "toolset", NULL, SPAN(""),
-				     none.state, &ctx, &err);
+		r = run_open_context(m->run,
+				     (struct context_spec){ .kind = CONTEXT_READONLY,
+							    .name = "toolset",
+							    .below = none.state },
+				     &ctx, &err);
 	if (r < 0)
 		return run_fail(m->run, "AGENT_ERROR", &err);
 	r = ask_program(m, ctx);
-	(void)!changes_take(&none, ctx, false, NULL); /* it was told, and changes nothing */
+	(void)!changes_adopt(&none, ctx, false, NULL); /* it was told, and changes nothing */
 	return r;
 }
 

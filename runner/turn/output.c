@@ -1,9 +1,10 @@
 /*
- * Structured answers. See run.h.
+ * Structured answers.
  */
-#include "runner/turn/run.h"
+#include "runner/turn/output.h"
 
 #include "base/json_text.h"
+#include "runner/model/ask.h"
 #include "runner/syntax/schema.h"
 
 #include <errno.h>

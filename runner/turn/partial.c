@@ -1,16 +1,17 @@
 /*
- * Partial events: what is shown while an answer comes, and not stored. See run.h.
+ * Partial events: what is shown while an answer comes, and not stored.
  *
  * A model's pieces of text are many and alike: all of their events but the text,
  * the id and the time is written once.
  */
-#include "runner/turn/run.h"
+#include "runner/turn/partial.h"
 
 #include "base/clock.h"
+#include "runner/turn/commit.h"
 
 static void tell_progress(const struct agent_run *run)
 {
-	invocation_tell(run->sink->in->live, run->sink->in->host->hooks);
+	commit_notify(run->sink->in->live, run->sink->in->host->hooks);
 }
 
 static void make_partial(const struct agent_run *run, struct event *e, const char *id)

@@ -5,6 +5,7 @@
 
 #include "runner/history/pairing.h"
 #include "runner/history/past.h"
+#include "runner/turn/confirm.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /*
- * Programs of a run: what they are told, and how they ended. See run.h.
+ * Programs of a run: what they are told, and how they ended.
  */
-#include "runner/turn/run.h"
+#include "runner/turn/program.h"
 
 #include "runner/process/env.h"
 #include "runner/process/sandbox.h"
@@ -78,6 +78,24 @@ static bool has(const struct buf *text, const char *words)
 static bool complains(const struct process *p, const char *session)
 {
 	return has(&p->stderr_text, strerrordesc_np(EACCES)) || has(&p->stderr_text, session);
+}
+
+int run_open_context(struct agent_run *run, struct context_spec spec, struct context **out,
+		     struct err *err)
+{
+	struct invocation *in = run->sink->in;
+	const struct turn_hooks *hooks = in->host->hooks;
+	int r;
+
+	spec.session = in->live->ref;
+	spec.turn = in->live->n;
+	spec.invocation = in->live->invocation;
+	spec.agent = run->agent->name;
+	spec.user_content = run->sink->message;
+	r = context_open(in->host->contexts, &spec, out, err);
+	if (r == 0 && hooks->context_opened)
+		hooks->context_opened(hooks->arg, *out);
+	return r;
 }
 
 int run_program(struct agent_run *run, const struct program *program, struct context *ctx,

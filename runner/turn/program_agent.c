@@ -1,10 +1,15 @@
 /*
- * Programs as agents: each line they print is an event. See run.h.
+ * Programs as agents: each line they print is an event.
  */
-#include "runner/turn/run.h"
+#include "runner/turn/program_agent.h"
 
 #include "base/json_merge.h"
 #include "runner/history/open_calls.h"
+#include "runner/turn/calls.h"
+#include "runner/turn/commit.h"
+#include "runner/turn/failure.h"
+#include "runner/turn/partial.h"
+#include "runner/turn/program.h"
 #include "store/turn/text.h"
 
 #include <errno.h>
@@ -89,7 +94,7 @@ static int on_line(void *arg, struct span line)
 		return 0;
 	}
 	if (event_json(&e, EVENT_LONG_RUNNING).len)
-		run_tell_before(l->run, &e);
+		run_note_transferred(l->run, &e);
 	l->failed = run_commit(l->run, &e, NULL, NULL, 0);
 	if (l->failed == -EINVAL || l->failed == -EEXIST || l->failed == -EFBIG) {
 		err = l->run->failure->err;
@@ -190,12 +195,15 @@ int program_agent_run(struct agent_run *run)
 	int taken;
 
 	if (r == 0)
-		r = run_open_context(run, CONTEXT_CALLBACK, run->agent->name, NULL, SPAN(""),
-				     changes.state, &ctx, &err);
+		r = run_open_context(run,
+				     (struct context_spec){ .kind = CONTEXT_CALLBACK,
+							    .name = run->agent->name,
+							    .below = changes.state },
+				     &ctx, &err);
 	if (r < 0)
 		return run_fail(run, "AGENT_ERROR", &err);
 	r = run_in(run, ctx);
-	taken = changes_take(&changes, ctx, r == 0, &err);
+	taken = changes_adopt(&changes, ctx, r == 0, &err);
 	if (r < 0)
 		return r;
 	return taken < 0 ? run_fail(run, "AGENT_ERROR", &err) : commit_changes(run, &changes);

@@ -1,12 +1,16 @@
 /*
- * Prompts: what one step of an agent asks its model. See run.h.
+ * Prompts: what one step of an agent asks its model.
  */
-#include "runner/turn/run.h"
+#include "runner/turn/prompt.h"
 
 #include "runner/agent/instruction.h"
 #include "runner/agent/request.h"
 #include "runner/history/history.h"
 #include "runner/syntax/json_put.h"
+#include "runner/turn/artifacts.h"
+#include "runner/turn/failure.h"
+#include "runner/turn/output.h"
+#include "runner/turn/reference.h"
 #include "store/memory/memory.h"
 
 #include <errno.h>
@@ -340,7 +344,7 @@ static int add_static_parts(struct agent_run *run, struct prompt *prompt)
 /* What load_artifacts asked for, in this request alone. */
 static int add_loaded(struct agent_run *run, struct prompt *prompt)
 {
-	json_auto_t *names = STEAL(&run->load);
+	json_auto_t *names = STEAL(&run->artifacts);
 	json_t *name;
 	size_t i;
 
@@ -418,7 +422,7 @@ static int list_tools(const struct offer *offer, struct prompt *prompt)
 	return 0;
 }
 
-int prompt_build(struct agent_run *run, struct offer *offer, struct prompt *out)
+int prompt_build(struct agent_run *run, const struct offer *offer, struct prompt *out)
 {
 	const struct agent *agent = run->agent;
 	int r = build_system(run, offer, out);
@@ -430,7 +434,7 @@ int prompt_build(struct agent_run *run, struct offer *offer, struct prompt *out)
 	if (r == 0)
 		r = add_static_parts(run, out);
 	if (r == 0)
-		r = prompt_follow(run, out);
+		r = references_load(run, out->contents, out->count);
 	if (r == 0)
 		r = add_loaded(run, out);
 	if (r < 0)

@@ -1,7 +1,7 @@
 /*
- * Prompts as JSON, for callbacks. See run.h.
+ * Prompts as JSON, for callbacks.
  */
-#include "runner/turn/run.h"
+#include "runner/turn/prompt_json.h"
 
 #include "base/json_text.h"
 #include "runner/syntax/json_put.h"

@@ -1,17 +1,12 @@
 /*
- * References: parts that name an artifact, and become what it is for the model.
- * See run.h.
- *
- *   artifact://apps/APP/users/USER[/sessions/SESSION]/artifacts/NAME/versions/N
- *
- * is what artifact_describe() prints: bytes of a name may be %XX, those between
- * the words may not be slashes but for NAME. Only artifacts of the run's own app
- * and user are found; of all others the model is told that they are not there.
+ * References: see reference.h.
  */
-#include "runner/turn/run.h"
+#include "runner/turn/reference.h"
 
 #include "base/name.h"
 #include "base/percent.h"
+#include "runner/turn/artifacts.h"
+#include "runner/turn/failure.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -165,22 +160,22 @@ static bool has_reference(const struct content *content)
 	return false;
 }
 
-int prompt_follow(struct agent_run *run, struct prompt *prompt)
+int references_load(struct agent_run *run, struct content **contents, size_t count)
 {
 	struct err err = { 0 };
 	size_t i;
 	int r = 0;
 
-	for (i = 0; r == 0 && i < prompt->count; i++) {
+	for (i = 0; r == 0 && i < count; i++) {
 		struct content *copy;
 
-		if (!has_reference(prompt->contents[i]))
+		if (!has_reference(contents[i]))
 			continue;
-		copy = content_copy(prompt->contents[i]);
+		copy = content_copy(contents[i]);
 		if (!copy)
 			return run_nomem(run);
-		content_free(prompt->contents[i]);
-		prompt->contents[i] = copy;
+		content_free(contents[i]);
+		contents[i] = copy;
 		r = follow_all(run, copy, &err);
 	}
 	if (r == -ENOMEM)

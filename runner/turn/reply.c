@@ -1,7 +1,7 @@
 /*
- * Answers of models: as JSON for callbacks, and as members of events. See run.h.
+ * Answers of models: as JSON for callbacks, and as members of events.
  */
-#include "runner/turn/run.h"
+#include "runner/turn/reply.h"
 
 #include "runner/syntax/json_pick.h"
 #include "runner/syntax/json_put.h"

@@ -1,13 +1,14 @@
 /*
- * Going on after a pause: see run.h.
- *
- * The answer to a call that a turn left open goes to the agent that called. When
- * that is done, the workflow agents around it go on from the places that they
- * have recorded, as soon as nothing below them waits any more.
+ * Going on after a pause: see resume.h.
  */
-#include "runner/turn/pause.h"
+#include "runner/turn/resume.h"
 
 #include "runner/history/speaker.h"
+#include "runner/turn/confirm.h"
+#include "runner/turn/failure.h"
+#include "runner/turn/pause.h"
+#include "runner/turn/work.h"
+#include "runner/turn/workflow.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -21,7 +22,7 @@ void resumed_free(struct resumed *list, size_t n)
 	for (i = 0; i < n; i++) {
 		free(list[i].branch);
 		free(list[i].invocation);
-		buf_release(&list[i].before);
+		buf_release(&list[i].transferred);
 	}
 	free(list);
 }
@@ -88,7 +89,8 @@ static int find_caller(struct invocation *in, const char *id, struct resumed *ou
 	(void)!json_member(buf_span(&line), "invocationId", &value);
 	out->branch = strdup(branch.data);
 	out->invocation = pause_text(value);
-	if (read_before(in, buf_span(&line), &out->before) < 0 || !out->branch || !out->invocation)
+	if (read_before(in, buf_span(&line), &out->transferred) < 0 || !out->branch ||
+	    !out->invocation)
 		return err_nomem(err);
 	return 0;
 }
@@ -116,7 +118,7 @@ int resumed_find(struct invocation *in, struct resumed **out, size_t *n, struct 
 		}
 		free(list[count].branch);
 		free(list[count].invocation);
-		buf_release(&list[count].before);
+		buf_release(&list[count].transferred);
 		list[count] = (struct resumed){ 0 };
 	}
 	if (r < 0) {
@@ -200,6 +202,7 @@ static int go_on(struct agent_run *run, const struct pause *p, const struct agen
 	const struct agent *agent = run->agent;
 	const struct pause_place *place = pause_find_place(p, agent->name);
 	bool is_there = place && place->sub && !strcmp(place->sub, done->name);
+	int r;
 
 	if (agent->kind == AGENT_PARALLEL) {
 		if (place || !leave_branch(branch, agent, done) ||
@@ -210,7 +213,8 @@ static int go_on(struct agent_run *run, const struct pause *p, const struct agen
 		return 1; /* it did not pause here, or the tree is another one now */
 	}
 	run->escalated |= agent->kind == AGENT_LOOP && place->escalated;
-	return run_agent_after(run, done, place ? place->times_looped : 0);
+	r = workflow_go_on(run, done, place ? place->times_looped : 0);
+	return run_agent_end(run, run->agent, r);
 }
 
 /* The agents around the one that was resumed, until one waits. */
@@ -256,13 +260,13 @@ static int take_before(struct agent_run *run, const struct pause *p, struct resu
 	struct pause was = { .agent = p->agent, .branch = p->branch };
 	struct err err = { 0 };
 
-	if (!one->before.len)
+	if (!one->transferred.len)
 		return 0;
 	if (pause_load(&was, run->sink->in, one->invocation, &err) < 0)
 		return run_fail(run, NULL, &err);
 	if (was.has_waited) {
-		run->before = one->before;
-		one->before = (struct buf){ 0 };
+		run->transferred = one->transferred;
+		one->transferred = (struct buf){ 0 };
 	}
 	return 0;
 }
@@ -277,7 +281,7 @@ static int resume_agent(struct agent_run *run, struct pause *p, struct resumed *
 
 	if (r < 0)
 		return r;
-	worked = run_agent_work(run, NULL, 0);
+	worked = run_transfers(run, run_own_work(run));
 	if (worked < 0)
 		return worked;
 	if (pause_load(p, run->sink->in, one->invocation, &err) < 0)
@@ -315,7 +319,7 @@ int resumed_run(struct event_sink *sink, struct resumed *list, size_t n, struct 
 					 .failure = failure };
 
 		r = resume_one(&run, &list[i], list + i + 1, n - i - 1);
-		buf_release(&run.before);
+		buf_release(&run.transferred);
 	}
 	return r;
 }

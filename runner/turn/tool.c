@@ -124,13 +124,12 @@ int call_program(struct tool_call *call, struct err *err)
 	struct context *ctx;
 	bool failed = true;
 	int taken;
-	int r = run_open_context(call->run, CONTEXT_TOOL, call->id, call->id, buf_span(&call->args),
-				 call->changes.state, &ctx, err);
+	int r = run_open_context(call->run, call_context(call), &ctx, err);
 
 	if (r < 0)
 		return r;
 	r = run_in(call, ctx, &failed, err);
-	taken = changes_take(&call->changes, ctx, !failed, r < 0 ? NULL : err);
+	taken = changes_adopt(&call->changes, ctx, !failed, r < 0 ? NULL : err);
 	if (r == 0 && taken < 0 && save_refused(taken))
 		return call_error(call, "what it saved cannot be kept: %s", err->text);
 	return r < 0 ? r : taken;

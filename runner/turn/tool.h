@@ -14,6 +14,7 @@
 
 #include "runner/agent/agent.h"
 #include "runner/process/process.h"
+#include "runner/turn/call.h"
 
 /*
  * Whether arguments, canonical JSON, fit the tool's declaration: 0; -EINVAL with the
@@ -25,5 +26,8 @@ MUST_CHECK int tool_check_args(const struct tool *tool, struct span args, struct
  * Append what the model gets for what a program printed. 0; -EILSEQ: it is not UTF-8; -ENOMEM.
  */
 MUST_CHECK int tool_response(const struct tool *tool, struct span output, struct buf *response);
+
+/* Run the program of a call. 0: the call has its response; a negative errno: the turn fails. */
+MUST_CHECK int call_program(struct tool_call *call, struct err *err);
 
 #endif

@@ -1,7 +1,10 @@
 /*
- * Workflow agents: sequences, loops, and agents side by side. See run.h.
+ * Workflow agents: sequences, loops, and agents side by side.
  */
-#include "runner/turn/run.h"
+#include "runner/turn/workflow.h"
+
+#include "runner/turn/commit.h"
+#include "runner/turn/failure.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -36,7 +39,7 @@ static int commit_end(struct agent_run *run)
 	return run_commit(run, &e, NULL, NULL, 0);
 }
 
-static size_t place_behind(const struct agent *agent, const struct agent *after)
+static size_t place_after(const struct agent *agent, const struct agent *after)
 {
 	size_t i;
 
@@ -55,7 +58,7 @@ static int run_pass(struct agent_run *run, size_t from, unsigned times_looped)
 
 	for (i = from; i < agent->sub_count; i++) {
 		struct agent_run child = run_below(run, agent->subs[i]);
-		int r = run_agent(&child);
+		int r = run->sink->in->run_agent(&child);
 
 		run_join(run, &child);
 		if (r < 0)
@@ -68,14 +71,9 @@ static int run_pass(struct agent_run *run, size_t from, unsigned times_looped)
 	return 0;
 }
 
-static int run_sequence(struct agent_run *run, const struct agent *after)
-{
-	return run_pass(run, place_behind(run->agent, after), 0);
-}
-
 static int run_loop(struct agent_run *run, const struct agent *after, unsigned times_looped)
 {
-	size_t from = place_behind(run->agent, after);
+	size_t from = place_after(run->agent, after);
 	unsigned limit = run->agent->max_iterations;
 	int r = run->escalated ? 1 : 0; /* by the one that was resumed */
 
@@ -106,7 +104,7 @@ static void *run_branch(void *arg)
 {
 	struct branch *b = arg;
 
-	b->result = run_agent(&b->run);
+	b->result = b->run.sink->in->run_agent(&b->run);
 	return NULL;
 }
 
@@ -181,17 +179,26 @@ static int run_parallel(struct agent_run *run)
 	return r;
 }
 
-int workflow_run(struct agent_run *run, const struct agent *after, unsigned times_looped)
+int workflow_go_on(struct agent_run *run, const struct agent *after, unsigned times_looped)
 {
 	int r = 0;
 
-	if (run->agent->kind == AGENT_PARALLEL)
-		r = after ? 0 : run_parallel(run); /* the others had ended */
-	else if (run->agent->kind == AGENT_LOOP)
+	if (run->agent->kind == AGENT_LOOP)
 		r = run_loop(run, after, times_looped);
-	else
-		r = run_sequence(run, after);
-	if (r == 0 && after && !run->paused)
-		r = commit_end(run);
-	return r;
+	else if (run->agent->kind == AGENT_SEQUENTIAL)
+		r = run_pass(run, place_after(run->agent, after), 0);
+	/* else the other branches of a parallel agent have ended before */
+	return r == 0 && !run->paused ? commit_end(run) : r;
+}
+
+int workflow_run(struct agent_run *run)
+{
+	switch (run->agent->kind) {
+	case AGENT_PARALLEL:
+		return run_parallel(run);
+	case AGENT_LOOP:
+		return run_loop(run, NULL, 0);
+	default:
+		return run_pass(run, 0, 0);
+	}
 }

@@ -1,0 +1,26 @@
+/*
+ * Offers: what an agent's model may call at this step.
+ */
+#ifndef RUNNER_TURN_OFFER_H
+#define RUNNER_TURN_OFFER_H
+
+#include "runner/turn/run.h"
+
+struct offer {
+	const struct tool **list;
+	size_t count;
+	struct tool **made; /* of toolsets, and built-in ones that no entry names */
+	size_t made_count;
+	struct agent **targets; /* of transfers */
+	size_t target_count;
+};
+
+/* Ask the toolsets and list the tools. out: all zero; to be released in any case. */
+MUST_CHECK int offer_make(struct agent_run *run, struct offer *out);
+void offer_release(struct offer *offer);
+
+/* NULL: there is none of that name. */
+const struct tool *offer_find(const struct offer *offer, const char *name);
+struct agent *offer_target(const struct offer *offer, const char *name);
+
+#endif

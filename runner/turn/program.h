@@ -1,0 +1,27 @@
+/*
+ * Programs of a run: their contexts and environments, and how they ended.
+ */
+#ifndef RUNNER_TURN_PROGRAM_H
+#define RUNNER_TURN_PROGRAM_H
+
+#include "runner/process/process.h"
+#include "runner/turn/run.h"
+
+/*
+ * Open a context for a program. The caller sets kind, name, below and, of a tool, the call; the
+ * rest of the spec is the run's.
+ */
+MUST_CHECK int run_open_context(struct agent_run *run, struct context_spec spec,
+				struct context **out, struct err *err);
+
+/*
+ * Run a program in a context. The caller sets p->input and p->on_line, and releases the result.
+ * 0, also when the program failed; -ECANCELED; -ENOMEM.
+ */
+MUST_CHECK int run_program(struct agent_run *run, const struct program *program,
+			   struct context *ctx, struct process *p, struct err *err);
+
+/* Append why a program failed; false: it succeeded. */
+bool process_reason(const struct process *p, struct buf *reason);
+
+#endif

@@ -1,0 +1,15 @@
+/*
+ * Answers of models: as JSON for callbacks, and as members of an event.
+ */
+#ifndef RUNNER_TURN_REPLY_H
+#define RUNNER_TURN_REPLY_H
+
+#include "runner/model/ask.h"
+#include "store/json/event.h"
+
+MUST_CHECK int reply_to_json(const struct model_reply *reply, struct buf *out);
+/* Replace an answer by what a callback printed. -EINVAL with the reason; -ENOMEM. */
+MUST_CHECK int reply_from_json(struct model_reply *reply, struct span json, struct err *err);
+void reply_to_event(const struct model_reply *reply, struct event *e);
+
+#endif
