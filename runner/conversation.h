@@ -10,7 +10,7 @@
 
 #include "base/mutex.h"
 #include "runner/agent/agents.h"
-#include "runner/history/cache.h"
+#include "runner/history/past_cache.h"
 #include "runner/recent.h"
 #include "runner/runner.h"
 #include "runner/turn/invocation.h"
@@ -48,7 +48,7 @@ struct runner {
 	_Atomic uint64_t turns_failed;
 
 	struct contexts contexts;
-	struct pasts pasts;
+	struct past_cache past_cache;
 
 	struct agents agents;
 

@@ -304,14 +304,14 @@ int runner_new(const struct runner_options *options, struct runner **out, struct
 					     .calls_max = options->calls_max ? options->calls_max
 									     : RUNNER_CALLS_MAX,
 					     .contexts = &rn->contexts,
-					     .pasts = &rn->pasts,
+					     .past_cache = &rn->past_cache,
 					     .temp = runner_read_temp,
 					     .set_temp = runner_add_temp,
 					     .arg = rn,
 					     .model_calls = &rn->model_calls,
 					     .tool_calls = &rn->tool_calls };
 	contexts_init(&rn->contexts, options->store);
-	pasts_init(&rn->pasts, PASTS_BYTES);
+	past_cache_init(&rn->past_cache);
 	agents_init(&rn->agents, options->agents, options->sandbox);
 	mutex_init(&rn->lock);
 	cond_init(&rn->work);
@@ -366,6 +366,6 @@ void runner_free(struct runner *rn) NO_THREAD_ANALYSIS /* nobody else is left */
 	cond_release(&rn->quiet);
 	mutex_release(&rn->lock);
 	contexts_release(&rn->contexts);
-	pasts_release(&rn->pasts);
+	past_cache_release(&rn->past_cache);
 	free(rn);
 }

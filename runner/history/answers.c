@@ -18,7 +18,7 @@ static int find_invocation(struct store *st, struct ref session, const char *id,
 	CLEANUP(buf_release) struct buf branch = { 0 };
 	CLEANUP(buf_release) struct buf line = { 0 };
 	struct span value;
-	int r = select_caller(st, session, id, &author, &branch, &line, err);
+	int r = speaker_of_call(st, session, id, &author, &branch, &line, err);
 
 	if (r == -ENOENT)
 		return err_set(err, -EINVAL,

@@ -16,20 +16,30 @@ static const char task[] =
 	"go on from your summary alone. Keep what was asked, decided and found out, names and "
 	"numbers that may matter later, and what is still open. Answer with the summary only.\n\n";
 
-void compact_plan_release(struct compact_plan *plan)
+/* What there is to compact. */
+struct plan {
+	char from[64]; /* invocation of the first turn */
+	char to[64];   /* invocation of the last turn */
+	int64_t start; /* microseconds; the times of the first and the last line */
+	int64_t end;
+	uint64_t rewinds;  /* of the log when it was read */
+	struct buf prompt; /* what to do, and a line `author: text` for each text */
+};
+
+static void plan_release(struct plan *plan)
 {
 	buf_release(&plan->prompt);
 }
 
-/* Which turns: ended, in order, without those that were undone. */
+/* The turns to compact: all have ended, none is undone. */
 struct turns {
 	const struct past_turn *first;
 	const struct past_turn *last;
-	uint64_t from; /* number of the first; 0: and all that stands before it */
+	uint64_t from; /* number of the first; 0: with all lines before it */
 	unsigned fresh;
 };
 
-/* The first turn, so many before this one. */
+/* Let the compaction begin `overlap` turns before the first new one. */
 static void reach_back(const struct past_turn *turns, size_t fresh, unsigned overlap,
 		       struct turns *out)
 {
@@ -48,7 +58,7 @@ static void reach_back(const struct past_turn *turns, size_t fresh, unsigned ove
 	out->from = 0;
 }
 
-/* False: there are not enough. */
+/* False: there are too few. */
 static bool choose_turns(const struct past *past, const struct compact_options *options,
 			 struct turns *out)
 {
@@ -74,7 +84,7 @@ static bool choose_turns(const struct past *past, const struct compact_options *
 	return true;
 }
 
-/* What somebody said. */
+/* A text of the log. */
 struct saying {
 	struct past_place place;
 	size_t from; /* in the text */
@@ -82,7 +92,7 @@ struct saying {
 };
 
 struct reading {
-	struct compact_plan *plan;
+	struct plan *plan;
 	struct buf sayings; /* of struct saying */
 	struct buf text;    /* lines `author: text` */
 	bool has_time;
@@ -96,7 +106,7 @@ static void reading_release(struct reading *rd)
 
 static int take_time(struct reading *rd, const struct past_line *line)
 {
-	struct compact_plan *plan = rd->plan;
+	struct plan *plan = rd->plan;
 	int64_t time;
 	int r = time_parse(line->timestamp, &time);
 
@@ -142,8 +152,8 @@ static int take_line(void *arg, const struct past_line *line)
 
 static int write_prompt(struct reading *rd, struct err *err)
 {
-	struct saying *list = (struct saying *)(void *)rd->sayings.data;
-	size_t count = rd->sayings.len / sizeof *list;
+	size_t count;
+	struct saying *list = BUF_LIST(struct saying, &rd->sayings, &count);
 	struct buf *prompt = &rd->plan->prompt;
 	size_t i;
 
@@ -156,13 +166,13 @@ static int write_prompt(struct reading *rd, struct err *err)
 	return buf_check(prompt, err);
 }
 
-static int read_turns(struct past *past, const struct turns *turns, struct compact_plan *plan,
+static int read_turns(struct past *past, const struct turns *turns, struct plan *plan,
 		      struct err *err)
 {
 	CLEANUP(reading_release) struct reading rd = { .plan = plan };
 	int r;
 
-	past_drop_summaries(past); /* what they stand for is told itself */
+	past_drop_summaries(past); /* the turns themselves are summarised */
 	r = past_each(past, turns->from, turns->last->n, take_line, &rd, err);
 	if (r == -EFBIG)
 		return err_set(err, r, "more than %u bytes were said since the last summary",
@@ -170,28 +180,24 @@ static int read_turns(struct past *past, const struct turns *turns, struct compa
 	return r < 0 ? r : write_prompt(&rd, err);
 }
 
-int compact_plan(struct store *st, struct ref session, const struct compact_options *options,
-		 struct compact_plan *out, struct err *err)
+/* 1: there is nothing to compact. */
+static int make_plan(struct store *st, struct ref session, const struct compact_options *options,
+		     struct plan *out, struct err *err)
 {
 	CLEANUP(past_release) struct past past = { 0 };
-	CLEANUP(compact_plan_release) struct compact_plan plan = { 0 };
 	struct turns turns;
 	int r = past_load(&past, st, session, err);
 
 	if (r == 0 && !choose_turns(&past, options, &turns))
 		return 1;
 	if (r == 0) {
-		memcpy(plan.from, turns.first->invocation, sizeof plan.from);
-		memcpy(plan.to, turns.last->invocation, sizeof plan.to);
-		plan.rewinds = past.rewinds;
-		r = read_turns(&past, &turns, &plan, err);
+		memcpy(out->from, turns.first->invocation, sizeof out->from);
+		memcpy(out->to, turns.last->invocation, sizeof out->to);
+		out->rewinds = past.rewinds;
+		r = read_turns(&past, &turns, out, err);
 	}
 	if (r < 0 && err && !err->code)
 		return err_set(err, r, "the log of the session cannot be read");
-	if (r == 0) {
-		*out = plan;
-		plan = (struct compact_plan){ 0 };
-	}
 	return r;
 }
 
@@ -216,7 +222,7 @@ static void fill_usage(const struct compact_summary *summary, struct event *e)
 		event_set_text(e, EVENT_MODEL_VERSION, span_of(summary->model));
 }
 
-static int fill_event(const struct compact_plan *plan, struct span summary, struct event *e)
+static int fill_event(const struct plan *plan, struct span summary, struct event *e)
 {
 	CLEANUP(content_free_p) struct content *content = content_new("model");
 	CLEANUP(buf_release) struct buf json = { 0 };
@@ -246,8 +252,8 @@ static int fill_event(const struct compact_plan *plan, struct span summary, stru
 	return json.failed || e->text.failed ? -ENOMEM : 0;
 }
 
-int compact_event(const struct compact_plan *plan, const struct compact_summary *summary,
-		  struct event *e, struct err *err)
+static int make_event(const struct plan *plan, const struct compact_summary *summary,
+		      struct event *e, struct err *err)
 {
 	struct span text = buf_span(&summary->text);
 
@@ -282,39 +288,49 @@ static int append(struct store_tx *tx, void *arg)
 	return r < 0 ? r : session_finish(&s);
 }
 
-/* 2: what the plan was made of has been undone in part. */
-static int compact_once(struct store *st, struct ref session, const struct compact_options *options,
-			compact_ask_fn *ask, void *arg, struct compact_summary *summary,
-			struct err *err)
+/* A compaction under way. */
+struct compacting {
+	struct store *st;
+	struct ref session;
+	const struct compact_options *options;
+	compact_ask_fn *ask;
+	void *arg;
+	struct compact_summary summary;
+};
+
+/* 2: some of the turns were undone meanwhile. */
+static int compact_once(struct compacting *c, struct err *err)
 {
-	CLEANUP(compact_plan_release) struct compact_plan plan = { 0 };
+	CLEANUP(plan_release) struct plan plan = { 0 };
 	CLEANUP(event_release) struct event e = { 0 };
-	struct append a = { .session = session, .event = &e };
-	int r = compact_plan(st, session, options, &plan, err);
+	struct append a = { .session = c->session, .event = &e };
+	int r = make_plan(c->st, c->session, c->options, &plan, err);
 
 	if (r)
 		return r == -ENOENT ? -ESTALE : r;
-	buf_clear(&summary->text);
-	r = ask(arg, buf_span(&plan.prompt), summary, err);
+	buf_clear(&c->summary.text);
+	r = c->ask(c->arg, buf_span(&plan.prompt), &c->summary, err);
 	if (r == 0)
-		r = compact_event(&plan, summary, &e, err);
+		r = make_event(&plan, &c->summary, &e, err);
 	a.rewinds = plan.rewinds;
 	if (r == 0)
-		r = store_update(st, append, &a, err);
+		r = store_update(c->st, append, &a, err);
 	return r == 0 && a.is_late ? 2 : r;
 }
 
 int compact_session(struct store *st, struct ref session, const struct compact_options *options,
 		    compact_ask_fn *ask, void *arg, struct err *err)
 {
-	struct compact_summary summary = { 0 };
+	struct compacting c = {
+		.st = st, .session = session, .options = options, .ask = ask, .arg = arg
+	};
 	unsigned tries = TRIES;
 	int r;
 
 	do {
-		r = compact_once(st, session, options, ask, arg, &summary, err);
+		r = compact_once(&c, err);
 	} while (r == 2 && --tries);
-	buf_release(&summary.text);
+	buf_release(&c.summary.text);
 	if (r == 2)
 		return err_set(err, -EBUSY, "the session was rewound while it was summarised");
 	return r;

@@ -3,8 +3,9 @@
  */
 #include "runner/history/history.h"
 
-#include "runner/history/cache.h"
+#include "runner/history/foreign.h"
 #include "runner/history/pairing.h"
+#include "runner/history/past_cache.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -19,8 +20,7 @@ struct builder {
 
 static struct entry *entries_of(const struct builder *b, size_t *count)
 {
-	*count = b->entries.len / sizeof(struct entry);
-	return (struct entry *)(void *)b->entries.data;
+	return BUF_LIST(struct entry, &b->entries, count);
 }
 
 static void builder_release(struct builder *b)
@@ -35,7 +35,7 @@ static void builder_release(struct builder *b)
 	buf_release(&b->requests);
 }
 
-/* Calls by which the runner asks people; no model made them. */
+/* Whether the runner asks people by calls of this name; no model makes them. */
 static bool is_request(const char *name)
 {
 	return name && (!strcmp(name, "adk_request_confirmation") ||
@@ -64,7 +64,7 @@ static bool is_for_people(struct builder *b, const struct part *p)
 	return p->kind == PART_RESPONSE && (is_request(p->name) || is_requested(b, p->id));
 }
 
-/* A content that others have is changed in a copy. */
+/* Replace a content that others share by a copy, which may be changed. */
 static int make_own(struct content **content)
 {
 	struct content *copy = content_copy(*content);
@@ -76,8 +76,8 @@ static int make_own(struct content **content)
 	return 0;
 }
 
-/* A signature means something to the provider that made it, and is an error to others. */
-static int drop_signatures(const struct builder *b, const struct kept_line *line,
+/* Drop signatures of another provider: a provider refuses those that it did not make. */
+static int drop_signatures(const struct builder *b, const struct cached_line *line,
 			   struct content **content)
 {
 	size_t i;
@@ -93,7 +93,7 @@ static int drop_signatures(const struct builder *b, const struct kept_line *line
 	return 0;
 }
 
-/* Requests and their answers are not for models. */
+/* Drop requests to people and their answers: models do not see them. */
 static int drop_requests(struct builder *b, struct content **content)
 {
 	size_t count = (*content)->count;
@@ -115,24 +115,24 @@ static int drop_requests(struct builder *b, struct content **content)
 	return buf_check(&b->requests, NULL);
 }
 
-/* What another agent did becomes a story told to this one; nothing to tell: an empty one. */
-static int retell(const struct content *content, const char *author, struct content **out)
+/* What this agent reads of what another agent did; an empty content if there is nothing. */
+static int make_foreign(const struct content *content, const char *author, struct content **out)
 {
-	CLEANUP(content_free_p) struct content *story = pairing_story();
+	CLEANUP(content_free_p) struct content *foreign = foreign_new();
 	size_t i;
-	int r = story ? 0 : -ENOMEM;
+	int r = foreign ? 0 : -ENOMEM;
 
 	for (i = 0; r == 0 && i < content->count; i++)
-		r = pairing_tell(story, author, &content->parts[i]);
+		r = foreign_add(foreign, author, &content->parts[i]);
 	if (r < 0)
 		return r;
-	if (story->count == 1) /* nothing but the heading */
-		part_release(&story->parts[--story->count]);
-	*out = STEAL(&story);
+	if (foreign->count == 1) /* only the heading */
+		part_release(&foreign->parts[--foreign->count]);
+	*out = STEAL(&foreign);
 	return 0;
 }
 
-/* Whether what was said on a branch is seen: `a.b` is above `a.b.c`, and not above `a.bc`. */
+/* Whether the agent sees a branch: `a.b` is above `a.b.c`, and not above `a.bc`. */
 static bool is_seen(const struct builder *b, struct span branch)
 {
 	struct span mine = b->branch;
@@ -153,29 +153,29 @@ static int add_entry(struct builder *b, struct entry *e, struct content **conten
 	return 0;
 }
 
-/* The story of a line is kept with it, unless it is told in part. */
-static int tell_line(struct kept_line *line, struct content **content)
+/* Replace a content by what other agents read. The cache keeps that for a whole content. */
+static int to_foreign(struct cached_line *line, struct content **content)
 {
 	CLEANUP(buf_release) struct buf author = { 0 };
-	struct content *story = NULL;
+	struct content *foreign = NULL;
 	int r;
 
-	if (*content == line->content && line->story) {
-		story = content_ref(line->story);
+	if (*content == line->content && line->foreign) {
+		foreign = content_ref(line->foreign);
 	} else {
 		buf_span_add(&author, line->author);
-		r = buf_cstr(&author) ? retell(*content, author.data, &story) : -ENOMEM;
+		r = buf_cstr(&author) ? make_foreign(*content, author.data, &foreign) : -ENOMEM;
 		if (r < 0)
 			return r;
 		if (*content == line->content)
-			line->story = content_ref(story);
+			line->foreign = content_ref(foreign);
 	}
 	content_free(*content);
-	*content = story;
+	*content = foreign;
 	return 0;
 }
 
-static int add_event(struct builder *b, struct kept_line *line, uint64_t turn)
+static int add_event(struct builder *b, struct cached_line *line, uint64_t turn)
 {
 	CLEANUP(content_free_p) struct content *content = NULL;
 	struct entry e = { .place = { turn, line->at } };
@@ -193,7 +193,7 @@ static int add_event(struct builder *b, struct kept_line *line, uint64_t turn)
 	if (r == 0 && line->has_functions)
 		r = drop_requests(b, &content);
 	if (r == 0 && !e.own && !content_is_empty(content))
-		r = tell_line(line, &content);
+		r = to_foreign(line, &content);
 	if (r < 0 || (content != line->content && content_is_empty(content)))
 		return r;
 	return add_entry(b, &e, &content);
@@ -210,7 +210,7 @@ static int set_role(struct content *content, const char *role)
 	return 0;
 }
 
-/* What the model itself would say of what was. */
+/* Add a summary, as if the model had said it. */
 static int add_summary(struct builder *b, const struct past_line *line)
 {
 	CLEANUP(content_free_p) struct content *content = NULL;
@@ -224,7 +224,7 @@ static int add_summary(struct builder *b, const struct past_line *line)
 	return r < 0 || content_is_empty(content) ? r : add_entry(b, &e, &content);
 }
 
-/* Answers to calls on a branch that is not seen are not seen either. */
+/* Hide answers to calls on a branch that the agent does not see. */
 static int hide_calls(struct builder *b, struct span ids)
 {
 	struct json_scan s = json_scan_of(ids, 4, NULL);
@@ -238,7 +238,7 @@ static int hide_calls(struct builder *b, struct span ids)
 	return r < 0 ? r : buf_check(&b->requests, NULL);
 }
 
-static int take_event(struct builder *b, struct kept_line *line, uint64_t turn)
+static int take_event(struct builder *b, struct cached_line *line, uint64_t turn)
 {
 	if (!line->content)
 		return 0;
@@ -249,10 +249,11 @@ static int take_event(struct builder *b, struct kept_line *line, uint64_t turn)
 
 static int take_line(void *arg, const struct past_line *line)
 {
-	return line->is_summary ? add_summary(arg, line) : take_event(arg, line->kept, line->turn);
+	return line->is_summary ? add_summary(arg, line)
+				: take_event(arg, line->cached, line->turn);
 }
 
-static int keep_own_lines(struct kept *kept, struct span left)
+static int add_own_lines(struct line_cache *cache, struct span left)
 {
 	const char *newline;
 	uint64_t at = 0;
@@ -261,14 +262,14 @@ static int keep_own_lines(struct kept *kept, struct span left)
 	while (r == 0 && left.len && (newline = memchr(left.data, '\n', left.len))) {
 		size_t len = (size_t)(newline - left.data);
 
-		r = kept_add(kept, at, span_sub(left, 0, len));
+		r = line_cache_add(cache, at, span_sub(left, 0, len));
 		left = span_sub(left, len + 1, left.len);
 		at += len + 1;
 	}
 	return r;
 }
 
-/* Somebody else speaks; who only answers calls goes on with what there was. */
+/* Whether somebody else speaks; a message that only answers calls is not news. */
 static bool is_news(const struct entry *e)
 {
 	size_t i;
@@ -280,7 +281,7 @@ static bool is_news(const struct entry *e)
 	return !e->own;
 }
 
-/* include_contents: none - what is new since this agent last answered someone. */
+/* include_contents: none. The history begins with the last news. */
 static size_t start_of_present(const struct entry *list, size_t count)
 {
 	size_t i;
@@ -292,7 +293,7 @@ static size_t start_of_present(const struct entry *list, size_t count)
 	return 0;
 }
 
-/* A call that the newest message answers: the model has to be told of both last */
+/* A call that the newest message answers: the model has to see both last */
 
 static bool answers(const struct entry *e, const struct entry *call)
 {
@@ -312,7 +313,7 @@ static bool answers(const struct entry *e, const struct entry *call)
 	return false;
 }
 
-/* Move entry `from` before entry `to`, with what answered it meanwhile. */
+/* Move entry `from` before entry `to`, with the answers to it in between. */
 static int move_call(struct entry *list, size_t from, size_t to)
 {
 	struct entry *moved = calloc(to - from, sizeof *moved);
@@ -350,7 +351,7 @@ static int bring_call(const struct history_query *q, struct entry *list, size_t 
 	return 0;
 }
 
-/* Lines come in the order of their turns, mostly. */
+/* Sort entries, which mostly are in the order of their turns already. */
 static void sort(struct entry *list, size_t count)
 {
 	size_t i = 1;
@@ -393,26 +394,26 @@ static int build_of_session(struct builder *b, struct history *out, struct err *
 	struct past *past;
 	int r;
 
-	fresh.keeps = true;
-	if (!q->pasts)
+	fresh.caches = true;
+	if (!q->cache)
 		return build_from(b, &fresh, out, err);
-	r = pasts_take(q->pasts, q->store, q->session, &past, err);
+	r = past_cache_get(q->cache, q->store, q->session, &past, err);
 	if (r < 0)
 		return r;
 	r = build_from(b, past, out, err);
-	pasts_give(q->pasts, past, r == 0);
+	past_cache_put(q->cache, past, r == 0);
 	return r;
 }
 
 static int build_of_lines(struct builder *b, struct history *out)
 {
-	CLEANUP(kept_release) struct kept kept = { 0 };
-	struct kept_line *const *lines;
+	CLEANUP(line_cache_release) struct line_cache cache = { 0 };
+	struct cached_line *const *lines;
 	size_t count;
 	size_t i;
-	int r = keep_own_lines(&kept, b->q->own_lines);
+	int r = add_own_lines(&cache, b->q->own_lines);
 
-	lines = kept_lines(&kept, &count);
+	lines = line_cache_lines(&cache, &count);
 	for (i = 0; r == 0 && i < count; i++)
 		r = take_event(b, lines[i], 0);
 	return r < 0 ? r : put(b, out);
@@ -427,33 +428,4 @@ int history_build(const struct history_query *q, struct history *out, struct err
 	if (r < 0 && err && !err->code)
 		return err_set(err, r, "the history of the session cannot be read");
 	return r;
-}
-
-int history_add(struct history *h, struct content *content)
-{
-	size_t n = h->count;
-
-	/* Grow by doubling: at every power of two. */
-	if (!(n & (n - 1))) {
-		struct content **list = realloc(h->contents,
-						(n ? n * 2 : 1) * sizeof(struct content *));
-
-		if (!list) {
-			content_free(content);
-			return -ENOMEM;
-		}
-		h->contents = list;
-	}
-	h->contents[h->count++] = content;
-	return 0;
-}
-
-void history_release(struct history *h)
-{
-	size_t i;
-
-	for (i = 0; i < h->count; i++)
-		content_free(h->contents[i]);
-	free(h->contents);
-	*h = (struct history){ 0 };
 }

@@ -1,45 +1,36 @@
 /*
  * History: what an agent's model sees of a session, built from its log.
  *
- * Events come in the order of their turns, without messages of later turns,
- * what was rewound, and what other branches said; summaries stand for turns
- * that were compacted. What other agents did is told as a story. Each call is
- * followed by its responses.
+ * Events come in the order of their turns, without messages of later turns, events that were
+ * rewound, and events of other branches; summaries stand for turns that were compacted. What
+ * other agents did is quoted (foreign.h). Each call is followed by its responses.
  */
 #ifndef RUNNER_HISTORY_HISTORY_H
 #define RUNNER_HISTORY_HISTORY_H
 
-#include "store/json/content.h"
+#include "runner/history/contents.h"
 #include "store/tx/store.h"
 
-struct history {
-	struct content **contents; /* owned, with others: they are not to be changed */
-	size_t count;
-};
-
-struct pasts;
+struct past_cache;
 
 /* All borrowed. */
 struct history_query {
 	struct store *store;
 	struct ref session;
-	struct pasts *pasts;  /* what was read before; NULL: nothing is kept */
-	const char *agent;    /* whose model will see it */
-	const char *branch;   /* NULL or "": none */
+	struct past_cache *cache; /* NULL: read everything */
+	const char *agent;        /* whose model will see it */
+	const char *branch;       /* NULL or "": none */
 	const char *provider; /* of that model: signatures of others are left out. NULL: none are */
 	bool only_present;    /* include_contents: none */
 	uint64_t n;           /* of the turn */
 	/*
-	 * Lines of the log of a run that is not in the store (an agent as a tool). Not empty:
-	 * these are the history, the store is not asked. Each line ends with a newline.
+	 * The log of an agent that is called as a tool, which is not in the store. Not empty: the
+	 * history is made of these lines, each with its newline.
 	 */
 	struct span own_lines;
 };
 
+/* Make the contents. out: all zero. -ENOENT: the session is gone; -ENOMEM; of the store. */
 MUST_CHECK int history_build(const struct history_query *q, struct history *out, struct err *err);
-
-/* Add a content at the end, taken in any case. -ENOMEM. */
-MUST_CHECK int history_add(struct history *h, struct content *content);
-void history_release(struct history *h);
 
 #endif

@@ -16,38 +16,6 @@ struct pass {
 	size_t hint;        /* in the turns: where the last one was found */
 };
 
-static const struct {
-	const char *name;
-	size_t offset;
-} members[] = {
-	{ "content", offsetof(struct past_line, content) },
-	{ "invocationId", offsetof(struct past_line, invocation) },
-	{ "author", offsetof(struct past_line, author) },
-	{ "longRunningToolIds", offsetof(struct past_line, long_running) },
-	{ "branch", offsetof(struct past_line, branch) },
-	{ "timestamp", offsetof(struct past_line, timestamp) },
-	{ "actions", offsetof(struct past_line, actions) },
-	{ "customMetadata", offsetof(struct past_line, metadata) },
-};
-
-static int pick_member(void *arg, struct span key, struct span value)
-{
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(members); i++) {
-		if (span_is(key, members[i].name)) {
-			memcpy((char *)arg + members[i].offset, &value, sizeof value);
-			break;
-		}
-	}
-	return 0;
-}
-
-int past_pick(struct span text, struct past_line *line)
-{
-	return json_each(text, pick_member, line);
-}
-
 /* Lines of one turn stand together, mostly: the turn of the line before, or the next, is asked
  * first. */
 static int turn_of(struct pass *pass, struct span invocation, const struct past_turn **out)
@@ -98,15 +66,15 @@ static struct past_summary *summary_of(struct past *p, const struct past_turn *t
 	return latest;
 }
 
-static int tell(struct pass *pass, struct past_summary *s, uint64_t turn, uint64_t at)
+static int show(struct pass *pass, struct past_summary *s, uint64_t turn, uint64_t at)
 {
 	struct past_line line = {
 		.at = at, .turn = turn, .content = buf_span(&s->content), .is_summary = true
 	};
 
-	if (s->is_told)
+	if (s->is_shown)
 		return 0;
-	s->is_told = true;
+	s->is_shown = true;
 	return pass->fn(pass->arg, &line);
 }
 
@@ -124,7 +92,7 @@ static void note_place(struct pass *pass, uint64_t at, uint64_t turn)
 }
 
 /* A turn keeps its place for ever; a line of none may be of one that comes later. */
-static int turn_of_kept(struct pass *pass, struct kept_line *line, const struct past_turn **out)
+static int turn_of_cached(struct pass *pass, struct cached_line *line, const struct past_turn **out)
 {
 	size_t count;
 	const struct past_turn *turns = past_turns(pass->p, &count);
@@ -161,7 +129,7 @@ static int pass_line(struct pass *pass, struct past_line *line, const struct pas
 	}
 	if (r < 0 || line->turn < pass->from || line->turn > pass->to)
 		return r;
-	return summary ? tell(pass, summary, line->turn, line->at) : pass->fn(pass->arg, line);
+	return summary ? show(pass, summary, line->turn, line->at) : pass->fn(pass->arg, line);
 }
 
 static int take_line(void *arg, struct span text)
@@ -180,13 +148,15 @@ static int take_line(void *arg, struct span text)
 	return r < 0 ? r : pass_line(pass, &line, turn, buf_span(&invocation));
 }
 
-static int take_kept(void *arg, struct kept_line *kept)
+static int take_cached(void *arg, struct cached_line *cached)
 {
-	struct past_line line = { .at = kept->at, .timestamp = kept->timestamp, .kept = kept };
+	struct past_line line = { .at = cached->at,
+				  .timestamp = cached->timestamp,
+				  .cached = cached };
 	const struct past_turn *turn;
-	int r = turn_of_kept(arg, kept, &turn);
+	int r = turn_of_cached(arg, cached, &turn);
 
-	return r < 0 ? r : pass_line(arg, &line, turn, kept->invocation);
+	return r < 0 ? r : pass_line(arg, &line, turn, cached->invocation);
 }
 
 /* 1: the turn need not be read. */
@@ -209,8 +179,9 @@ static int read_to(struct pass *pass, uint64_t to, struct err *err)
 	struct past *p = pass->p;
 	int r = 0;
 
-	if (pass->at < to && p->keeps)
-		r = kept_each(&p->kept, p->st, p->session, pass->at, to, take_kept, pass, err);
+	if (pass->at < to && p->caches)
+		r = line_cache_each(&p->lines, p->st, p->session, pass->at, to, take_cached, pass,
+				    err);
 	else if (pass->at < to)
 		r = session_lines(p->st, p->session, pass->at, to, take_line, pass, err);
 	pass->at = to;
@@ -218,7 +189,7 @@ static int read_to(struct pass *pass, uint64_t to, struct err *err)
 }
 
 /* Summaries of what is not here, such as of a log that was cut and taken over. */
-static int tell_rest(struct pass *pass)
+static int show_rest(struct pass *pass)
 {
 	size_t count;
 	struct past_summary *list = past_summaries(pass->p, &count);
@@ -227,7 +198,7 @@ static int tell_rest(struct pass *pass)
 
 	for (i = 0; r == 0 && i < count; i++) {
 		if (!list[i].has_lines && list[i].follows >= pass->from)
-			r = tell(pass, &list[i], list[i].follows, list[i].at);
+			r = show(pass, &list[i], list[i].follows, list[i].at);
 	}
 	return r;
 }
@@ -241,7 +212,7 @@ static void begin_summaries(struct past *p)
 
 	for (i = 0; i < count; i++) {
 		list[i].follows = 0;
-		list[i].has_lines = list[i].is_told = false;
+		list[i].has_lines = list[i].is_shown = false;
 	}
 }
 
@@ -260,22 +231,12 @@ int past_each(struct past *p, uint64_t from, uint64_t to, past_fn *fn, void *arg
 			continue;
 		r = read_to(&pass, turns[i].first, err);
 		if (r == 0 && summary)
-			r = tell(&pass, summary, turns[i].n, turns[i].first);
+			r = show(&pass, summary, turns[i].n, turns[i].first);
 		if (!turns[i].is_undone && turns[i].n <= to)
 			pass.last_turn = turns[i].n;
 		pass.at = turns[i].last;
 	}
 	if (r == 0)
 		r = read_to(&pass, p->log_size, err);
-	return r < 0 ? r : tell_rest(&pass);
-}
-
-int past_by_place(const void *a, const void *b)
-{
-	const struct past_place *x = a;
-	const struct past_place *y = b;
-
-	if (x->turn != y->turn)
-		return x->turn < y->turn ? -1 : 1;
-	return x->at < y->at ? -1 : x->at > y->at;
+	return r < 0 ? r : show_rest(&pass);
 }

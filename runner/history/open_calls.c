@@ -7,13 +7,13 @@
 
 #include <errno.h>
 
-struct asking *open_calls_list(const struct open_calls *open, size_t *n)
+struct open_event *open_calls_list(const struct open_calls *open, size_t *n)
 {
-	*n = open->list.len / sizeof(struct asking);
-	return BUF_LIST(struct asking, &open->list, NULL);
+	*n = open->list.len / sizeof(struct open_event);
+	return BUF_LIST(struct open_event, &open->list, NULL);
 }
 
-static void asking_release(struct asking *a)
+static void open_event_release(struct open_event *a)
 {
 	content_free(a->content);
 	buf_release(&a->author);
@@ -24,11 +24,11 @@ static void asking_release(struct asking *a)
 void open_calls_release(struct open_calls *open)
 {
 	size_t n;
-	struct asking *list = open_calls_list(open, &n);
+	struct open_event *list = open_calls_list(open, &n);
 	size_t i;
 
 	for (i = 0; i < n; i++)
-		asking_release(&list[i]);
+		open_event_release(&list[i]);
 	buf_release(&open->list);
 }
 
@@ -54,23 +54,23 @@ static void answer_in(struct content *content, size_t n, const struct part *resp
 static void answer_all(struct open_calls *open, const struct part *response)
 {
 	size_t n;
-	struct asking *list = open_calls_list(open, &n);
+	struct open_event *list = open_calls_list(open, &n);
 	size_t i;
 
 	for (i = n; i-- > 0;) {
 		answer_in(list[i].content, list[i].content->count, response);
 		if (content_has(list[i].content, PART_CALL))
 			continue;
-		asking_release(&list[i]);
+		open_event_release(&list[i]);
 		memmove(list + i, list + i + 1, (--n - i) * sizeof *list);
 		open->list.len -= sizeof *list;
 	}
 }
 
 /* *content: taken, if this succeeds. */
-static int add_asking(struct open_calls *open, const struct event *e, struct content **content)
+static int add_event(struct open_calls *open, const struct event *e, struct content **content)
 {
-	struct asking a = { .content = *content };
+	struct open_event a = { .content = *content };
 	int r = event_text(e, EVENT_AUTHOR, &a.author);
 
 	if (r == 0)
@@ -87,7 +87,7 @@ static int add_asking(struct open_calls *open, const struct event *e, struct con
 	else
 		a.content = NULL; /* it stays the caller's */
 	if (r < 0)
-		asking_release(&a);
+		open_event_release(&a);
 	return r;
 }
 
@@ -109,10 +109,10 @@ int open_calls_note(struct open_calls *open, const struct event *e)
 		answer_in(content, i, p);
 		answer_all(open, p);
 	}
-	return content_has(content, PART_CALL) ? add_asking(open, e, &content) : 0;
+	return content_has(content, PART_CALL) ? add_event(open, e, &content) : 0;
 }
 
-static bool is_open(const struct asking *a, const struct part *p, bool long_running)
+static bool is_open(const struct open_event *a, const struct part *p, bool long_running)
 {
 	return p->kind == PART_CALL &&
 	       pairing_lists(buf_span(&a->long_running), p->id) == long_running;
@@ -121,7 +121,7 @@ static bool is_open(const struct asking *a, const struct part *p, bool long_runn
 bool open_calls_wait(const struct open_calls *open)
 {
 	size_t n;
-	const struct asking *list = open_calls_list(open, &n);
+	const struct open_event *list = open_calls_list(open, &n);
 	size_t k;
 
 	for (; n > 0; n--, list++) {
@@ -133,7 +133,7 @@ bool open_calls_wait(const struct open_calls *open)
 	return false;
 }
 
-int asking_close(const struct asking *a, struct span response, struct content *to)
+int open_event_answer(const struct open_event *a, struct span response, struct content *to)
 {
 	size_t i;
 	int r = 0;

@@ -9,7 +9,7 @@
 #include "store/json/event.h"
 
 /* An event with calls, some of them open. */
-struct asking {
+struct open_event {
 	struct content *content; /* a call that was answered is no call any more */
 	struct buf author;
 	struct buf branch;       /* empty: none */
@@ -18,7 +18,7 @@ struct asking {
 
 /* Zeroed: none. */
 struct open_calls {
-	struct buf list; /* of struct asking, in the order of the events */
+	struct buf list; /* of struct open_event, in the order of the events */
 };
 
 /* What a call is answered that its turn did not wait for. */
@@ -30,7 +30,7 @@ MUST_CHECK int open_calls_note(struct open_calls *open, const struct event *e);
 void open_calls_release(struct open_calls *open);
 
 /* The events with open calls; borrowed until the next one is noted. */
-struct asking *open_calls_list(const struct open_calls *open, size_t *n);
+struct open_event *open_calls_list(const struct open_calls *open, size_t *n);
 
 /* Whether one of them may be answered later. */
 bool open_calls_wait(const struct open_calls *open);
@@ -44,6 +44,7 @@ MUST_CHECK int pending_add(struct content *to, struct buf *pending, const char *
 void pending_put(struct event *e, struct buf *pending);
 
 /* Add a response, JSON, to each of an event's open calls that cannot be answered later. -ENOMEM. */
-MUST_CHECK int asking_close(const struct asking *a, struct span response, struct content *to);
+MUST_CHECK int open_event_answer(const struct open_event *a, struct span response,
+				 struct content *to);
 
 #endif

@@ -8,6 +8,7 @@
 #include "runner/history/pairing.h"
 
 #include "base/json_text.h"
+#include "runner/history/foreign.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -22,47 +23,6 @@ struct link {
 	const struct link *answer; /* of a call; NULL: none */
 };
 
-struct content *pairing_story(void)
-{
-	CLEANUP(content_free_p) struct content *story = content_new("user");
-	struct part *heading = story ? content_add(story, PART_TEXT) : NULL;
-
-	if (!heading)
-		return NULL;
-	buf_text(&heading->text, "For context:");
-	return heading->text.failed ? NULL : STEAL(&story);
-}
-
-static int tell_text(struct content *story, const char *format, const char *author,
-		     const char *name, struct span what)
-{
-	struct part *p = content_add(story, PART_TEXT);
-
-	if (!p)
-		return -ENOMEM;
-	buf_printf(&p->text, format, author, name);
-	buf_span_add(&p->text, what);
-	return buf_check(&p->text, NULL);
-}
-
-int pairing_tell(struct content *story, const char *author, const struct part *p)
-{
-	struct span json = span_of(p->json ? p->json : "");
-	struct part *copy;
-
-	if (p->thought)
-		return 0;
-	if (p->kind == PART_TEXT)
-		return tell_text(story, "[%s] said: %.0s", author, "", buf_span(&p->text));
-	if (p->kind == PART_CALL)
-		return tell_text(story, "[%s] called tool `%s` with parameters: ", author, p->name,
-				 json);
-	if (p->kind == PART_RESPONSE)
-		return tell_text(story, "[%s] `%s` tool returned result: ", author, p->name, json);
-	copy = content_add(story, p->kind);
-	return copy ? part_copy(copy, p) : -ENOMEM;
-}
-
 /* The list in the making. */
 struct pairing {
 	const struct entry *list;
@@ -74,8 +34,7 @@ struct pairing {
 
 static struct link *links_of(const struct pairing *p, size_t *count)
 {
-	*count = p->links.len / sizeof(struct link);
-	return (struct link *)(void *)p->links.data;
+	return BUF_LIST(struct link, &p->links, count);
 }
 
 static void pairing_release(struct pairing *p)
@@ -203,13 +162,13 @@ static int match(struct pairing *p)
 }
 
 /*
- * What is left of a content without its responses. Those that have no call here are told.
- * *story, *rest: NULL when there is nothing.
+ * What is left of a content without its responses. Those that have no call here are quoted.
+ * *foreign, *rest: NULL when there is nothing.
  */
 static int take_out(const struct content *c, const struct link *links, const char *author,
-		    struct content **story, struct content **rest)
+		    struct content **foreign, struct content **rest)
 {
-	CLEANUP(content_free_p) struct content *told = NULL;
+	CLEANUP(content_free_p) struct content *quoted = NULL;
 	CLEANUP(content_free_p) struct content *left = NULL;
 	size_t i;
 	int r = 0;
@@ -227,12 +186,12 @@ static int take_out(const struct content *c, const struct link *links, const cha
 			copy = left ? content_add(left, PART_TEXT) : NULL;
 			r = copy ? part_copy(copy, part) : -ENOMEM;
 		} else if (!link->is_paired && part->name) {
-			if (!told)
-				told = pairing_story();
-			r = told ? pairing_tell(told, author, part) : -ENOMEM;
+			if (!quoted)
+				quoted = foreign_new();
+			r = quoted ? foreign_add(quoted, author, part) : -ENOMEM;
 		}
 	}
-	*story = STEAL(&told);
+	*foreign = STEAL(&quoted);
 	*rest = STEAL(&left);
 	return r;
 }
@@ -310,7 +269,7 @@ static int put_answers(const struct pairing *p, const struct link *links, size_t
 static int put_linked(const struct pairing *p, const struct entry *e, const struct link *links,
 		      size_t n, struct history *out)
 {
-	CLEANUP(content_free_p) struct content *story = NULL;
+	CLEANUP(content_free_p) struct content *foreign = NULL;
 	CLEANUP(content_free_p) struct content *rest = NULL;
 	size_t calls = 0;
 	size_t i;
@@ -321,9 +280,9 @@ static int put_linked(const struct pairing *p, const struct entry *e, const stru
 	if (calls == n)
 		rest = content_ref(e->content);
 	else
-		r = take_out(e->content, links, e->by_user ? "user" : p->agent, &story, &rest);
-	if (r == 0 && story)
-		r = history_add(out, STEAL(&story));
+		r = take_out(e->content, links, e->by_user ? "user" : p->agent, &foreign, &rest);
+	if (r == 0 && foreign)
+		r = history_add(out, STEAL(&foreign));
 	if (r < 0 || !rest || content_is_empty(rest))
 		return r;
 	r = history_add(out, STEAL(&rest));

@@ -10,14 +10,12 @@
 
 const struct past_turn *past_turns(const struct past *p, size_t *count)
 {
-	*count = p->turns.len / sizeof(struct past_turn);
-	return (const struct past_turn *)(const void *)p->turns.data;
+	return BUF_LIST(const struct past_turn, &p->turns, count);
 }
 
 struct past_summary *past_summaries(const struct past *p, size_t *count)
 {
-	*count = p->summaries.len / sizeof(struct past_summary);
-	return (struct past_summary *)(void *)p->summaries.data;
+	return BUF_LIST(struct past_summary, &p->summaries, count);
 }
 
 static void drop_summary(struct past_summary *s)
@@ -37,7 +35,7 @@ void past_drop_summaries(struct past *p)
 	p->by_time = false;
 }
 
-/* All but the lines. */
+/* Drop all but the lines. */
 static void forget(struct past *p)
 {
 	past_drop_summaries(p);
@@ -51,13 +49,13 @@ static void forget(struct past *p)
 void past_release(struct past *p)
 {
 	forget(p);
-	kept_release(&p->kept);
+	line_cache_release(&p->lines);
 }
 
 size_t past_weigh(const struct past *p)
 {
 	return p->turns.cap + p->by_name.cap + p->summaries.cap + p->rewound.turns.cap +
-	       p->kept.lines.cap + p->kept.bytes;
+	       p->lines.list.cap + p->lines.bytes;
 }
 
 static int note_turn(void *arg, const struct turn_info *info)
@@ -70,7 +68,7 @@ static int note_turn(void *arg, const struct turn_info *info)
 				  .is_whole = info->bytes == info->last - info->first,
 				  .has_ended = info->ended };
 
-	if (turn.first >= p->log_size) /* it came meanwhile */
+	if (turn.first >= p->log_size) /* added since the scope was read */
 		return 1;
 	if (turn.last > p->log_size)
 		turn.is_whole = false;
@@ -128,7 +126,7 @@ int past_find_turn(struct past *p, struct span invocation, const struct past_tur
 	return 0;
 }
 
-/* The turn that an invocation id in an object names. 0: none. */
+/* The number of the turn that an invocation id in an object names; unchanged: none. */
 static int take_turn(struct past *p, struct span object, const char *member, uint64_t *n)
 {
 	CLEANUP(buf_release) struct buf invocation = { 0 };
@@ -142,10 +140,10 @@ static int take_turn(struct past *p, struct span object, const char *member, uin
 		r = past_find_turn(p, buf_span(&invocation), &turn);
 	if (r == 0 && turn)
 		*n = turn->n;
-	return r == -ENOMEM ? r : 0; /* what is not as it should be says nothing */
+	return r == -ENOMEM ? r : 0; /* an invalid member is ignored */
 }
 
-/* Which turns it is for, if it is ours and they are here. */
+/* Find which turns a summary of ours stands for, if the log has them. */
 static int take_covered(struct past *p, struct span line, struct past_summary *s)
 {
 	struct span object;
@@ -216,7 +214,7 @@ static int note_summary(void *arg, uint64_t at, struct span line)
 	return r;
 }
 
-/* What is behind the turns and the summaries that are known. */
+/* Load the turns and summaries after those that are known. */
 static int load_news(struct past *p, const struct scope_info *info, struct err *err)
 {
 	size_t count;

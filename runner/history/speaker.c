@@ -15,7 +15,7 @@ struct way {
 
 	/* The last author. */
 	const char *invocation; /* whose events do not count, or NULL */
-	select_fn *accepts;
+	speaker_fn *accepts;
 	void *arg;
 	struct buf asked; /* authors that were, each with a NUL */
 
@@ -102,8 +102,8 @@ static int take_author(struct way *w, const struct past_line *picked, struct spa
 	return w->answer != 0;
 }
 
-int select_last_author(struct store *st, struct ref session, const struct turn_info *turn,
-		       select_fn *accepts, void *arg, struct buf *author, struct err *err)
+int speaker_last(struct store *st, struct ref session, const struct turn_info *turn,
+		 speaker_fn *accepts, void *arg, struct buf *author, struct err *err)
 {
 	CLEANUP(way_release)
 	struct way w = { .take = take_author,
@@ -147,8 +147,8 @@ static int take_caller(struct way *w, const struct past_line *picked, struct spa
 	return r < 0 ? r : 1;
 }
 
-int select_caller(struct store *st, struct ref session, const char *call_id, struct buf *author,
-		  struct buf *branch, struct buf *line, struct err *err)
+int speaker_of_call(struct store *st, struct ref session, const char *call_id, struct buf *author,
+		    struct buf *branch, struct buf *line, struct err *err)
 {
 	CLEANUP(way_release)
 	struct way w = {

@@ -191,14 +191,14 @@ static int commit_answer(struct store *st, struct ref session, const struct turn
 
 /* To the calls of an event that had not finished. */
 static int answer_calls(struct store *st, struct ref session, const struct turn_info *info,
-			const struct asking *asking, struct err *err)
+			const struct open_event *asking, struct err *err)
 {
 	CLEANUP(answer_release) struct answer a = { .content = content_new("user") };
 
 	buf_span_add(&a.author, buf_span(&asking->author));
 	buf_span_add(&a.branch, buf_span(&asking->branch));
 	if (!a.content || a.author.failed || a.branch.failed ||
-	    asking_close(asking, SPAN(OPEN_CALLS_CUT_SHORT), a.content) < 0)
+	    open_event_answer(asking, SPAN(OPEN_CALLS_CUT_SHORT), a.content) < 0)
 		return err_nomem(err);
 	return a.content->count ? commit_answer(st, session, info, &a, err) : 0;
 }
@@ -220,7 +220,7 @@ static int answer_all(struct store *st, struct ref session, const struct turn_in
 		      const struct open_calls *open, struct err *err)
 {
 	size_t n;
-	struct asking *list = open_calls_list(open, &n);
+	struct open_event *list = open_calls_list(open, &n);
 	size_t i;
 	int r = 0;
 

@@ -222,7 +222,7 @@ static int find_call(struct store *st, struct ref session, const char *id, struc
 	buf_clear(&d->author);
 	buf_clear(&d->branch);
 	buf_clear(&d->line);
-	r = select_caller(st, session, id, &d->author, &d->branch, &d->line, err);
+	r = speaker_of_call(st, session, id, &d->author, &d->branch, &d->line, err);
 	if (r < 0)
 		return r == -ENOENT ? 1 : r;
 	*call = call_in_line(buf_span(&d->line), id, content);

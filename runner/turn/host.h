@@ -11,7 +11,7 @@
 
 #include <stdatomic.h>
 
-struct pasts;
+struct past_cache;
 struct sandbox;
 
 /* Each hook may be NULL. None is called with a lock held. */
@@ -45,7 +45,7 @@ struct invocation_host {
 	const struct sandbox *sandbox; /* for programs; NULL: none */
 	unsigned calls_max;            /* model calls of one turn */
 	struct contexts *contexts;
-	struct pasts *pasts;
+	struct past_cache *past_cache;
 	/* Append the `temp:` keys of the session as an object; nothing if there are none. */
 	int (*temp)(void *arg, struct ref session, struct buf *object);
 	/* Lay an object of `temp:` keys over them. */

@@ -68,7 +68,7 @@ static int choose(struct invocation *in, const struct turn_info *info, struct ag
 	*out = root;
 	if (root->kind != AGENT_LLM || !root->sub_count)
 		return 0;
-	r = select_last_author(in->host->store, in->live->ref, info, accept_author, root, &author,
+	r = speaker_last(in->host->store, in->live->ref, info, accept_author, root, &author,
 			       err);
 	if (r == 0 && author.len && buf_cstr(&author))
 		*out = agent_find(root, author.data);

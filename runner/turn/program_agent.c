@@ -145,12 +145,12 @@ static int listen_to(struct listening *l, struct context *ctx)
 static int add_answers(const struct open_calls *open, struct span answer, struct content *to)
 {
 	size_t n;
-	const struct asking *list = open_calls_list(open, &n);
+	const struct open_event *list = open_calls_list(open, &n);
 	size_t i;
 	int r = 0;
 
 	for (i = 0; r == 0 && i < n; i++)
-		r = asking_close(&list[i], answer, to);
+		r = open_event_answer(&list[i], answer, to);
 	return r;
 }
 

@@ -383,7 +383,7 @@ static int load_history(struct agent_run *run, struct prompt *prompt)
 	CLEANUP(history_release) struct history history = { 0 };
 	struct history_query query = { .store = sink->in->host->store,
 				       .session = sink->in->live->ref,
-				       .pasts = sink->in->host->pasts,
+				       .cache = sink->in->host->past_cache,
 				       .agent = run->agent->name,
 				       .branch = run->branch,
 				       .provider = provider_of(run->agent),

@@ -73,7 +73,7 @@ static int find_caller(struct invocation *in, const char *id, struct resumed *ou
 	CLEANUP(buf_release) struct buf line = { 0 };
 	struct err reason = { 0 };
 	struct span value = SPAN("");
-	int r = select_caller(in->host->store, in->live->ref, id, &author, &branch, &line, &reason);
+	int r = speaker_of_call(in->host->store, in->live->ref, id, &author, &branch, &line, &reason);
 
 	if (r == -ENOENT)
 		return 1;

@@ -85,38 +85,41 @@ static const char *said(struct buf *prompt)
 	return lines + 2;
 }
 
-static void expect_plan(unsigned overlap, unsigned least, const char *from, const char *to,
-			const char *lines)
+/* Note the prompt, and let nothing be appended. */
+static int refuse_after_prompt(void *arg, struct span prompt,
+			       struct compact_summary *summary UNUSED, struct err *why UNUSED)
 {
-	struct compact_options options = { overlap, least };
-	struct compact_plan plan = { 0 };
-
-	CODE(compact_plan(st, session, &options, &plan, &err), lines ? 0 : 1);
-	if (lines) {
-		assert_string_equal(plan.from, from);
-		assert_string_equal(plan.to, to);
-		assert_string_equal(said(&plan.prompt), lines);
-	} else {
-		assert_null(plan.prompt.data);
-	}
-	compact_plan_release(&plan);
+	buf_span_add(arg, prompt);
+	return -ECANCELED;
 }
 
-#define NOTHING NULL, NULL, NULL
+static void expect_plan(unsigned overlap, unsigned least, const char *lines)
+{
+	struct compact_options options = { overlap, least };
+	CLEANUP(buf_release) struct buf prompt = { 0 };
+
+	CODE(compact_session(st, session, &options, refuse_after_prompt, &prompt, &err),
+	     lines ? -ECANCELED : 1);
+	if (lines)
+		assert_string_equal(said(&prompt), lines);
+	else
+		assert_int_equal(prompt.len, 0);
+}
+
+#define NOTHING NULL
 
 static void test_plan(void **state UNUSED)
 {
 	struct compact_options options = { 0 };
-	struct compact_plan plan;
 
 	expect_plan(0, 0, NOTHING);
 	turn(1);
-	expect_plan(0, 0, "e-1", "e-1", "user: 1?\nme: 1!\n");
+	expect_plan(0, 0, "user: 1?\nme: 1!\n");
 	turn(2);
-	expect_plan(9, 2, "e-1", "e-2", "user: 1?\nme: 1!\nuser: 2?\nme: 2!\n");
+	expect_plan(9, 2, "user: 1?\nme: 1!\nuser: 2?\nme: 2!\n");
 	expect_plan(0, 3, NOTHING);
 	OK(scope_remove(st, session, &err));
-	CODE(compact_plan(st, session, &options, &plan, &err), -ENOENT);
+	CODE(compact_session(st, session, &options, refuse_after_prompt, NULL, &err), -ESTALE);
 }
 
 /* Texts only, turn by turn, of whoever spoke. */
@@ -134,7 +137,7 @@ static void test_lines(void **state UNUSED)
 	end(1, TURN_FAILED);
 	end(2, TURN_DONE);
 	submit(3, "{\"text\":\"three\"}");
-	expect_plan(0, 0, "e-1", "e-2",
+	expect_plan(0, 0,
 		    "cron: before\nuser: one more\nme: I look\ncron: between\nuser: two\nlines\n");
 }
 
@@ -147,7 +150,7 @@ static void test_not_ended(void **state UNUSED)
 	submit(2, "{\"text\":\"two\"}");
 	submit(3, "{\"text\":\"three\"}");
 	end(3, TURN_FAILED);
-	expect_plan(0, 0, "e-1", "e-1", "user: one\n");
+	expect_plan(0, 0, "user: one\n");
 	expect_plan(0, 2, NOTHING);
 }
 
@@ -278,7 +281,7 @@ static void test_again(void **state UNUSED)
 	expect_plan(5, 0, NOTHING);
 	turn(3);
 	expect_plan(0, 2, NOTHING);
-	expect_plan(0, 1, "e-3", "e-3", "user: 3?\nme: 3!\n");
+	expect_plan(0, 1, "user: 3?\nme: 3!\n");
 	compact(1, "B", "user: 2?\nme: 2!\nuser: 3?\nme: 3!\n");
 	turn(4);
 	expect_history(4, "model:A model:B user:4? model:4! ");
@@ -301,8 +304,8 @@ static void test_others(void **state UNUSED)
 		       "\"compactedContent\":{}}}",
 		       (double)info.ended / 1e6);
 	append("user", "k", "", others);
-	expect_plan(0, 0, "e-2", "e-2", "user: 2?\nme: 2!\n");
-	expect_plan(1, 0, "e-1", "e-2", "user: 1?\nme: 1!\nuser: 2?\nme: 2!\n");
+	expect_plan(0, 0, "user: 2?\nme: 2!\n");
+	expect_plan(1, 0, "user: 1?\nme: 1!\nuser: 2?\nme: 2!\n");
 }
 
 /* What was undone is in no summary, and neither is a summary that was. */
@@ -314,13 +317,13 @@ static void test_rewound(void **state UNUSED)
 	OK(session_rewind(st, session, SPAN("e-2"), &err));
 	expect_plan(0, 2, NOTHING);
 	turn(4);
-	expect_plan(0, 2, "e-1", "e-4", "user: 1?\nme: 1!\nuser: 4?\nme: 4!\n");
+	expect_plan(0, 2, "user: 1?\nme: 1!\nuser: 4?\nme: 4!\n");
 	compact(0, "A", "user: 1?\nme: 1!\nuser: 4?\nme: 4!\n");
 	turn(5);
-	expect_plan(1, 0, "e-4", "e-5", "user: 4?\nme: 4!\nuser: 5?\nme: 5!\n");
+	expect_plan(1, 0, "user: 4?\nme: 4!\nuser: 5?\nme: 5!\n");
 	OK(session_rewind(st, session, SPAN("e-4"), &err));
 	turn(6);
-	expect_plan(0, 0, "e-1", "e-6", "user: 1?\nme: 1!\nuser: 6?\nme: 6!\n");
+	expect_plan(0, 0, "user: 1?\nme: 1!\nuser: 6?\nme: 6!\n");
 }
 
 static void test_failures(void **state UNUSED)

@@ -1,7 +1,7 @@
 /*
  * Pasts that are kept: histories are the same as those of who reads everything again.
  */
-#include "runner/history/cache.h"
+#include "runner/history/past_cache.h"
 #include "tests/unit/turn_append.h"
 
 #include "runner/history/history.h"
@@ -315,20 +315,20 @@ static struct history_query any_query(struct tale *t)
 				       .n = now - MIN(back, now) };
 }
 
-static void compare(struct tale *t, struct pasts *pasts)
+static void compare(struct tale *t, struct past_cache *pasts)
 {
 	CLEANUP(buf_release) struct buf want = { 0 };
 	CLEANUP(buf_release) struct buf got = { 0 };
 	struct history_query q = any_query(t);
 
 	write_history(&q, &want);
-	q.pasts = pasts;
+	q.cache = pasts;
 	write_history(&q, &got);
 	assert_string_equal(got.data, want.data);
 }
 
 /* Two sessions in turns, so that the small one has room for neither or for one. */
-static void tell_tales(uint64_t seed, struct pasts *large, struct pasts *small)
+static void tell_tales(uint64_t seed, struct past_cache *large, struct past_cache *small)
 {
 	struct tale tales[] = { tale_new("one", seed), tale_new("two", seed + 1000) };
 	unsigned i;
@@ -348,16 +348,17 @@ static void tell_tales(uint64_t seed, struct pasts *large, struct pasts *small)
 
 static void test_any_log(void **state)
 {
-	struct pasts large, small;
+	struct past_cache large, small;
 	uint64_t seed;
 
 	open_store(*state);
-	pasts_init(&large, PASTS_BYTES);
-	pasts_init(&small, 20000);
+	past_cache_init(&large);
+	past_cache_init(&small);
+	small.limit = 20000;
 	for (seed = 1; seed <= LOGS; seed++)
 		tell_tales(seed, &large, &small);
-	pasts_release(&large);
-	pasts_release(&small);
+	past_cache_release(&large);
+	past_cache_release(&small);
 	close_store();
 }
 
@@ -399,18 +400,18 @@ static void test_side_by_side(void **state)
 {
 	struct asker askers[4] = { 0 };
 	pthread_t threads[ARRAY_SIZE(askers)];
-	struct pasts pasts;
+	struct past_cache pasts;
 	atomic_uint left = 500;
 	struct tale t;
 	size_t i;
 
 	open_store(*state);
 	t = tale_new("one", 1);
-	pasts_init(&pasts, PASTS_BYTES);
+	past_cache_init(&pasts);
 	for (i = 0; i < ARRAY_SIZE(askers); i++) {
 		askers[i].left = &left;
 		askers[i].query = (struct history_query){
-			.store = st, .session = t.session, .agent = "me", .pasts = &pasts
+			.store = st, .session = t.session, .agent = "me", .cache = &pasts
 		};
 		assert_int_equal(pthread_create(&threads[i], NULL, ask_again, &askers[i]), 0);
 	}
@@ -421,12 +422,12 @@ static void test_side_by_side(void **state)
 		assert_int_equal(askers[i].wrong, 0);
 		assert_int_equal(askers[i].seen, t.events);
 	}
-	pasts_release(&pasts);
+	past_cache_release(&pasts);
 	close_store();
 }
 
 struct taker {
-	struct pasts *pasts;
+	struct past_cache *pasts;
 	struct ref session;
 	atomic_bool is_here;
 	atomic_bool is_given;
@@ -439,42 +440,42 @@ static void *take_after(void *arg)
 	struct past *past;
 
 	atomic_store(&t->is_here, true);
-	if (pasts_take(t->pasts, st, t->session, &past, NULL) < 0)
+	if (past_cache_get(t->pasts, st, t->session, &past, NULL) < 0)
 		return NULL;
 	t->took_early = !atomic_load(&t->is_given);
-	pasts_give(t->pasts, past, true);
+	past_cache_put(t->pasts, past, true);
 	return NULL;
 }
 
 /* A past is with one thread at a time; the sessions of others do not wait. */
 static void test_one_at_a_time(void **state UNUSED)
 {
-	struct pasts pasts;
+	struct past_cache pasts;
 	struct taker taker = { .pasts = &pasts, .session = { 1, 2, 3 } };
 	struct past *past, *other;
 	pthread_t thread;
 
-	pasts_init(&pasts, PASTS_BYTES);
-	OK(pasts_take(&pasts, st, taker.session, &past, &err));
-	OK(pasts_take(&pasts, st, (struct ref){ 1, 2, 3 + PASTS_BUCKETS }, &other, &err));
-	pasts_give(&pasts, other, true);
+	past_cache_init(&pasts);
+	OK(past_cache_get(&pasts, st, taker.session, &past, &err));
+	OK(past_cache_get(&pasts, st, (struct ref){ 1, 2, 3 + PAST_CACHE_BUCKETS }, &other, &err));
+	past_cache_put(&pasts, other, true);
 	assert_int_equal(pthread_create(&thread, NULL, take_after, &taker), 0);
 	while (!atomic_load(&taker.is_here))
 		(void)usleep(100);
 	(void)usleep(20000); /* time to go wrong in */
 	atomic_store(&taker.is_given, true);
-	pasts_give(&pasts, past, true);
+	past_cache_put(&pasts, past, true);
 	(void)pthread_join(thread, NULL);
 	assert_false(taker.took_early);
-	pasts_release(&pasts);
+	past_cache_release(&pasts);
 }
 
 /* What is kept is bounded, and sessions that are gone are refused. */
 static void test_limits(void **state)
 {
-	struct pasts pasts;
+	struct past_cache pasts;
 	struct tale tales[8];
-	struct history_query q = { .agent = "me", .pasts = &pasts };
+	struct history_query q = { .agent = "me", .cache = &pasts };
 	CLEANUP(buf_release) struct buf text = { 0 };
 	struct history h = { 0 };
 	size_t i;
@@ -482,7 +483,8 @@ static void test_limits(void **state)
 
 	open_store(*state);
 	q.store = st;
-	pasts_init(&pasts, 8000);
+	past_cache_init(&pasts);
+	pasts.limit = 8000;
 	for (i = 0; i < ARRAY_SIZE(tales); i++) {
 		char name[] = { (char)('a' + i), '\0' };
 
@@ -497,7 +499,7 @@ static void test_limits(void **state)
 	q.session = tales[0].session;
 	for (i = 0; i < 2; i++)
 		assert_int_equal(history_build(&q, &h, &err), -ENOENT);
-	pasts_release(&pasts);
+	past_cache_release(&pasts);
 	close_store();
 }
 

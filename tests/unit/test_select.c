@@ -96,7 +96,7 @@ static void expect_answer(const char *accept, int answer, const struct turn_info
 	struct asked a = { accept, answer, { 0 } };
 	CLEANUP(buf_release) struct buf author = { 0 };
 
-	CODE(select_last_author(st, session, turn, accepts, &a, &author, &err), MIN(answer, 0));
+	CODE(speaker_last(st, session, turn, accepts, &a, &author, &err), MIN(answer, 0));
 	assert_string_equal(author.len ? buf_cstr(&author) : "", want);
 	assert_string_equal(a.authors.len ? buf_cstr(&a.authors) : "", asked);
 	buf_release(&a.authors);
@@ -132,7 +132,7 @@ static void test_last_author(void **state UNUSED)
 	expect_answer("a", 1, &turn, "a", "c a ");
 	expect_author("d", "d", "d ");
 	OK(scope_remove(st, session, &err));
-	CODE(select_last_author(st, session, NULL, accepts, NULL, NULL, &err), -ENOENT);
+	CODE(speaker_last(st, session, NULL, accepts, NULL, NULL, &err), -ENOENT);
 }
 
 static void test_rewound_authors(void **state UNUSED)
@@ -158,7 +158,7 @@ static void expect_caller(const char *id, const char *author, const char *branch
 	CLEANUP(buf_release) struct buf line = { 0 };
 	CLEANUP(event_release) struct event e = { 0 };
 
-	CODE(select_caller(st, session, id, &found, &found_branch, &line, &err),
+	CODE(speaker_of_call(st, session, id, &found, &found_branch, &line, &err),
 	     author ? 0 : -ENOENT);
 	assert_string_equal(found.len ? buf_cstr(&found) : "", author ? author : "");
 	assert_string_equal(found_branch.len ? buf_cstr(&found_branch) : "", branch);

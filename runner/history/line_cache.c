@@ -1,42 +1,42 @@
 /*
- * Kept lines: see kept.h.
+ * The line cache: see line_cache.h.
  */
-#include "runner/history/kept.h"
+#include "runner/history/line_cache.h"
 
+#include "runner/history/line.h"
 #include "runner/history/past.h"
 #include "store/session/log.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-static void line_free(struct kept_line *line)
+static void line_free(struct cached_line *line)
 {
 	if (!line)
 		return;
 	content_free(line->content);
-	content_free(line->story);
+	content_free(line->foreign);
 	free(line);
 }
 
-struct kept_line *const *kept_lines(const struct kept *kept, size_t *count)
+struct cached_line *const *line_cache_lines(const struct line_cache *cache, size_t *count)
 {
-	*count = kept->lines.len / sizeof(struct kept_line *);
-	return (struct kept_line *const *)(void *)kept->lines.data;
+	return BUF_LIST(struct cached_line *const, &cache->list, count);
 }
 
-void kept_release(struct kept *kept)
+void line_cache_release(struct line_cache *cache)
 {
 	size_t count;
-	struct kept_line *const *lines = kept_lines(kept, &count);
+	struct cached_line *const *lines = line_cache_lines(cache, &count);
 	size_t i;
 
 	for (i = 0; i < count; i++)
 		line_free(lines[i]);
-	buf_release(&kept->lines);
-	kept->bytes = 0;
+	buf_release(&cache->list);
+	cache->bytes = 0;
 }
 
-enum kept_text { AUTHOR, BRANCH, INVOCATION, SIGNER, LONG_RUNNING, TIMESTAMP, TEXTS };
+enum cached_text { AUTHOR, BRANCH, INVOCATION, SIGNER, LONG_RUNNING, TIMESTAMP, TEXTS };
 
 /* Who made the signatures of a content, as the runner noted it. Empty: it has none. */
 static struct span signer_of(const struct past_line *picked, const struct content *content)
@@ -56,7 +56,7 @@ static struct span signer_of(const struct past_line *picked, const struct conten
 	return (struct span){ 0 };
 }
 
-/* The texts one behind the other; where each ends. */
+/* Append the texts one after the other, and note where each ends. */
 static int gather(const struct past_line *picked, const struct content *content, struct buf *texts,
 		  size_t end[TEXTS])
 {
@@ -79,9 +79,9 @@ static int gather(const struct past_line *picked, const struct content *content,
 	return r < 0 ? r : buf_check(texts, NULL);
 }
 
-static struct kept_line *line_new(struct span texts, const size_t end[TEXTS])
+static struct cached_line *line_new(struct span texts, const size_t end[TEXTS])
 {
-	struct kept_line *line = calloc(1, sizeof *line + texts.len);
+	struct cached_line *line = calloc(1, sizeof *line + texts.len);
 	struct span copy = { (const char *)(line + 1), texts.len };
 
 	if (!line)
@@ -97,16 +97,16 @@ static struct kept_line *line_new(struct span texts, const size_t end[TEXTS])
 	return line;
 }
 
-/* What a line takes: its content is a few allocations for each part. */
+/* The memory of a line: its content is a few allocations for each part. */
 static size_t weigh(struct span texts, const struct past_line *picked, const struct content *c)
 {
 	size_t parts = c ? c->count : 0;
 
-	return sizeof(struct kept_line) + texts.len + picked->content.len +
+	return sizeof(struct cached_line) + texts.len + picked->content.len +
 	       parts * (sizeof(struct part) + 64) + 64;
 }
 
-static void take_content(struct kept_line *line, struct content *content)
+static void take_content(struct cached_line *line, struct content *content)
 {
 	line->content = content;
 	if (!content)
@@ -116,12 +116,12 @@ static void take_content(struct kept_line *line, struct content *content)
 			      content_has(content, PART_RESPONSE);
 }
 
-int kept_add(struct kept *kept, uint64_t at, struct span text)
+int line_cache_add(struct line_cache *cache, uint64_t at, struct span text)
 {
 	CLEANUP(content_free_p) struct content *content = NULL;
 	CLEANUP(buf_release) struct buf texts = { 0 };
 	struct past_line picked = { 0 };
-	struct kept_line *line;
+	struct cached_line *line;
 	size_t end[TEXTS];
 	int r = past_pick(text, &picked);
 
@@ -131,41 +131,41 @@ int kept_add(struct kept *kept, uint64_t at, struct span text)
 		r = gather(&picked, content, &texts, end);
 	if (r < 0)
 		return r;
-	if (!buf_reserve(&kept->lines, sizeof line))
+	if (!buf_reserve(&cache->list, sizeof line))
 		return -ENOMEM;
 	line = line_new(buf_span(&texts), end);
 	if (!line)
 		return -ENOMEM;
-	kept->bytes += weigh(buf_span(&texts), &picked, content);
+	cache->bytes += weigh(buf_span(&texts), &picked, content);
 	line->at = at;
 	line->size = text.len + 1;
 	take_content(line, STEAL(&content));
-	buf_add(&kept->lines, &line, sizeof line);
+	buf_add(&cache->list, &line, sizeof line);
 	return 0;
 }
 
-/* Lines on the way from the log. */
+/* Lines that are being read from the log. */
 struct reading {
-	struct kept *kept;
-	uint64_t at; /* of the line that comes */
+	struct line_cache *cache;
+	uint64_t at; /* where the next line begins */
 };
 
 static int take_line(void *arg, struct span text)
 {
 	struct reading *rd = arg;
-	int r = kept_add(rd->kept, rd->at, text);
+	int r = line_cache_add(rd->cache, rd->at, text);
 
 	rd->at += text.len + 1;
 	return r;
 }
 
-/* Put the lines `from` on, which came last, at their place. */
-static int move_back(struct kept *kept, size_t from, size_t to)
+/* Move the lines that were read last, `from` and on, to their place. */
+static int move_back(struct line_cache *cache, size_t from, size_t to)
 {
-	struct kept_line **lines = (struct kept_line **)(void *)kept->lines.data;
-	size_t count = kept->lines.len / sizeof *lines;
+	size_t count;
+	struct cached_line **lines = BUF_LIST(struct cached_line *, &cache->list, &count);
 	size_t n = count - from;
-	struct kept_line **moved;
+	struct cached_line **moved;
 
 	if (from == to || !n)
 		return 0;
@@ -179,10 +179,10 @@ static int move_back(struct kept *kept, size_t from, size_t to)
 	return 0;
 }
 
-static size_t find_line(const struct kept *kept, uint64_t at)
+static size_t find_line(const struct line_cache *cache, uint64_t at)
 {
 	size_t high;
-	struct kept_line *const *lines = kept_lines(kept, &high);
+	struct cached_line *const *lines = line_cache_lines(cache, &high);
 	size_t low = 0;
 
 	while (low < high) {
@@ -196,17 +196,17 @@ static size_t find_line(const struct kept *kept, uint64_t at)
 	return low;
 }
 
-int kept_each(struct kept *kept, struct store *st, struct ref session, uint64_t from, uint64_t to,
-	      kept_fn *fn, void *arg, struct err *err)
+int line_cache_each(struct line_cache *cache, struct store *st, struct ref session, uint64_t from,
+		    uint64_t to, line_cache_fn *fn, void *arg, struct err *err)
 {
-	size_t i = find_line(kept, from);
+	size_t i = find_line(cache, from);
 	size_t count;
 	int r = 0;
 
 	while (r == 0 && from < to) {
-		struct kept_line *const *lines = kept_lines(kept, &count);
-		struct kept_line *next = i < count ? lines[i] : NULL;
-		struct reading rd = { kept, from };
+		struct cached_line *const *lines = line_cache_lines(cache, &count);
+		struct cached_line *next = i < count ? lines[i] : NULL;
+		struct reading rd = { cache, from };
 
 		if (next && next->at == from) {
 			from += next->size;
@@ -219,7 +219,7 @@ int kept_each(struct kept *kept, struct store *st, struct ref session, uint64_t 
 		if (r == 0 && rd.at == from) /* the log is shorter than the caller said */
 			break;
 		if (r == 0)
-			r = move_back(kept, count, i);
+			r = move_back(cache, count, i);
 	}
 	return r;
 }
