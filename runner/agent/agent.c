@@ -4,7 +4,7 @@
  */
 #include "runner/agent/agent.h"
 
-#include "runner/agent/load.h"
+#include "runner/agent/file.h"
 #include "runner/syntax/folder.h"
 
 #include <stdlib.h>

@@ -9,7 +9,7 @@
 #define RUNNER_AGENT_FIELD_H
 
 #include "runner/agent/entry.h"
-#include "runner/agent/load.h"
+#include "runner/agent/file.h"
 
 struct agent_field {
 	const char *name;
@@ -44,7 +44,10 @@ static inline struct entry agent_entry(struct agent_file *file, const char *path
 	};
 }
 
-/* Words, texts, flags and numbers */
+/* fields.c: take all fields of a file. */
+MUST_CHECK int agent_fields_take(struct agent_file *file);
+
+/* scalar.c: words, texts, flags and numbers */
 int field_take_class(struct agent_file *file, const struct agent_field *f, json_t *value);
 json_t *field_show_class(const struct agent *agent, const struct agent_field *f);
 int field_take_text(struct agent_file *file, const struct agent_field *f, json_t *value);
@@ -61,7 +64,7 @@ json_t *field_show_count(const struct agent *agent, const struct agent_field *f)
 int field_take_python(struct agent_file *file, const struct agent_field *f, json_t *value);
 json_t *field_show_nothing(const struct agent *agent, const struct agent_field *f);
 
-/* Values with more in them */
+/* nested.c: values with structure */
 int field_take_static(struct agent_file *file, const struct agent_field *f, json_t *value);
 json_t *field_show_static(const struct agent *agent, const struct agent_field *f);
 int field_take_config(struct agent_file *file, const struct agent_field *f, json_t *value);
@@ -70,8 +73,6 @@ json_t *field_show_json(const struct agent *agent, const struct agent_field *f);
 int field_take_callbacks(struct agent_file *file, const struct agent_field *f, json_t *value);
 json_t *field_show_callbacks(const struct agent *agent, const struct agent_field *f);
 int field_take_subs(struct agent_file *file, const struct agent_field *f, json_t *value);
-json_t *field_show_subs(const struct agent *agent, const struct agent_field *f);
 int field_take_tools(struct agent_file *file, const struct agent_field *f, json_t *value);
-json_t *field_show_tools(const struct agent *agent, const struct agent_field *f);
 
 #endif

@@ -1,17 +1,85 @@
 /*
- * Fields of an agent's file: the table, and what makes a file complete.
+ * Fields of an agent's file: the table, what makes a file complete, and agent.json.
  */
 #include "runner/agent/config.h"
 #include "runner/agent/field.h"
+#include "runner/agent/show.h"
+#include "runner/agent/tool_entry.h"
 #include "runner/model/ask.h"
+#include "runner/syntax/json_value.h"
 
 #define MODEL_SETTING "ADKFS_MODEL"
 
-/* Those that more than their rows have a word about. */
+/* Field names that code below also mentions. */
 #define NAME        "name"
 #define MODEL       "model"
 #define INSTRUCTION "instruction"
 #define SUB_AGENTS  "sub_agents"
+
+/* Agents in agents */
+
+static json_t *show_agent(const struct agent *agent); /* which shows the agents below */
+
+static json_t *show_agent_tool(const struct tool *tool)
+{
+	json_t *agent = show_agent(tool->agent);
+
+	if (!agent)
+		return NULL;
+	return json_pack("{s:s, s:s, s:b, s:O*, s:o}", "kind", TOOL_ENTRY_AGENT, "name", tool->name,
+			 "skip_summarization", tool->skip_summarization, "parameters",
+			 tool->parameters, "agent", agent);
+}
+
+static json_t *show_tool(const struct agent *agent, const struct tool *tool)
+{
+	if (tool->kind == TOOL_PROGRAM)
+		return agent_show_program(agent, tool);
+	if (tool->kind == TOOL_AGENT)
+		return show_agent_tool(tool);
+	return json_pack("{s:s, s:s, s:s, s:O*}", "kind", "built-in", "name", tool->name,
+			 "description", tool->description, "parameters", tool->parameters);
+}
+
+/* The tools and toolsets, in the order of the file's entries. */
+static json_t *show_tools(const struct agent *agent, const struct agent_field *f UNUSED)
+{
+	json_t *list = json_array();
+	size_t t = 0;
+	size_t s = 0;
+
+	while (t < agent->tool_count || s < agent->toolset_count) {
+		bool is_set = t == agent->tool_count ||
+			      (s < agent->toolset_count &&
+			       agent->toolsets[s].index < agent->tool_index[t]);
+		json_t *shown = is_set ? agent_show_toolset(agent, &agent->toolsets[s++])
+				       : show_tool(agent, &agent->tools[t++]);
+
+		if (json_array_append_new(list, shown)) {
+			json_decref(list);
+			return NULL;
+		}
+	}
+	return list;
+}
+
+static json_t *show_subs(const struct agent *agent, const struct agent_field *f UNUSED)
+{
+	json_t *list = json_array();
+	size_t i;
+
+	if (!agent->sub_count) {
+		json_decref(list);
+		return json_null();
+	}
+	for (i = 0; i < agent->sub_count; i++) {
+		if (json_array_append_new(list, show_agent(agent->subs[i]))) {
+			json_decref(list);
+			return NULL;
+		}
+	}
+	return list;
+}
 
 /* The table */
 
@@ -44,8 +112,8 @@ static const struct agent_field fields[] = {
 	{ "after_model_callbacks", LLM, CALLBACK(AFTER_MODEL) },
 	{ "before_tool_callbacks", LLM, CALLBACK(BEFORE_TOOL) },
 	{ "after_tool_callbacks", LLM, CALLBACK(AFTER_TOOL) },
-	{ "tools", LLM, field_take_tools, field_show_tools, offsetof(struct agent, tools), true },
-	{ SUB_AGENTS, ALL, field_take_subs, field_show_subs, offsetof(struct agent, subs), true },
+	{ "tools", LLM, field_take_tools, show_tools, offsetof(struct agent, tools), true },
+	{ SUB_AGENTS, ALL, field_take_subs, show_subs, offsetof(struct agent, subs), true },
 };
 
 /* Taking */
@@ -214,7 +282,7 @@ static int show_field(const struct agent *agent, const struct agent_field *f, js
 	return json_object_set_new(object, f->name, value);
 }
 
-json_t *agent_fields_show(const struct agent *agent)
+static json_t *show_agent(const struct agent *agent)
 {
 	json_t *object = json_object();
 	size_t i;
@@ -229,6 +297,18 @@ json_t *agent_fields_show(const struct agent *agent)
 	if (r == 0)
 		r = json_object_set_new(object, "file", json_string(agent->file));
 	if (r < 0) {
+		json_decref(object);
+		return NULL;
+	}
+	return object;
+}
+
+json_t *agent_show(const struct agent_tree *tree)
+{
+	json_t *object = show_agent(tree->root);
+
+	if (!object || json_object_set_new(object, "folder", json_value_text(tree->folder)) ||
+	    json_object_set_new(object, "warnings", agent_warnings(tree))) {
 		json_decref(object);
 		return NULL;
 	}

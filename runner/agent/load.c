@@ -2,49 +2,19 @@
  * Loading agents: from the folder and its settings over files that refer to
  * others to a tree. What a file may say is in fields.c.
  */
-#include "runner/agent/load.h"
+#include "runner/agent/agent.h"
 
+#include "runner/agent/field.h"
+#include "runner/agent/review.h"
 #include "runner/model/settings.h"
 #include "runner/syntax/json_value.h"
 
 #include <errno.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #define ENV_FILE       ".env"
-#define REFERENCE      "config_path"
-#define REASON_MAX     400
 #define TIMEOUT_MAX_MS 86400000
 #define TURNS_MAX      100000
-
-/* Errors and warnings */
-
-int agent_file_fail(struct agent_file *file, const char *path, const char *fmt, ...)
-{
-	char text[REASON_MAX];
-	va_list args;
-
-	va_start(args, fmt);
-	(void)vsnprintf(text, sizeof text, fmt, args);
-	va_end(args);
-	return yaml_tree_fail(file->yaml, file->ld->err, path, "%s", text);
-}
-
-int agent_file_warn(struct agent_file *file, const char *path, const char *fmt, ...)
-{
-	char text[REASON_MAX];
-	struct err warning = { 0 };
-	va_list args;
-
-	va_start(args, fmt);
-	(void)vsnprintf(text, sizeof text, fmt, args);
-	va_end(args);
-	(void)yaml_tree_fail(file->yaml, &warning, path, "%s", text);
-	if (json_array_append_new(file->ld->tree->warnings, json_value_text(warning.text)))
-		return err_nomem(file->ld->err);
-	return 0;
-}
 
 /* Files */
 
@@ -63,7 +33,7 @@ static int load_text(struct agent_file *file, struct agent *parent, const char *
 
 	if (r < 0)
 		return r;
-	/* A path of the host's need not be UTF-8. */
+	/* The path need not be UTF-8. */
 	if (json_object_set_new_nocheck(ld->users, file->path, json_string_nocheck(user)))
 		return err_nomem(ld->err);
 	file->agent = agent_new(ld->tree, parent, name);
@@ -86,7 +56,7 @@ static bool is_above(const struct agent_file *file, const char *path)
 	return file;
 }
 
-/* Whether the tree may have the file of that path as another agent. */
+/* Check that the tree may have the file of that path as another agent. */
 static int check_new(struct agent_file *file, const char *field, const char *name, const char *path)
 {
 	struct loader *ld = file->ld;
@@ -106,7 +76,7 @@ static int check_new(struct agent_file *file, const char *field, const char *nam
 	return 0;
 }
 
-/* The name relative to the folder, of one that is relative to a file in it. */
+/* Append the name relative to the folder of a name that is relative to one of its files. */
 static void join_name(const char *from, const char *name, struct buf *out)
 {
 	const char *slash = strrchr(from, '/');
@@ -118,7 +88,7 @@ static void join_name(const char *from, const char *name, struct buf *out)
 	buf_text(out, name);
 }
 
-/* A name that goes up is better told by where it leads. */
+/* A name with ../ is reported as the file that it leads to. */
 static const char *clean_name(const struct folder *folder, const char *name, const char *real)
 {
 	if (!strstr(name, "../"))
@@ -138,8 +108,8 @@ static int refuse(struct agent_file *file, const char *field, int r, const struc
 			    : agent_file_fail(file, field, "%s", reason->text);
 }
 
-int agent_file_follow(struct agent_file *file, const char *path, const char *name,
-		      struct agent *parent, struct agent **out)
+static int follow(struct agent_file *file, const char *path, const char *name, struct agent *parent,
+		  struct agent **out)
 {
 	CLEANUP(buf_release) struct buf joined = { 0 };
 	CLEANUP(buf_release) struct buf text = { 0 };
@@ -167,34 +137,6 @@ int agent_file_follow(struct agent_file *file, const char *path, const char *nam
 		return refuse(file, path, r, &reason);
 	below.path = real;
 	return load_text(&below, parent, name, buf_span(&text), out);
-}
-
-int agent_file_refer(struct agent_file *file, const char *path, const json_t *reference,
-		     struct agent *parent, struct agent **out)
-{
-	const json_t *name = json_object_get(reference, REFERENCE);
-	char field[AGENT_PATH_MAX];
-	const char *key;
-	json_t *value;
-
-	if (!json_is_object(reference))
-		return agent_file_fail(file, path, "must be {" REFERENCE ": FILE}");
-	/* jansson's loop wants a mutable object, but does not change it */
-	json_object_foreach((json_t *)reference, key, value)
-	{
-		if (!strcmp(key, REFERENCE) || json_is_null(value))
-			continue;
-		(void)snprintf(field, sizeof field, "%.100s.%.60s", path, key);
-		if (!strcmp(key, "code"))
-			return agent_file_fail(file, field,
-					       "names a Python object, which adkfs cannot run: use "
-					       "{" REFERENCE ": FILE}");
-		return agent_file_fail(file, field, "unknown field");
-	}
-	(void)snprintf(field, sizeof field, "%.100s." REFERENCE, path);
-	if (!json_is_string(name))
-		return agent_file_fail(file, field, name ? "must be a text" : "is missing");
-	return agent_file_follow(file, field, json_string_value(name), parent, out);
 }
 
 /* Settings */
@@ -279,7 +221,7 @@ static void loader_release(struct loader *ld)
 	json_decref(ld->users);
 }
 
-/* What is behind the last slash. */
+/* The part after the last slash. */
 static const char *app_of(const char *folder)
 {
 	const char *slash = strrchr(folder, '/');
@@ -289,7 +231,8 @@ static const char *app_of(const char *folder)
 
 int agent_load(const char *folder, struct agent_tree **out, struct err *err)
 {
-	CLEANUP(loader_release) struct loader ld = { .app = app_of(folder), .err = err };
+	CLEANUP(loader_release)
+	struct loader ld = { .app = app_of(folder), .follow = follow, .err = err };
 	int r;
 
 	ld.tree = agent_tree_new();

@@ -1,10 +1,10 @@
 /*
- * Fields of an agent that have more in them: contents, schemas, programs, other
- * agents. See field.h.
+ * Fields of an agent with structure: contents, schemas, programs, other agents. See field.h.
  */
 #include "runner/agent/config.h"
 #include "runner/agent/field.h"
 #include "runner/agent/schema_file.h"
+#include "runner/agent/show.h"
 #include "runner/agent/tool_entry.h"
 
 #include <errno.h>
@@ -192,24 +192,6 @@ int field_take_subs(struct agent_file *file, const struct agent_field *f, json_t
 	return r;
 }
 
-json_t *field_show_subs(const struct agent *agent, const struct agent_field *f UNUSED)
-{
-	json_t *list = json_array();
-	size_t i;
-
-	if (!agent->sub_count) {
-		json_decref(list);
-		return json_null();
-	}
-	for (i = 0; i < agent->sub_count; i++) {
-		if (json_array_append_new(list, agent_fields_show(agent->subs[i]))) {
-			json_decref(list);
-			return NULL;
-		}
-	}
-	return list;
-}
-
 int field_take_tools(struct agent_file *file, const struct agent_field *f, json_t *value)
 {
 	if (!json_is_array(value))
@@ -217,9 +199,4 @@ int field_take_tools(struct agent_file *file, const struct agent_field *f, json_
 	if (json_array_size(value) > AGENT_TOOLS_MAX)
 		return agent_file_fail(file, f->name, "more than %d tools", AGENT_TOOLS_MAX);
 	return tool_entry_take_all(file, f->name, value);
-}
-
-json_t *field_show_tools(const struct agent *agent, const struct agent_field *f UNUSED)
-{
-	return agent_show_tools(agent);
 }

@@ -1,8 +1,7 @@
 /*
- * Reviewing agents: what their models' provider will refuse, or send otherwise
- * than it is written, is a warning when the folder is loaded.
+ * Reviews of agents: see review.h.
  */
-#include "runner/agent/load.h"
+#include "runner/agent/review.h"
 
 #include "base/net/http.h"
 #include "runner/agent/request.h"

@@ -3,6 +3,7 @@
  */
 #include "runner/agent/field.h"
 #include "runner/agent/instruction.h"
+#include "runner/agent/show.h"
 #include "store/json/state_key.h"
 
 #include <limits.h>

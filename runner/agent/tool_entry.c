@@ -125,7 +125,7 @@ static int load_agent(struct tool_entry *e, const json_t *reference, struct agen
 
 	(void)snprintf(path, sizeof path, "%.80s.args.agent", e->entry.path);
 	if (json_is_string(reference))
-		return agent_file_follow(e->file, path, json_string_value(reference), NULL, out);
+		return e->file->ld->follow(e->file, path, json_string_value(reference), NULL, out);
 	return agent_file_refer(e->file, path, reference, NULL, out);
 }
 

@@ -10,7 +10,7 @@
 #ifndef RUNNER_AGENT_TOOL_ENTRY_H
 #define RUNNER_AGENT_TOOL_ENTRY_H
 
-#include "runner/agent/load.h"
+#include "runner/agent/file.h"
 
 #define TOOL_ENTRY_AGENT "AgentTool"
 #define TOOL_ENTRY_MCP   "McpToolset"
