@@ -3,7 +3,10 @@
  */
 #include "base/cancel.h"
 
+#include "base/clock.h"
+
 #include <errno.h>
+#include <poll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -28,4 +31,15 @@ void cancel_fire(struct cancel *c)
 bool cancel_fired(const struct cancel *c)
 {
 	return atomic_load(&c->fired);
+}
+
+int cancel_wait(const struct cancel *c, unsigned ms, struct err *err)
+{
+	uint64_t until = clock_monotonic() + (uint64_t)ms * NSEC_PER_MSEC;
+	struct pollfd p = { .fd = c->fd, .events = POLLIN };
+	uint64_t now;
+
+	while (!cancel_fired(c) && ms && (now = clock_monotonic()) < until)
+		(void)poll(&p, 1, (int)((until - now) / NSEC_PER_MSEC) + 1);
+	return cancel_fired(c) ? err_set(err, -ECANCELED, "cancelled") : 0;
 }

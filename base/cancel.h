@@ -23,4 +23,7 @@ void cancel_release(struct cancel *c);
 void cancel_fire(struct cancel *c);
 bool cancel_fired(const struct cancel *c);
 
+/* Sleep. Returns 0 after ms milliseconds, or -ECANCELED as soon as c is fired. */
+MUST_CHECK int cancel_wait(const struct cancel *c, unsigned ms, struct err *err);
+
 #endif

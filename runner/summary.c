@@ -40,11 +40,11 @@ int summary_ask(void *arg, struct span prompt, struct compact_summary *summary, 
 	const char *model = choose_model(source->tree);
 	CLEANUP(content_free_p) struct content *content = content_new("user");
 	CLEANUP(model_reply_release) struct model_reply reply = { 0 };
-	struct model_request rq = { .folder = source->tree->folder,
-				    .settings = source->tree->settings,
-				    .system = "",
-				    .contents = &content,
-				    .count = 1 };
+	struct question rq = { .folder = source->tree->folder,
+			       .settings = source->tree->settings,
+			       .system = "",
+			       .contents = &content,
+			       .count = 1 };
 	int r;
 
 	if (!content || content_add_text(content, prompt, false) < 0)

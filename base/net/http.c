@@ -35,14 +35,12 @@ struct link {
 struct transfer {
 	CURL *easy;
 	const struct http_limits *limits;
-	http_body_fn *fn;
-	void *arg;
 	struct http_answer *answer;
 	struct curl_slist *headers;
 	uint64_t deadline; /* monotonic ns; 0: libcurl watches the connecting */
 	const char *late;  /* what the deadline is for */
-	int stopped;       /* what fn returned */
-	bool handed;       /* a piece to fn, since it was told that there is no more */
+	int stopped;       /* what on_body returned */
+	bool handed;       /* on_body got a piece, and no empty piece since */
 	bool enough;       /* of an error body */
 	bool has_proxy;    /* of the request's own */
 	char where[128];   /* host and port, for errors */
@@ -207,7 +205,7 @@ static size_t on_body(char *data, size_t size, size_t count, void *arg)
 	if (!piece.len)
 		return 0;
 	t->answer->got_body = t->handed = true;
-	t->stopped = t->fn(t->arg, piece);
+	t->stopped = t->answer->on_body(t->answer->arg, piece);
 	return t->stopped ? CURL_WRITEFUNC_ERROR : piece.len;
 }
 
@@ -359,7 +357,7 @@ static int drive(struct transfer *t, struct link *link, struct cancel *cancel, C
 		if (!http_wait_step(&link->wait, link->multi, cancel->fd, wait_ms(t), &running))
 			return err_nomem(err);
 		if (running && t->handed)
-			t->stopped = t->fn(t->arg, SPAN(""));
+			t->stopped = t->answer->on_body(t->answer->arg, SPAN(""));
 		t->handed = false;
 	}
 	message = curl_multi_info_read(link->multi, &left);
@@ -454,10 +452,9 @@ static int send_over(struct link *link, const struct http_request *rq, struct tr
 }
 
 int http_send(const struct http_request *rq, const struct http_limits *limits,
-	      struct cancel *cancel, http_body_fn *fn, void *arg, struct http_answer *answer,
-	      struct err *err)
+	      struct cancel *cancel, struct http_answer *answer, struct err *err)
 {
-	struct transfer t = { .limits = limits, .fn = fn, .arg = arg, .answer = answer };
+	struct transfer t = { .limits = limits, .answer = answer };
 	struct link *link = link_get();
 	int r;
 

@@ -24,6 +24,9 @@ struct http_request {
 	struct buf ca_file; /* absolute path of certificates to trust; empty: the usual ones */
 };
 
+/* Whether a text can be the name of a header. */
+bool http_is_token(struct span text);
+
 void http_request_release(struct http_request *rq);
 
 /* Path of its URL, without query; lives as long as the URL does. */
@@ -32,19 +35,28 @@ struct span http_path(const struct http_request *rq);
 /* Add a header. -ENOMEM; -E2BIG; -EINVAL: a control character in it. */
 MUST_CHECK int http_request_header(struct http_request *rq, const char *fmt, ...) PRINTF(2, 3);
 
-/* The same in place of all headers of that name; NAME is a token. */
+/* Add a header in place of all headers of that name; the name is a token. */
 MUST_CHECK int http_request_replace(struct http_request *rq, struct span name, struct span value);
 
 struct http_limits {
 	unsigned connect_ms;    /* until the connection stands */
 	unsigned first_byte_ms; /* from then until the first byte of the body */
 	unsigned idle_ms;       /* between two pieces of the answer */
-	const uint64_t *until;  /* monotonic ns, for the whole; fn may move it. NULL: none */
+	const uint64_t *until;  /* monotonic ns, for the whole; on_body may move it. NULL: none */
 };
 
+/*
+ * Receives a piece of a 2xx body. An empty piece means: all that has arrived was handed on, so this
+ * call may take a moment. Not 0: stop, http_send() returns it. May send requests itself.
+ */
+typedef int http_body_fn(void *arg, struct span piece);
+
 struct http_answer {
+	http_body_fn *on_body; /* set by the caller, and so is arg */
+	void *arg;
+
 	int status;           /* 0: none came */
-	bool got_body;        /* a byte of the body was handed on */
+	bool got_body;        /* on_body got a byte */
 	char retry_after[64]; /* header values, "" when absent */
 	char retry_after_ms[32];
 	char should_retry[8];
@@ -58,21 +70,15 @@ struct http_answer {
 void http_answer_release(struct http_answer *answer);
 
 /*
- * A piece of a 2xx body; an empty one: all that has arrived was handed on, and it
- * may take a moment. Not 0: stop, http_send returns it. It may send requests itself.
- */
-typedef int http_body_fn(void *arg, struct span piece);
-
-/*
- * Send and receive. The body of a 2xx answer goes to fn piece by piece.
+ * Send and receive. The body of a 2xx answer goes to answer->on_body piece by piece.
  *
  * Returns 0 when the answer is complete, whatever its status; -ECANCELED;
  * -ETIMEDOUT; -ECONNREFUSED, -EHOSTUNREACH, -ECONNRESET, -EIO, -EINVAL (no URL)
- * with a sentence in err; what fn returned. Any thread; blocks. Cancelling takes effect at once.
+ * with a sentence in err; what on_body returned. Any thread; blocks. Cancelling takes effect at
+ * once.
  */
 MUST_CHECK int http_send(const struct http_request *rq, const struct http_limits *limits,
-			 struct cancel *cancel, http_body_fn *fn, void *arg,
-			 struct http_answer *answer, struct err *err);
+			 struct cancel *cancel, struct http_answer *answer, struct err *err);
 
 /* Once per process, before threads. */
 MUST_CHECK int http_init(struct err *err);

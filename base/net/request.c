@@ -9,6 +9,19 @@
 #include <stdlib.h>
 #include <strings.h>
 
+bool http_is_token(struct span text)
+{
+	size_t i;
+
+	for (i = 0; i < text.len; i++) {
+		unsigned char c = (unsigned char)text.data[i];
+
+		if (c <= 0x20 || c >= 0x7f || strchr("\"(),/:;<=>?@[\\]{}", c))
+			return false;
+	}
+	return text.len > 0;
+}
+
 /* A header may hold a key. */
 static void header_free(char *line)
 {

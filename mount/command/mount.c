@@ -9,6 +9,7 @@
 #include "mount/mountpoint.h"
 #include "runner/model/init.h"
 #include "runner/model/record.h"
+#include "runner/model/sections.h"
 #include "runner/process/sandbox.h"
 #include "runner/settings/file.h"
 #include "store/engine/engines.h"
@@ -328,7 +329,7 @@ static int open_settings(struct settings_of_mount *s, const struct command *self
 	else
 		r = buf_cstr(&s->settings) ? 0 : err_nomem(err);
 	if (r == 0)
-		r = settings_file_open(s->settings.data, err);
+		r = model_settings_open(s->settings.data, err);
 	if (r < 0 && given)
 		return err_wrap(err, "--settings");
 	if (r < 0 && r != -ENOENT)

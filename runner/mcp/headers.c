@@ -4,6 +4,7 @@
 #include "runner/mcp/headers.h"
 
 #include "base/json_text.h"
+#include "base/net/http.h"
 #include "runner/mcp/link.h"
 #include "store/json/shape.h"
 
@@ -15,19 +16,6 @@
 #define MARK        "x-mcp-header"
 #define ENCODED     "=?base64?"
 #define ENCODED_END "?="
-
-bool mcp_is_token(struct span text)
-{
-	size_t i;
-
-	for (i = 0; i < text.len; i++) {
-		unsigned char c = (unsigned char)text.data[i];
-
-		if (c <= 0x20 || c >= 0x7f || strchr("\"(),/:;<=>?@[\\]{}", c))
-			return false;
-	}
-	return text.len > 0;
-}
 
 /* Schemas */
 
@@ -64,7 +52,7 @@ static const char *check_mark(json_t *seen, const json_t *schema, bool is_proper
 
 	if (!json_object_get(schema, MARK))
 		return NULL;
-	if (!mark || !mcp_is_token(span_of(mark)))
+	if (!mark || !http_is_token(span_of(mark)))
 		return "an " MARK " is no name of a header";
 	if (!is_property)
 		return "an " MARK " is not at a property";

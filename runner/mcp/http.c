@@ -281,7 +281,9 @@ static int connection(struct exchange *x, const char *method)
 		x->body = (struct buf){ 0 };
 	}
 	http_answer_release(&x->answer);
-	r = http_send(&http, &limits, x->cancel, take_piece, x, &x->answer, &reason);
+	x->answer.on_body = take_piece;
+	x->answer.arg = x;
+	r = http_send(&http, &limits, x->cancel, &x->answer, &reason);
 	keep_session(x);
 	return judge(x, r, &reason);
 }

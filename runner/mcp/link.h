@@ -128,7 +128,4 @@ unsigned mcp_patience(const struct mcp_params *params);
 /* What is left until link->agree_by, in milliseconds; at least 1. */
 unsigned mcp_time_left(const struct mcp_link *link);
 
-/* Whether a text can be the name of an HTTP header. */
-bool mcp_is_token(struct span text);
-
 #endif

@@ -89,8 +89,10 @@ static void hear(struct mcp_listener *l)
 	struct http_limits limits = { mcp_service_connect_ms(link->params), UINT_MAX, UINT_MAX,
 				      NULL };
 
+	l->answer.on_body = take_piece;
+	l->answer.arg = l;
 	if (prepare(l->service, &http) == 0 &&
-	    http_send(&http, &limits, &l->cancel, take_piece, l, &l->answer, NULL) == -ECANCELED)
+	    http_send(&http, &limits, &l->cancel, &l->answer, NULL) == -ECANCELED)
 		return;
 	if (is_stream(&l->answer))
 		atomic_store(&link->tools_changed, true);

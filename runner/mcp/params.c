@@ -316,7 +316,7 @@ static const char *check_header(const char *name, const char *value)
 		if (!strcasecmp(own_headers[i], name))
 			return "is set by adkfs";
 	}
-	if (!mcp_is_token(span_of(name)))
+	if (!http_is_token(span_of(name)))
 		return "is no name of a header";
 	for (; *value; value++) {
 		if ((unsigned char)*value < 0x20 || *value == 0x7f)

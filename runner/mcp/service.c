@@ -75,7 +75,7 @@ int mcp_service_tell(struct mcp_service *s, const char *method, struct span mess
 		     struct cancel *cancel, struct err *err)
 {
 	CLEANUP(http_request_release) struct http_request http = { .method = method };
-	CLEANUP(http_answer_release) struct http_answer answer = { 0 };
+	CLEANUP(http_answer_release) struct http_answer answer = { .on_body = ignore };
 	uint64_t until = clock_monotonic() + ms * (uint64_t)NSEC_PER_MSEC;
 	struct http_limits limits = { ms, ms, ms, &until };
 	char session[MCP_SESSION_MAX];
@@ -86,7 +86,7 @@ int mcp_service_tell(struct mcp_service *s, const char *method, struct span mess
 	r = mcp_service_prepare(s, session, &http);
 	if (r < 0 || buf_check(&http.body, NULL) < 0)
 		return err_nomem(err);
-	r = http_send(&http, &limits, cancel, ignore, NULL, &answer, err);
+	r = http_send(&http, &limits, cancel, &answer, err);
 	return r < 0 ? r : answer.status;
 }
 

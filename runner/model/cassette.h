@@ -72,8 +72,7 @@ MUST_CHECK int cassette_attempt(const struct cassette_player *player, unsigned n
 
 /* What http_send() gave for this attempt; cancel is heeded when paced. */
 MUST_CHECK int cassette_play(const struct cassette_player *player, unsigned attempt,
-			     struct cancel *cancel, http_body_fn *fn, void *arg,
-			     struct http_answer *answer, struct err *err);
+			     struct cancel *cancel, struct http_answer *answer, struct err *err);
 
 /* Append the headers of an answer that matter, an object. */
 void cassette_headers(const struct http_answer *answer, struct buf *out);

@@ -110,10 +110,8 @@ static int piece_bytes(struct json_scan *s, struct buf *out)
 struct sink {
 	const struct cassette_player *player;
 	struct cancel *cancel;
-	http_body_fn *fn;
-	void *arg;
 	struct http_answer *answer;
-	unsigned ms; /* that have passed */
+	unsigned ms; /* since the request */
 	struct err *err;
 };
 
@@ -125,7 +123,7 @@ static int play_piece(struct sink *sink, struct span ms_text, struct span bytes)
 	int r = 0;
 
 	if (sink->player->paced && ms > sink->ms)
-		r = model_wait(sink->cancel, ms - sink->ms, sink->err);
+		r = cancel_wait(sink->cancel, ms - sink->ms, sink->err);
 	sink->ms = MAX(ms, sink->ms);
 	if (r < 0)
 		return r;
@@ -134,7 +132,7 @@ static int play_piece(struct sink *sink, struct span ms_text, struct span bytes)
 		return buf_check(body, sink->err);
 	}
 	sink->answer->got_body = true;
-	return sink->fn(sink->arg, bytes);
+	return sink->answer->on_body(sink->answer->arg, bytes);
 }
 
 /* [[MS, BYTES], ...] */
@@ -164,9 +162,9 @@ static int play_pieces(struct sink *sink, struct span pieces)
 }
 
 int cassette_play(const struct cassette_player *player, unsigned attempt, struct cancel *cancel,
-		  http_body_fn *fn, void *arg, struct http_answer *answer, struct err *err)
+		  struct http_answer *answer, struct err *err)
 {
-	struct sink sink = { player, cancel, fn, arg, answer, 0, err };
+	struct sink sink = { player, cancel, answer, 0, err };
 	struct span pieces;
 	struct span status;
 	struct span line;

@@ -1,60 +1,14 @@
 /*
- * Members of sections in the settings file: see settings.h.
+ * Members of sections in the settings file: see member.h.
  */
 #include "runner/model/member.h"
+
+#include "runner/model/ask.h"
+#include "runner/wire/setting.h"
 
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
-
-/* What comes behind the provider's prefix, and the member. */
-static const struct common {
-	const char *suffix;
-	const char *member;
-	enum model_member_kind kind;
-} commons[] = {
-	[MODEL_COMMON_HEADERS] = { "CUSTOM_HEADERS", "headers", MEMBER_HEADERS },
-	[MODEL_COMMON_PROXY] = { "PROXY", "proxy", MEMBER_TEXT },
-	[MODEL_COMMON_CA_FILE] = { "CA_FILE", "ca_file", MEMBER_TEXT },
-};
-
-/* The name of the provider's section in upper case and an underscore. Returns its length. */
-static size_t put_prefix(const struct model_provider *provider, char out[MODEL_SETTING_MAX])
-{
-	const char *name = provider->section ? provider->section : provider->name;
-	size_t n;
-
-	for (n = 0; name[n] && n < MODEL_SETTING_MAX / 2; n++)
-		out[n] = isalnum((unsigned char)name[n]) ? (char)toupper((unsigned char)name[n])
-							 : '_';
-	out[n++] = '_';
-	out[n] = 0;
-	return n;
-}
-
-void model_common_name(const struct model_provider *provider, enum model_common which,
-		       char out[MODEL_SETTING_MAX])
-{
-	size_t n = put_prefix(provider, out);
-
-	(void)snprintf(out + n, MODEL_SETTING_MAX - n, "%s", commons[which].suffix);
-}
-
-void model_command_name(const char *key, char out[MODEL_SETTING_MAX])
-{
-	(void)snprintf(out, MODEL_SETTING_MAX, "%s_COMMAND", key);
-}
-
-const struct model_setting *model_first_key(const struct model_provider *provider)
-{
-	const struct model_setting *s;
-
-	for (s = provider->settings; s && s->name; s++) {
-		if (s->kind == MODEL_KEY)
-			return s;
-	}
-	return NULL;
-}
 
 const struct model_provider *model_provider_named(const char *name)
 {
@@ -91,7 +45,7 @@ static void put_member(const struct model_provider *provider, const char *settin
 		       char out[MODEL_SETTING_MAX])
 {
 	char prefix[MODEL_SETTING_MAX];
-	size_t n = put_prefix(provider, prefix);
+	size_t n = model_setting_prefix(provider, prefix);
 	size_t i;
 
 	if (strncmp(setting, prefix, n) == 0 && setting[n])
@@ -132,6 +86,16 @@ static bool each_of_table(const struct model_provider *provider, candidate_fn *f
 	}
 	return false;
 }
+
+/* Members of the settings that every provider has. */
+static const struct common {
+	const char *member;
+	enum model_member_kind kind;
+} commons[] = {
+	[MODEL_COMMON_HEADERS] = { "headers", MEMBER_HEADERS },
+	[MODEL_COMMON_PROXY] = { "proxy", MEMBER_TEXT },
+	[MODEL_COMMON_CA_FILE] = { "ca_file", MEMBER_TEXT },
+};
 
 static bool each_candidate(const struct model_provider *provider, candidate_fn *fn, void *arg)
 {
@@ -214,8 +178,6 @@ static int headers_of(const json_t *value, struct buf *text, const char **why)
 	json_object_foreach((json_t *)value, name, item)
 	{
 		size_t start = text->len;
-		struct span left;
-		struct span right;
 
 		if (!json_is_string(item) || !is_one_line(json_string_value(item)))
 			return -EINVAL;
@@ -223,7 +185,7 @@ static int headers_of(const json_t *value, struct buf *text, const char **why)
 		if (text->failed)
 			return -ENOMEM;
 		*why = "holds a name that cannot be that of a header";
-		if (!model_header_split(span_sub(buf_span(text), start, text->len), &left, &right))
+		if (!model_header_parse(span_sub(buf_span(text), start, text->len)).is_valid)
 			return -EINVAL;
 		*why = "is not a mapping of names to texts";
 		buf_char(text, '\n');

@@ -1,37 +1,31 @@
 /*
- * Names of the settings of providers, and what the settings file calls them.
- * For settings.c and show.c.
+ * Members of a provider's section in the settings file.
+ *
+ * A setting is called what follows its PREFIX_ (wire/setting.h) in lower case, or
+ * else its whole name in lower case. The first key can also be called `api_key`.
+ * PREFIX_CUSTOM_HEADERS is `headers` (a mapping), PREFIX_PROXY and PREFIX_CA_FILE
+ * are `proxy` and `ca_file`. The command for a key has `_command` after the key's
+ * member.
  */
 #ifndef RUNNER_MODEL_MEMBER_H
 #define RUNNER_MODEL_MEMBER_H
 
-#include "runner/model/settings.h"
+#include "runner/wire/provider.h"
 
-#define MODEL_SETTING_MAX 128 /* bytes of a setting's name */
-
-/* Settings that every provider has. */
-enum model_common {
-	MODEL_COMMON_HEADERS,
-	MODEL_COMMON_PROXY,
-	MODEL_COMMON_CA_FILE,
-	MODEL_COMMONS,
+struct model_member {
+	enum model_member_kind { MEMBER_TEXT, MEMBER_HEADERS, MEMBER_COMMAND } kind;
+	struct buf setting; /* the name of its setting; the caller releases it */
 };
 
-/* The name of such a setting. */
-void model_common_name(const struct model_provider *provider, enum model_common which,
-		       char out[MODEL_SETTING_MAX]);
+/* The provider of a section; NULL: there is none, or the provider has no section. */
+const struct model_provider *model_provider_named(const char *name);
 
-/* The name of the setting of the command for a key. */
-void model_command_name(const char *key, char out[MODEL_SETTING_MAX]);
+/* Find a member. -ENOENT: there is none, and *known lists the members there are; -ENOMEM. */
+MUST_CHECK int model_member_find(const struct model_provider *provider, const char *name,
+				 struct model_member *out, struct buf *known);
 
-/* The first setting that is a key; NULL: there is none. */
-const struct model_setting *model_first_key(const struct model_provider *provider);
-
-/* Take "Name: value" apart. False: it is none, or libcurl's business. */
-bool model_header_split(struct span line, struct span *name, struct span *value);
-
-/* The name of an option of struct model_ask_options by its number, and its value without an agent
- * as a new reference; NULL: there are no more. */
-const char *model_ask_option(size_t number, json_t **value);
+/* Append a member's value as the text of its setting. -EINVAL: *why says what is wrong; -ENOMEM. */
+MUST_CHECK int model_member_text(const struct model_member *member, const json_t *value,
+				 struct buf *text, const char **why);
 
 #endif

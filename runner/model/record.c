@@ -6,10 +6,12 @@
 #include "base/clock.h"
 #include "base/json_text.h"
 #include "base/mutex.h"
+#include "base/name.h"
 #include "base/utf8.h"
 #include "runner/model/ask.h"
 #include "runner/model/cassette.h"
 #include "runner/syntax/json_put.h"
+#include "runner/wire/key.h"
 #include "store/json/shape.h"
 
 #include <errno.h>
@@ -31,12 +33,12 @@ struct piece {
 
 /* Listens to an answer on its way. */
 struct tap {
-	http_body_fn *fn;
+	http_body_fn *on_body; /* whom the pieces are for */
 	void *arg;
 	uint64_t started;
 	struct buf bytes;
 	struct buf pieces; /* struct piece */
-	bool stopped;      /* by fn: the connection is not to blame */
+	bool stopped;      /* by on_body: the connection is not to blame */
 };
 
 int record_open(const char *folder, struct err *err)
@@ -144,7 +146,7 @@ static int on_piece(void *arg, struct span bytes)
 	if (!bytes.len)
 		return 0; /* no rests, so that the times are the service's */
 	add_piece(tap, bytes);
-	r = tap->fn(tap->arg, bytes);
+	r = tap->on_body(tap->arg, bytes);
 	tap->stopped = r != 0;
 	return r;
 }
@@ -199,10 +201,10 @@ static int put_body(struct buf *out, struct span body)
 	return 0;
 }
 
-/* The line of an attempt. r is how it ended, reason says it in words. */
+/* The line of an attempt. A reason with a code says how the connection broke. */
 static int make_line(const struct record *record, const struct http_request *rq,
-		     const struct http_answer *answer, struct tap *tap, int r,
-		     const struct err *reason, struct buf *out)
+		     const struct http_answer *answer, struct tap *tap, const struct err *reason,
+		     struct buf *out)
 {
 	buf_printf(out, "{\"call\":\"%s\",\"attempt\":%u", record->call, record->attempt);
 	jsonput_text(out, "provider", span_of(record->provider));
@@ -217,8 +219,8 @@ static int make_line(const struct record *record, const struct http_request *rq,
 	cassette_headers(answer, out);
 	secrets_blank(record->secrets, &tap->bytes);
 	put_pieces(out, tap);
-	if (r < 0 && !tap->stopped) {
-		buf_printf(out, ",\"error\":{\"errno\":\"%s\"", err_name(r));
+	if (reason->code) {
+		buf_printf(out, ",\"error\":{\"errno\":\"%s\"", err_name(reason->code));
 		jsonput_text(out, "text", span_of(reason->text));
 		buf_char(out, '}');
 	}
@@ -269,27 +271,32 @@ static int keep(const struct record *record, struct span line, struct err *err)
 }
 
 int record_send(const struct record *record, const struct http_request *rq,
-		const struct http_limits *limits, struct cancel *cancel, http_body_fn *fn,
-		void *arg, struct http_answer *answer, struct err *err)
+		const struct http_limits *limits, struct cancel *cancel, struct http_answer *answer,
+		struct err *err)
 {
-	CLEANUP(tap_release) struct tap tap = { .fn = fn, .arg = arg };
+	CLEANUP(tap_release) struct tap tap = { .on_body = answer->on_body, .arg = answer->arg };
 	CLEANUP(buf_release) struct buf line = { 0 };
 	struct err reason = { 0 };
 	int kept;
 	int r;
 
 	if (!record_folder)
-		return http_send(rq, limits, cancel, fn, arg, answer, err);
+		return http_send(rq, limits, cancel, answer, err);
 	tap.started = clock_monotonic();
-	r = http_send(rq, limits, cancel, on_piece, &tap, answer, &reason);
-	if (r < 0 && !tap.stopped)
+	answer->on_body = on_piece;
+	answer->arg = &tap;
+	r = http_send(rq, limits, cancel, answer, &reason);
+	answer->on_body = tap.on_body;
+	answer->arg = tap.arg;
+	reason.code = r < 0 && !tap.stopped ? r : 0;
+	if (reason.code)
 		(void)err_set(err, r, "%s", reason.text);
 	if (r == -ECANCELED)
 		return r;
 	if (answer->error_body.len)
 		add_piece(&tap, buf_span(&answer->error_body));
 	if (tap.bytes.failed || tap.pieces.failed ||
-	    make_line(record, rq, answer, &tap, r, &reason, &line) < 0)
+	    make_line(record, rq, answer, &tap, &reason, &line) < 0)
 		return err_nomem(err);
 	kept = keep(record, buf_span(&line), err);
 	return kept < 0 ? kept : r;

@@ -50,7 +50,6 @@ MUST_CHECK int record_settings(const struct model_provider *provider,
  */
 MUST_CHECK int record_send(const struct record *record, const struct http_request *rq,
 			   const struct http_limits *limits, struct cancel *cancel,
-			   http_body_fn *fn, void *arg, struct http_answer *answer,
-			   struct err *err);
+			   struct http_answer *answer, struct err *err);
 
 #endif

@@ -27,13 +27,13 @@ int model_replay_open(const char *folder, const char *name, struct cassette **ou
 }
 
 /* Whether it can be played is worth knowing before the first turn. */
-static int replay_review(const struct model_request *rq, model_review_fn *fn, void *arg)
+static int replay_review(const struct question *q, model_review_fn *fn, void *arg)
 {
 	CLEANUP(cassette_unref_p) struct cassette *cassette = NULL;
 	struct err reason = { 0 };
 	size_t count = 0;
 	bool paced;
-	int r = model_replay_open(rq->folder, rq->name, &cassette, &paced, &reason);
+	int r = model_replay_open(q->folder, q->name, &cassette, &paced, &reason);
 
 	if (r == 0)
 		(void)cassette_sources(cassette, &count);

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/json_text.h"
+#include "runner/wire/key.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -44,7 +45,7 @@ bool model_key_refused(const struct http_answer *answer)
 }
 
 /* A wrong name, or an address that lacks something such as "/v1". */
-static int say_unknown(const struct model_request *rq, const struct http_request *sent,
+static int say_unknown(const struct question *q, const struct http_request *sent,
 		       const struct secrets *secrets, struct err *err)
 {
 	CLEANUP(buf_release) struct buf path = { 0 };
@@ -55,24 +56,24 @@ static int say_unknown(const struct model_request *rq, const struct http_request
 		return err_nomem(err);
 	return err_set(err, -ENOENT,
 		       "the model service does not know the model %.60s or the path %.*s%s (404)",
-		       rq->name, PATH_QUOTE_MAX, path.data, path.len > PATH_QUOTE_MAX ? "..." : "");
+		       q->name, PATH_QUOTE_MAX, path.data, path.len > PATH_QUOTE_MAX ? "..." : "");
 }
 
-static int say_status(const struct http_answer *answer, const struct model_request *rq,
+static int say_status(const struct http_answer *answer, const struct question *q,
 		      const struct http_request *sent, const struct secrets *secrets,
 		      struct err *err)
 {
-	const char *key = model_key_name(rq->provider, rq->settings);
+	const char *key = model_key_name(q->provider, q->settings);
 	int status = answer->status;
 	size_t i;
 
-	if (model_key_refused(answer) && key && model_key(rq->provider, rq->settings))
+	if (model_key_refused(answer) && key && model_key(q->provider, q->settings))
 		return err_set(err, -EACCES, "the key in %s was refused (%d)", key, status);
 	if (status == 401 && key)
 		return err_set(err, -EACCES,
 			       "the model service wants a key (401) and %s is not set", key);
 	if (status == 404)
-		return say_unknown(rq, sent, secrets, err);
+		return say_unknown(q, sent, secrets, err);
 	for (i = 0; i < ARRAY_SIZE(status_texts); i++) {
 		if (status_texts[i].status == status)
 			return err_set(err, status_texts[i].r, "%s (%d)", status_texts[i].text,
@@ -93,7 +94,7 @@ static void quote_body(struct span body, struct buf *message)
 		buf_clear(message);
 }
 
-int model_refused(const struct model_request *rq, const struct http_request *sent,
+int model_refused(const struct question *q, const struct http_request *sent,
 		  const struct http_answer *answer, struct err *err)
 {
 	CLEANUP(buf_release) struct buf message = { 0 };
@@ -101,9 +102,9 @@ int model_refused(const struct model_request *rq, const struct http_request *sen
 	struct secrets secrets = { 0 };
 	struct err status = { 0 };
 
-	model_secrets(rq->provider, rq->settings, &secrets);
-	(void)say_status(answer, rq, sent, &secrets, &status);
-	if (!rq->provider->error_message(body, &message))
+	model_secrets(q->provider, q->settings, &secrets);
+	(void)say_status(answer, q, sent, &secrets, &status);
+	if (!q->provider->error_message(body, &message))
 		quote_body(body, &message);
 	secrets_mask(&secrets, &message);
 	if (!message.len || !buf_cstr(&message))

@@ -8,7 +8,7 @@
 #include "runner/model/ask.h"
 
 /* The answer to what was sent is an error: in words for people. Returns its errno, below 0. */
-int model_refused(const struct model_request *rq, const struct http_request *sent,
+int model_refused(const struct question *q, const struct http_request *sent,
 		  const struct http_answer *answer, struct err *err);
 
 /* Whether the service did not accept the key: with status 401, or in words. */

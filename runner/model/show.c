@@ -6,9 +6,10 @@
 #include "base/name.h"
 #include "base/utf8.h"
 #include "runner/agent/load.h"
-#include "runner/model/member.h"
+#include "runner/model/options.h"
 #include "runner/settings/file.h"
 #include "runner/syntax/json_value.h"
+#include "runner/wire/key.h"
 
 /* Names of origins; those that nobody is told of have none. */
 static const char *const origins[SETTINGS_ORIGINS] = {
@@ -79,20 +80,14 @@ static int show_headers(struct show *s, const char *name)
 	const char *from = NULL;
 	const char *value = find(s, name, &from);
 	struct span rest = span_of(value);
+	struct model_header_line line;
 
 	if (!value)
 		return 0;
-	while (rest.len) {
-		size_t n = MIN((size_t)(strchrnul(rest.data, '\n') - rest.data), rest.len);
-		struct span header;
-		struct span secret;
-
-		if (model_header_split(span_sub(rest, 0, n), &header, &secret)) {
-			buf_text(&names, names.len ? ", " : "");
-			buf_span_add(&names, header);
-			buf_text(&names, ": " SECRET_MASK);
-		}
-		rest = span_sub(rest, MIN(n + 1, rest.len), rest.len);
+	while (model_header_next(&rest, &line)) {
+		if (line.is_valid)
+			buf_printf(&names, "%s%.*s: " SECRET_MASK, names.len ? ", " : "",
+				   (int)line.name.len, line.name.data);
 	}
 	return buf_cstr(&names) ? put(s, name, names.data, from) : -1;
 }
@@ -127,21 +122,6 @@ static int show_provider(struct show *s)
 	return r < 0 ? r : show_common(s);
 }
 
-static int show_options(json_t *into)
-{
-	json_t *value;
-	const char *name;
-	size_t i;
-	int r = 0;
-
-	for (i = 0; r == 0 && (name = model_ask_option(i, &value)); i++)
-		r = json_object_set_new(
-			into, name,
-			json_pack("{s:o, s:s}", "value", value, "from",
-				  settings_get(NULL, name) ? "environment" : "default"));
-	return r;
-}
-
 /* The settings of all providers, with an app's section or without. NULL: no memory. */
 static json_t *show_all(const char *app)
 {
@@ -153,7 +133,7 @@ static json_t *show_all(const char *app)
 	int r = s.into ? settings_of_app(app, &settings) : -1;
 
 	if (r == 0 && !app)
-		r = show_options(s.into);
+		r = model_ask_options_show(s.into);
 	providers = model_providers(&count);
 	s.settings = settings;
 	for (i = 0; r == 0 && i < count; i++) {
@@ -167,17 +147,17 @@ static json_t *show_all(const char *app)
 	return NULL;
 }
 
+static int show_app(void *arg, const char *app)
+{
+	return json_object_set_new(arg, app, show_all(app));
+}
+
 static json_t *show_apps(void)
 {
 	CLEANUP(settings_file_unref_p) struct settings_file *file = settings_file_now();
 	json_t *apps = json_object();
-	const char *app;
-	size_t i;
-	int r = apps ? 0 : -1;
 
-	for (i = 0; r == 0 && file && (app = settings_file_app(file, i)); i++)
-		r = json_object_set_new(apps, app, show_all(app));
-	if (r == 0)
+	if (!apps || !file || settings_file_each_app(file, show_app, apps) == 0)
 		return apps;
 	json_decref(apps);
 	return NULL;

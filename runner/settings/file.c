@@ -4,9 +4,6 @@
 #include "runner/settings/file.h"
 
 #include "base/mutex.h"
-#include "runner/model/settings.h"
-#include "runner/settings/settings.h"
-#include "runner/syntax/yaml.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,40 +13,38 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define APPS_MEMBER "apps"
-#define PATH_MAX_OF 192 /* of a member, as errors name it */
-
-struct app_settings {
+struct app_values {
 	char *name;
-	struct settings *settings;
+	struct values values;
 };
 
 struct settings_file {
 	atomic_uint refs;
-	struct settings *providers;
-	struct app_settings *apps;
+	struct values providers;
+	struct app_values *apps;
 	size_t app_count;
 };
 
-/* A state of the file; all zero is that it is not there. */
+/* A state of the file; all zero: the file is not there. */
 struct state {
 	dev_t dev;
 	ino_t ino;
 	off_t size;
-	struct timespec changed; /* also its owner and mode */
+	struct timespec changed; /* its owner and mode too */
 	struct timespec written;
 };
 
 static struct {
-	char *path; /* fixed before threads */
+	char *path;               /* fixed before threads */
+	settings_parse_fn *parse; /* fixed before threads */
 
-	struct mutex lock; /* nothing is taken under it; the file is read */
+	struct mutex lock; /* no lock is taken under it; the file is read */
 	struct settings_file *now GUARDED_BY(lock);
 	struct state seen GUARDED_BY(lock);
 	struct err reason GUARDED_BY(lock); /* code 0: none */
 } chosen = { .lock = MUTEX_INIT };
 
-/* What was read */
+/* What a file says */
 
 void settings_file_unref(struct settings_file *file)
 {
@@ -59,27 +54,14 @@ void settings_file_unref(struct settings_file *file)
 		return;
 	for (i = 0; i < file->app_count; i++) {
 		free(file->apps[i].name);
-		settings_free(file->apps[i].settings);
+		values_release(&file->apps[i].values);
 	}
 	free(file->apps);
-	settings_free(file->providers);
+	values_release(&file->providers);
 	free(file);
 }
 
-static struct settings_file *file_new(void)
-{
-	struct settings_file *file = calloc(1, sizeof *file);
-
-	if (!file)
-		return NULL;
-	atomic_init(&file->refs, 1);
-	if (settings_of(SPAN("{}"), &file->providers) == 0)
-		return file;
-	free(file);
-	return NULL;
-}
-
-static const struct app_settings *find_app(const struct settings_file *file, const char *name)
+static const struct app_values *find_app(const struct settings_file *file, const char *name)
 {
 	size_t i;
 
@@ -92,178 +74,40 @@ static const struct app_settings *find_app(const struct settings_file *file, con
 
 const char *settings_file_get(const struct settings_file *file, const char *app, const char *name)
 {
-	const struct app_settings *section = app ? find_app(file, app) : NULL;
-	const struct settings *settings = section ? section->settings : NULL;
+	const struct app_values *section = app ? find_app(file, app) : NULL;
 
 	if (!app)
-		settings = file->providers;
-	return settings ? settings_at(settings, SETTINGS_OWN, name) : NULL;
+		return values_get(&file->providers, name);
+	return section ? values_get(&section->values, name) : NULL;
 }
 
-const char *settings_file_app(const struct settings_file *file, size_t number)
+int settings_file_each_app(const struct settings_file *file, values_fn *fn, void *arg)
 {
-	return number < file->app_count ? file->apps[number].name : NULL;
-}
-
-/* Reading */
-
-struct reader {
-	struct settings_file *file;
-	const struct yaml_tree *yaml;
-	struct err *err;
-};
-
-/* A value as the text of its setting. */
-static int take_value(struct reader *rd, const char *path, const json_t *value,
-		      const struct model_member *member, struct buf *text)
-{
-	const char *why = NULL;
-	int r = model_member_text(member, value, text, &why);
-
-	return r == -EINVAL ? yaml_tree_fail(rd->yaml, rd->err, path, "%s", why) : r;
-}
-
-static int take_member(struct reader *rd, const struct model_provider *provider, const char *path,
-		       const char *name, const json_t *value, struct settings *into)
-{
-	CLEANUP(buf_release) struct buf known = { 0 };
-	CLEANUP(settings_wipe) struct buf text = { 0 };
-	struct model_member member = { 0 };
-	int r = model_member_find(provider, name, &member, &known);
-
-	if (r == -ENOENT && buf_cstr(&known))
-		return yaml_tree_fail(rd->yaml, rd->err, path, "is unknown: there are %s",
-				      known.data);
-	if (r == 0)
-		r = take_value(rd, path, value, &member, &text);
-	if (r == 0)
-		r = settings_put(into, buf_span(&member.setting), buf_span(&text));
-	buf_release(&member.setting);
-	return r == -ENOENT ? -ENOMEM : r;
-}
-
-/* The members of a provider's section. */
-static int take_section(struct reader *rd, const char *path, const char *name,
-			const json_t *section, struct settings *into)
-{
-	const struct model_provider *provider = model_provider_named(name);
-	const char *key;
-	json_t *value;
+	size_t i;
 	int r = 0;
 
-	if (!provider)
-		return yaml_tree_fail(rd->yaml, rd->err, path, "there is no provider '%.40s'",
-				      name);
-	if (!json_is_object(section))
-		return yaml_tree_fail(rd->yaml, rd->err, path, "is not a mapping");
-	json_object_foreach((json_t *)section, key, value)
-	{
-		char below[PATH_MAX_OF];
-
-		if (r == 0) {
-			(void)snprintf(below, sizeof below, "%s.%s", path, key);
-			r = take_member(rd, provider, below, key, value, into);
-		}
-	}
+	for (i = 0; r == 0 && i < file->app_count; i++)
+		r = fn(arg, file->apps[i].name);
 	return r;
 }
 
-static int add_app(struct settings_file *file, const char *name, struct settings **out)
+int settings_file_add(struct settings_file *file, const char *name, struct values **out)
 {
-	struct app_settings *apps = reallocarray(file->apps, file->app_count + 1,
-						 sizeof *file->apps);
-	struct app_settings *app;
+	struct app_values *apps = reallocarray(file->apps, file->app_count + 1, sizeof *file->apps);
+	char *copy = apps ? strdup(name) : NULL;
 
-	if (!apps)
+	if (apps)
+		file->apps = apps;
+	if (!copy)
 		return -ENOMEM;
-	file->apps = apps;
-	app = &apps[file->app_count];
-	*app = (struct app_settings){ .name = strdup(name) };
-	if (!app->name || settings_of(SPAN("{}"), &app->settings) < 0) {
-		free(app->name);
-		return -ENOMEM;
-	}
-	file->app_count++;
-	*out = app->settings;
+	apps[file->app_count] = (struct app_values){ .name = copy };
+	*out = &apps[file->app_count++].values;
 	return 0;
 }
 
-static int take_app(struct reader *rd, const char *name, const json_t *sections)
+struct values *settings_file_providers(struct settings_file *file)
 {
-	struct settings *into = NULL;
-	char path[PATH_MAX_OF];
-	const char *key;
-	json_t *value;
-	int r;
-
-	(void)snprintf(path, sizeof path, APPS_MEMBER ".%s", name);
-	if (!json_is_object(sections))
-		return yaml_tree_fail(rd->yaml, rd->err, path, "is not a mapping");
-	r = add_app(rd->file, name, &into);
-	json_object_foreach((json_t *)sections, key, value)
-	{
-		if (r == 0) {
-			(void)snprintf(path, sizeof path, APPS_MEMBER ".%s.%s", name, key);
-			r = take_section(rd, path, key, value, into);
-		}
-	}
-	return r;
-}
-
-static int take_apps(struct reader *rd, json_t *apps)
-{
-	const char *key;
-	json_t *value;
-	int r = 0;
-
-	if (!json_is_object(apps))
-		return yaml_tree_fail(rd->yaml, rd->err, APPS_MEMBER, "is not a mapping");
-	json_object_foreach(apps, key, value)
-	{
-		if (r == 0)
-			r = take_app(rd, key, value);
-	}
-	return r;
-}
-
-static int take_all(struct reader *rd)
-{
-	const char *key;
-	json_t *value;
-	int r = 0;
-
-	if (json_is_null(rd->yaml->root))
-		return 0;
-	if (!json_is_object(rd->yaml->root))
-		return yaml_tree_fail(rd->yaml, rd->err, "", "the file is not a mapping");
-	json_object_foreach(rd->yaml->root, key, value)
-	{
-		if (r == 0 && !strcmp(key, APPS_MEMBER))
-			r = take_apps(rd, value);
-		else if (r == 0)
-			r = take_section(rd, key, key, value, rd->file->providers);
-	}
-	return r;
-}
-
-static int parse(struct span text, const char *path, struct settings_file **out, struct err *err)
-{
-	CLEANUP(settings_file_unref_p) struct settings_file *file = file_new();
-	CLEANUP(yaml_tree_free_p) struct yaml_tree *yaml = NULL;
-	struct reader rd = { .file = file, .err = err };
-	int r;
-
-	if (!file)
-		return err_nomem(err);
-	r = yaml_tree_load(text, path, &yaml, err);
-	if (r < 0)
-		return r;
-	rd.yaml = yaml;
-	r = take_all(&rd);
-	if (r < 0)
-		return r == -ENOMEM ? err_nomem(err) : r;
-	*out = STEAL(&file);
-	return 0;
+	return &file->providers;
 }
 
 /* Secrets are for one person: nobody else may have written or may read them. */
@@ -281,12 +125,23 @@ static int check_owner(const struct stat *st, const char *path, struct err *err)
 static int read_fd(int fd, const struct stat *st, const char *path, struct settings_file **out,
 		   struct err *err)
 {
-	CLEANUP(settings_wipe) struct buf text = { 0 };
+	CLEANUP(values_wipe) struct buf text = { 0 };
+	CLEANUP(settings_file_unref_p) struct settings_file *file = NULL;
 	int r = check_owner(st, path, err);
 
 	if (r == 0)
-		r = settings_read(fd, path, YAML_TREE_TEXT_MAX, &text, err);
-	return r < 0 ? r : parse(buf_span(&text), path, out, err);
+		r = values_read(fd, path, SETTINGS_FILE_MAX, &text, err);
+	if (r < 0)
+		return r;
+	file = calloc(1, sizeof *file);
+	if (!file)
+		return err_nomem(err);
+	atomic_init(&file->refs, 1);
+	r = chosen.parse(buf_span(&text), path, file, err);
+	if (r < 0)
+		return r;
+	*out = STEAL(&file);
+	return 0;
 }
 
 /* Looking whether it changed */
@@ -356,10 +211,11 @@ static int look_locked(void)
 
 /* The process */
 
-int settings_file_open(const char *path, struct err *err)
+int settings_file_open(const char *path, settings_parse_fn *parse, struct err *err)
 {
 	int r;
 
+	chosen.parse = parse;
 	chosen.path = strdup(path);
 	if (!chosen.path)
 		return err_nomem(err);

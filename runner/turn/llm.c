@@ -456,7 +456,7 @@ static int ask(struct step *s)
 {
 	struct agent_run *run = s->llm->run;
 	struct invocation *in = run->sink->in;
-	struct model_request rq = { .folder = in->tree->folder,
+	struct question rq = { .folder = in->tree->folder,
 				    .settings = in->tree->settings,
 				    .system = buf_cstr(&s->prompt.system),
 				    .contents = s->prompt.contents,

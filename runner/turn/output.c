@@ -11,8 +11,7 @@
 
 bool output_is_native(const struct agent *agent)
 {
-	struct model_request rq = { .folder = agent->tree->folder,
-				    .settings = agent->tree->settings };
+	struct question rq = { .folder = agent->tree->folder, .settings = agent->tree->settings };
 
 	return model_find(agent->model, &rq.provider, &rq.name, NULL) == 0 &&
 	       model_takes_schema(&rq);

@@ -8,8 +8,8 @@
 #ifndef RUNNER_WIRE_CALLS_H
 #define RUNNER_WIRE_CALLS_H
 
-#include "runner/model/ask.h"
 #include "runner/syntax/surrogate.h"
+#include "runner/wire/reply.h"
 
 #define MODEL_CALLS_MAX 128
 

@@ -33,7 +33,7 @@ static const struct model_option *find(const struct model_option *rows, size_t c
 
 int model_config_check(const struct model_config *w, const struct model_option *rows, size_t count)
 {
-	json_t *config = (json_t *)w->rq->config; /* json_object_foreach takes no const */
+	json_t *config = (json_t *)w->q->config; /* json_object_foreach takes no const */
 	const char *name;
 	json_t *value;
 
@@ -52,7 +52,7 @@ int model_config_put(const struct model_config *w, const struct model_option *ro
 	size_t i;
 
 	for (i = 0; i < count; i++) {
-		const json_t *value = json_object_get(w->rq->config, rows[i].name);
+		const json_t *value = json_object_get(w->q->config, rows[i].name);
 		int r = value && !json_is_null(value) ? rows[i].put(w, &rows[i], value) : 0;
 
 		if (r < 0)
@@ -109,9 +109,9 @@ int model_option_ignore(const struct model_config *w UNUSED, const struct model_
 	return 0;
 }
 
-const json_t *model_config_extra(const struct model_request *rq)
+const json_t *model_config_extra(const struct question *q)
 {
-	const json_t *options = json_object_get(rq->config, "httpOptions");
+	const json_t *options = json_object_get(q->config, "httpOptions");
 	const json_t *extra = json_object_get(options, EXTRA_BODY);
 
 	return json_is_object(extra) ? extra : NULL;
@@ -144,7 +144,7 @@ static bool is_written(const struct model_config *w, const struct model_option *
 	size_t i;
 
 	for (i = 0; i < count; i++) {
-		const json_t *value = json_object_get(w->rq->config, rows[i].name);
+		const json_t *value = json_object_get(w->q->config, rows[i].name);
 
 		if (rows[i].wire && strcmp(rows[i].wire, name) == 0 && value &&
 		    !json_is_null(value))
@@ -177,16 +177,16 @@ int model_config_put_extra(const struct model_config *w, const struct model_opti
 	return buf_check(w->out, w->err);
 }
 
-const json_t *model_config_schema(const struct model_request *rq)
+const json_t *model_config_schema(const struct question *q)
 {
-	const json_t *schema = json_object_get(rq->config, "responseJsonSchema");
+	const json_t *schema = json_object_get(q->config, "responseJsonSchema");
 
 	return json_is_object(schema) ? schema : NULL;
 }
 
 int model_config_mime(const struct model_config *w, bool *json)
 {
-	const json_t *value = json_object_get(w->rq->config, "responseMimeType");
+	const json_t *value = json_object_get(w->q->config, "responseMimeType");
 	const char *mime = json_is_string(value) ? json_string_value(value) : "";
 
 	*json = strcasecmp(mime, "application/json") == 0;
@@ -219,7 +219,7 @@ int model_config_put_json(const struct model_config *w, const struct model_optio
 	bool wanted;
 	int r = model_config_mime(w, &wanted);
 
-	if (r == 0 && wanted && !model_config_schema(w->rq))
+	if (r == 0 && wanted && !model_config_schema(w->q))
 		jsonput_raw(w->out, o->wire, json);
 	return r;
 }
@@ -248,7 +248,7 @@ static const struct {
 
 int model_config_choice(const struct model_config *w, struct model_tool_choice *out)
 {
-	const json_t *config = json_object_get(w->rq->config, "toolConfig");
+	const json_t *config = json_object_get(w->q->config, "toolConfig");
 	const json_t *calling = json_object_get(config, "functionCallingConfig");
 	const json_t *names = json_object_get(calling, "allowedFunctionNames");
 	const char *word = json_string_value(json_object_get(calling, "mode"));

@@ -7,11 +7,11 @@
 #ifndef RUNNER_WIRE_CONFIG_H
 #define RUNNER_WIRE_CONFIG_H
 
-#include "runner/model/ask.h"
+#include "runner/wire/provider.h"
 
 /* A provider's config while it is written, into the object that is open in out. */
 struct model_config {
-	const struct model_request *rq;
+	const struct question *q;
 	const char *provider; /* as errors name it */
 	struct buf *out;
 	struct err *err;
@@ -63,7 +63,7 @@ MUST_CHECK int model_config_put_level(const struct model_config *w, const struct
 				      const char *member, const char *level);
 
 /* What people add to the body of the request: httpOptions.extraBody, or NULL. */
-const json_t *model_config_extra(const struct model_request *rq);
+const json_t *model_config_extra(const struct question *q);
 
 /*
  * Write the members of extra; NULL: there are none. -EINVAL: one is written by a row that has
@@ -73,7 +73,7 @@ MUST_CHECK int model_config_put_extra(const struct model_config *w, const struct
 				      size_t count, const json_t *extra, const char *const *own);
 
 /* The schema of the answer: responseJsonSchema, or NULL. */
-const json_t *model_config_schema(const struct model_request *rq);
+const json_t *model_config_schema(const struct question *q);
 
 /* Whether the answer has to be JSON without a schema. -EINVAL: a type that is not to be had. */
 MUST_CHECK int model_config_mime(const struct model_config *w, bool *json);

@@ -7,9 +7,9 @@
 #ifndef RUNNER_WIRE_DECODE_H
 #define RUNNER_WIRE_DECODE_H
 
-#include "runner/model/ask.h"
 #include "runner/syntax/json_pick.h"
 #include "runner/syntax/surrogate.h"
+#include "runner/wire/reply.h"
 
 /* Begins each decoder. All zero is the start. */
 struct model_decode {

@@ -3,7 +3,7 @@
  */
 #include "runner/wire/endpoint.h"
 
-#include "runner/model/settings.h"
+#include "runner/wire/key.h"
 
 #include <errno.h>
 #include <strings.h>

@@ -6,7 +6,7 @@
 #define RUNNER_WIRE_ENDPOINT_H
 
 #include "base/net/http.h"
-#include "runner/model/ask.h"
+#include "runner/wire/provider.h"
 
 struct model_endpoint {
 	struct span base; /* without a slash at the end; borrowed of the settings */

@@ -1,7 +1,7 @@
 /*
- * Answers of models, as decoders and generate() build them: see model/ask.h.
+ * Answers of models, as decoders and generate() build them: see reply.h.
  */
-#include "runner/model/ask.h"
+#include "runner/wire/reply.h"
 
 #include "base/json_text.h"
 #include "runner/syntax/json_pick.h"

@@ -36,17 +36,17 @@ static int put_tool(const struct model_tool_form *form, const struct model_name_
 }
 
 int model_tools_put(const struct model_tool_form *form, const struct model_name_rule *names,
-		    const struct model_request *rq, struct buf *out, struct err *err)
+		    const struct question *q, struct buf *out, struct err *err)
 {
 	size_t i;
 	int r = 0;
 
-	if (!rq->tool_count)
+	if (!q->tool_count)
 		return 0;
 	jsonput_key(out, "tools");
 	buf_text(out, form->list);
-	for (i = 0; r == 0 && i < rq->tool_count; i++)
-		r = put_tool(form, names, &rq->tools[i], out, err);
+	for (i = 0; r == 0 && i < q->tool_count; i++)
+		r = put_tool(form, names, &q->tools[i], out, err);
 	buf_text(out, form->list_end);
 	return r;
 }

@@ -4,8 +4,8 @@
 #ifndef RUNNER_WIRE_TOOL_H
 #define RUNNER_WIRE_TOOL_H
 
-#include "runner/model/ask.h"
 #include "runner/wire/name.h"
+#include "runner/wire/provider.h"
 
 /* How a protocol declares functions. */
 struct model_tool_form {
@@ -30,7 +30,7 @@ MUST_CHECK int model_tool_parameters(const struct model_tool *tool, struct buf *
  * that cannot be declared; -ENOMEM.
  */
 MUST_CHECK int model_tools_put(const struct model_tool_form *form,
-			       const struct model_name_rule *names, const struct model_request *rq,
+			       const struct model_name_rule *names, const struct question *q,
 			       struct buf *out, struct err *err);
 
 #endif

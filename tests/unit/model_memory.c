@@ -128,7 +128,7 @@ static void answer_runs_out(const char *folder, const char *name)
 
 static int encode(void *arg, struct buf *told)
 {
-	const struct model_request *rq = arg;
+	const struct question *rq = arg;
 	struct http_request http = { 0 };
 	size_t i;
 	int r = rq->provider->encode(rq, &http, NULL);
@@ -145,14 +145,14 @@ static int encode(void *arg, struct buf *told)
 static void request_runs_out(const char *folder, const char *name)
 {
 	json_t *fixture = read_json(folder, name, ".json");
-	struct question q;
+	struct fixture_question q;
 	const struct work w = { encode, &q.rq, name };
 
 	set_environment(json_object_get(fixture, "env"));
-	question_make(&q, json_object_get(fixture, "request"));
-	question_settle(&q, fixture);
+	fixture_question_make(&q, json_object_get(fixture, "request"));
+	fixture_question_settle(&q, fixture);
 	run_out(&w);
-	question_release(&q);
+	fixture_question_release(&q);
 	json_decref(fixture);
 }
 

@@ -244,12 +244,12 @@ void set_only(const char *variable, const char *value)
 	setenv(variable, value, 1);
 }
 
-void question_make(struct question *q, const json_t *from)
+void fixture_question_make(struct fixture_question *q, const json_t *from)
 {
 	json_t *item;
 	size_t i;
 
-	*q = (struct question){ 0 };
+	*q = (struct fixture_question){ 0 };
 	json_array_foreach(json_object_get(from, "contents"), i, item)
 	{
 		char *text = json_dumps(item, 0);
@@ -278,7 +278,7 @@ void question_make(struct question *q, const json_t *from)
 	q->rq.config = json_object_get(from, "config");
 }
 
-void question_release(struct question *q)
+void fixture_question_release(struct fixture_question *q)
 {
 	size_t i;
 
@@ -286,7 +286,7 @@ void question_release(struct question *q)
 		content_free(q->contents[i]);
 }
 
-void question_settle(struct question *q, const json_t *fixture)
+void fixture_question_settle(struct fixture_question *q, const json_t *fixture)
 {
 	const char *model = json_string_value(json_object_get(fixture, "model"));
 	const char *name;
@@ -299,14 +299,14 @@ void question_settle(struct question *q, const json_t *fixture)
 
 int ask_fixture(const json_t *fixture, struct http_request *http, struct err *err)
 {
-	struct question q;
+	struct fixture_question q;
 	int r;
 
 	set_environment(json_object_get(fixture, "env"));
-	question_make(&q, json_object_get(fixture, "request"));
-	question_settle(&q, fixture);
+	fixture_question_make(&q, json_object_get(fixture, "request"));
+	fixture_question_settle(&q, fixture);
 	r = q.rq.provider->encode(&q.rq, http, err);
-	question_release(&q);
+	fixture_question_release(&q);
 	return r;
 }
 
@@ -322,7 +322,7 @@ int ask_word(json_t *env, struct http_request *http, struct err *err)
 
 void ask_contents(struct content *const *contents, size_t count, struct http_request *http)
 {
-	struct model_request rq = {
+	struct question rq = {
 		.provider = provider(), .name = "m", .contents = contents, .count = count
 	};
 	struct err err = { 0 };
@@ -385,7 +385,7 @@ static int note_sentence(void *arg, const char *sentence)
 	return 0;
 }
 
-void assert_review(const struct model_request *rq, const char *wanted)
+void assert_review(const struct question *rq, const char *wanted)
 {
 	struct buf all = { 0 };
 

@@ -155,18 +155,18 @@ void set_environment(json_t *env);
 void set_only(const char *variable, const char *value);
 
 /* The contents and tools of a request fixture, as C objects; borrows from the JSON. */
-struct question {
-	struct model_request rq;
+struct fixture_question {
+	struct question rq;
 	struct content *contents[16];
 	struct model_tool tools[8];
 };
 
 /* From the member `request` of a fixture. */
-void question_make(struct question *q, const json_t *from);
-void question_release(struct question *q);
+void fixture_question_make(struct fixture_question *q, const json_t *from);
+void fixture_question_release(struct fixture_question *q);
 
 /* Who is asked: the model of the fixture, or that of the rig; and what the settings make of it. */
-void question_settle(struct question *q, const json_t *fixture);
+void fixture_question_settle(struct fixture_question *q, const json_t *fixture);
 
 /* Ask the question of a fixture in its environment. Returns what encode() does. */
 int ask_fixture(const json_t *fixture, struct http_request *http, struct err *err);
@@ -181,6 +181,6 @@ void ask_contents(struct content *const *contents, size_t count, struct http_req
 void check_requests(const struct rig_folder *folder);
 
 /* What the provider of the rig says about a request, a line each sentence. */
-void assert_review(const struct model_request *rq, const char *wanted);
+void assert_review(const struct question *rq, const char *wanted);
 
 #endif

@@ -159,8 +159,10 @@ static int play(const char *rest, struct heard *heard, struct http_answer *answe
 	c = load(buf_cstr(&text));
 	player.cassette = c;
 	assert_int_equal(take(c, "{}", &player.call), 0);
-	r = cassette_play(&player, 0, &cancel, hear, heard, answer, err);
-	assert_int_equal(cassette_play(&player, 1, &cancel, hear, heard, answer, NULL), -EINVAL);
+	answer->on_body = hear;
+	answer->arg = heard;
+	r = cassette_play(&player, 0, &cancel, answer, err);
+	assert_int_equal(cassette_play(&player, 1, &cancel, answer, NULL), -EINVAL);
 	cassette_unref(c);
 	return r;
 }

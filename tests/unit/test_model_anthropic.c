@@ -102,9 +102,7 @@ static void test_review(void **state)
 		0, NULL);
 	json_t *choice = json_loads("{\"type\":\"object\",\"anyOf\":[]}", 0, NULL);
 	const struct model_tool tool = { .name = "f", .parameters = choice };
-	struct model_request rq = {
-		.name = "m", .tools = &tool, .tool_count = 1, .config = config
-	};
+	struct question rq = { .name = "m", .tools = &tool, .tool_count = 1, .config = config };
 
 	(void)state;
 	assert_review(

@@ -179,14 +179,14 @@ static void test_review(void **state)
 		"minProperties\n";
 	json_t *fixture = read_json(rig.requests.path, "tool-schema", ".json");
 	unsigned left = 2;
-	struct question q;
+	struct fixture_question q;
 
 	(void)state;
-	question_make(&q, json_object_get(fixture, "request"));
+	fixture_question_make(&q, json_object_get(fixture, "request"));
 	assert_review(&q.rq, wanted);
 	assert_int_equal(provider()->review(&q.rq, hear_some, &left), -EINTR);
 	assert_int_equal(left, 0);
-	question_release(&q);
+	fixture_question_release(&q);
 	json_decref(fixture);
 }
 

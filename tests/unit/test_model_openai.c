@@ -83,7 +83,7 @@ static size_t contents_of(json_t *messages, struct content **out)
 static void test_recorded_reasoning(void **state)
 {
 	struct content *contents[16];
-	struct model_request rq = { .contents = contents };
+	struct question rq = { .contents = contents };
 	struct http_request http = { 0 };
 	struct err err = { 0 };
 	json_t *wanted = read_recorded("requests", "deepseek-reasoning-sent-back");
@@ -120,7 +120,7 @@ static void test_recorded_reasoning(void **state)
 static void test_review(void **state)
 {
 	static const struct model_tool tools[] = { { .name = "docs.search" }, { .name = "plain" } };
-	struct model_request rq = { .provider = provider(), .tools = tools, .tool_count = 2 };
+	struct question rq = { .provider = provider(), .tools = tools, .tool_count = 2 };
 	json_t *config = json_pack("{s:{s:b}}", "thinkingConfig", "includeThoughts", 1);
 
 	(void)state;

@@ -23,7 +23,7 @@ static char scratch[] = "/tmp/adkfs-script-XXXXXX";
 /* One question and its answer. */
 struct dialogue {
 	struct content *contents[8];
-	struct model_request rq;
+	struct question rq;
 	struct cancel cancel;
 	struct model_reply reply;
 	struct buf pieces; /* each followed by '|' */

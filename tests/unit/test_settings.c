@@ -3,9 +3,12 @@
  */
 #include "base/clock.h"
 #include "base/net/http.h"
+#include "runner/model/member.h"
+#include "runner/model/sections.h"
 #include "runner/model/settings.h"
 #include "runner/settings/command.h"
 #include "runner/settings/file.h"
+#include "runner/wire/key.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -99,7 +102,7 @@ static void test_file(void **state)
 		int r;
 
 		write_file(files[i].text);
-		r = settings_file_open(path, &err);
+		r = model_settings_open(path, &err);
 		assert_int_equal(r, files[i].error ? -EINVAL : 0);
 		if (files[i].error &&
 		    (strncmp(err.text, path, strlen(path)) != 0 ||
@@ -128,7 +131,7 @@ static void test_members(void **state)
 	write_file("openai:\n  api_key_command: [\"a b\", \"it's\"]\n  org_id: o\n  proxy: p\n"
 		   "  headers: {X-A: '1', X-B: ' 2'}\n  ca_file: /c\n"
 		   "apps: {w: {openai: {api_key: k}}}\n");
-	assert_int_equal(settings_file_open(path, NULL), 0);
+	assert_int_equal(model_settings_open(path, NULL), 0);
 	assert_int_equal(settings_of_app("w", &s), 0);
 	assert_value(s, SETTINGS_PROVIDER, "OPENAI_API_KEY_COMMAND", "exec 'a b' 'it'\\''s'");
 	assert_value(s, SETTINGS_PROVIDER, "OPENAI_ORG_ID", "o");
@@ -151,7 +154,7 @@ static void test_key_order(void **state)
 
 	(void)state;
 	write_file("openai: {api_key: of-provider}\napps: {w: {openai: {api_key_command: run}}}\n");
-	assert_int_equal(settings_file_open(path, NULL), 0);
+	assert_int_equal(model_settings_open(path, NULL), 0);
 	assert_int_equal(settings_of_app("w", &s), 0);
 	setenv("OPENAI_API_KEY", "of-environment", 1);
 	assert_string_equal(model_key_command(openai, s, &name), "run");

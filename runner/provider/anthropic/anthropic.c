@@ -9,6 +9,7 @@
 #include "runner/syntax/json_put.h"
 #include "runner/syntax/schema_copy.h"
 #include "runner/wire/endpoint.h"
+#include "runner/wire/key.h"
 #include "runner/wire/tool.h"
 
 #include <errno.h>
@@ -37,20 +38,20 @@ static bool has_words(const char *text)
 	return text && text[strspn(text, " \t\r\n")];
 }
 
-static int put_body(const struct model_request *rq, struct buf *out, struct err *err)
+static int put_body(const struct question *q, struct buf *out, struct err *err)
 {
 	int r;
 
 	buf_char(out, '{');
-	jsonput_text(out, "model", span_of(rq->name));
+	jsonput_text(out, "model", span_of(q->name));
 	buf_text(out, ",\"stream\":true");
-	if (has_words(rq->system))
-		jsonput_text(out, "system", span_of(rq->system));
-	r = anthropic_messages(rq, out, err);
+	if (has_words(q->system))
+		jsonput_text(out, "system", span_of(q->system));
+	r = anthropic_messages(q, out, err);
 	if (r == 0)
-		r = model_tools_put(&tool_form, &anthropic_names, rq, out, err);
+		r = model_tools_put(&tool_form, &anthropic_names, q, out, err);
 	if (r == 0)
-		r = anthropic_config(rq, out, err);
+		r = anthropic_config(q, out, err);
 	buf_char(out, '}');
 	return r < 0 ? r : buf_check(out, NULL);
 }
@@ -98,20 +99,19 @@ static void put_url(struct span base, struct buf *url)
 	buf_text(url, "/messages");
 }
 
-static int anthropic_encode(const struct model_request *rq, struct http_request *out,
-			    struct err *err)
+static int anthropic_encode(const struct question *q, struct http_request *out, struct err *err)
 {
 	struct model_endpoint at;
-	int r = model_endpoint_find(rq->settings, SETTING_BASE_URL, BASE_URL, &at, err);
+	int r = model_endpoint_find(q->settings, SETTING_BASE_URL, BASE_URL, &at, err);
 
 	if (r < 0)
 		return r;
 	put_url(at.base, &out->url);
-	r = put_headers(rq->settings, out, err);
+	r = put_headers(q->settings, out, err);
 	if (r == 0)
-		r = put_body(rq, &out->body, err);
+		r = put_body(q, &out->body, err);
 	if (r == 0)
-		r = model_endpoint_key(&model_anthropic, &at, rq->settings, err);
+		r = model_endpoint_key(&model_anthropic, &at, q->settings, err);
 	if (r == 0)
 		r = buf_check(&out->url, NULL);
 	return r == -ENOMEM ? err_nomem(err) : r;

@@ -13,9 +13,9 @@
 #ifndef RUNNER_PROVIDER_ANTHROPIC_ANTHROPIC_H
 #define RUNNER_PROVIDER_ANTHROPIC_ANTHROPIC_H
 
-#include "runner/model/ask.h"
 #include "runner/wire/name.h"
 #include "runner/wire/pairs.h"
+#include "runner/wire/provider.h"
 #include "runner/wire/refuse.h"
 #include "runner/wire/result.h"
 
@@ -34,7 +34,7 @@ extern const struct model_name_rule anthropic_names;
 /* Messages while they are written. */
 enum anthropic_role { ANTHROPIC_NOBODY, ANTHROPIC_USER, ANTHROPIC_ASSISTANT };
 struct anthropic_writer {
-	const struct model_request *rq;
+	const struct question *q;
 	struct buf *out;
 	struct model_place at;
 	enum anthropic_role role; /* whose blocks are written */
@@ -43,7 +43,7 @@ struct anthropic_writer {
 };
 
 /* Append the member "messages". -EINVAL names the part that cannot be sent; -ENOMEM. */
-MUST_CHECK int anthropic_messages(const struct model_request *rq, struct buf *out, struct err *err);
+MUST_CHECK int anthropic_messages(const struct question *q, struct buf *out, struct err *err);
 
 /* Begin a block, in a message of the role at hand; the caller closes it with '}'. */
 void anthropic_open_block(struct anthropic_writer *w, const char *type);
@@ -70,13 +70,13 @@ MUST_CHECK int anthropic_result(struct anthropic_writer *w, const struct part *r
  * Append the members that generate_content_config stands for, max_tokens among
  * them. -EINVAL names what has no counterpart.
  */
-MUST_CHECK int anthropic_config(const struct model_request *rq, struct buf *out, struct err *err);
+MUST_CHECK int anthropic_config(const struct question *q, struct buf *out, struct err *err);
 
 /* Append the schema of an answer, made to what the service takes. -E2BIG; -ENOMEM. */
 MUST_CHECK int anthropic_output_schema(const json_t *schema, struct buf *out);
 
 /* As struct model_provider wants it. */
-MUST_CHECK int anthropic_review(const struct model_request *rq, model_review_fn *fn, void *arg);
+MUST_CHECK int anthropic_review(const struct question *q, model_review_fn *fn, void *arg);
 void *anthropic_decoder_new(void);
 MUST_CHECK int anthropic_decode(void *decoder, struct span event, struct model_reply *reply,
 				struct err *err);

@@ -53,7 +53,7 @@ static int read_effort(const struct model_config *w, const char *level, const ch
 
 static int read_thinking(const struct model_config *w, struct thinking *t)
 {
-	const json_t *config = json_object_get(w->rq->config, "thinkingConfig");
+	const json_t *config = json_object_get(w->q->config, "thinkingConfig");
 	const json_t *budget = json_object_get(config, "thinkingBudget");
 
 	*t = (struct thinking){ .budget = BUDGET_FREE };
@@ -101,7 +101,7 @@ static int put_thinking(const struct model_config *w, const struct model_option 
 
 static int default_max(const struct model_config *w, long long *out)
 {
-	const char *text = settings_get(w->rq->settings, ANTHROPIC_SETTING_MAX_TOKENS);
+	const char *text = settings_get(w->q->settings, ANTHROPIC_SETTING_MAX_TOKENS);
 	char *end;
 
 	*out = MAX_TOKENS;
@@ -118,7 +118,7 @@ static int default_max(const struct model_config *w, long long *out)
 /* With this beta the budget is for all thinking between calls of tools. */
 static bool is_interleaved(const struct model_config *w)
 {
-	const char *betas = settings_get(w->rq->settings, ANTHROPIC_SETTING_BETAS);
+	const char *betas = settings_get(w->q->settings, ANTHROPIC_SETTING_BETAS);
 
 	return betas && strstr(betas, "interleaved-thinking");
 }
@@ -127,7 +127,7 @@ static bool is_interleaved(const struct model_config *w)
 static int put_max(const struct model_config *w)
 {
 	static const struct model_option row = { "maxOutputTokens", "max_tokens", NULL };
-	const json_t *limit = json_object_get(w->rq->config, row.name);
+	const json_t *limit = json_object_get(w->q->config, row.name);
 	struct thinking t;
 	long long max;
 	int r = read_thinking(w, &t);
@@ -160,7 +160,7 @@ static int check_mime(const struct model_config *w, const struct model_option *o
 	bool json;
 	int r = model_config_mime(w, &json);
 
-	if (r < 0 || !json || model_config_schema(w->rq))
+	if (r < 0 || !json || model_config_schema(w->q))
 		return r;
 	return model_option_bad(w, o->name,
 				"anthropic gives application/json with a responseJsonSchema or an "
@@ -178,7 +178,7 @@ static int put_tool_choice(const struct model_config *w, const struct model_opti
 	struct model_tool_choice choice;
 	int r = model_config_choice(w, &choice);
 
-	if (r < 0 || !w->rq->tool_count)
+	if (r < 0 || !w->q->tool_count)
 		return r;
 	if (choice.allowed && choice.mode != MODEL_CHOICE_ANY)
 		return model_option_bad(w, o->name, "allowedFunctionNames go with the mode ANY");
@@ -199,7 +199,7 @@ static int put_tool_choice(const struct model_config *w, const struct model_opti
 /* Two rows make one member. */
 static int put_output(const struct model_config *w)
 {
-	const json_t *schema = model_config_schema(w->rq);
+	const json_t *schema = model_config_schema(w->q);
 	struct thinking t;
 	int r = read_thinking(w, &t);
 
@@ -250,10 +250,10 @@ static int check_effort(const struct model_config *w, const json_t *extra)
 	return model_option_bad(w, MORE, "output_config is in the request already");
 }
 
-int anthropic_config(const struct model_request *rq, struct buf *out, struct err *err)
+int anthropic_config(const struct question *q, struct buf *out, struct err *err)
 {
-	const struct model_config w = { rq, anthropic_names.provider, out, err, NULL };
-	const json_t *extra = model_config_extra(rq);
+	const struct model_config w = { q, anthropic_names.provider, out, err, NULL };
+	const json_t *extra = model_config_extra(q);
 	int r = model_config_check(&w, options, ARRAY_SIZE(options));
 
 	if (r == 0)

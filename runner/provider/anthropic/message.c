@@ -29,8 +29,7 @@ static struct group next_group(const struct anthropic_writer *w, size_t from)
 {
 	struct group g = { from, from + 1 };
 
-	while (g.to < w->rq->count &&
-	       role_of(w->rq->contents[g.to]) == role_of(w->rq->contents[from]))
+	while (g.to < w->q->count && role_of(w->q->contents[g.to]) == role_of(w->q->contents[from]))
 		g.to++;
 	return g;
 }
@@ -152,7 +151,7 @@ static int put_results(struct anthropic_writer *w, struct group g, size_t calls)
 	answers = (const struct part **)(void *)list.data;
 	memset(answers, 0, (count + 1) * sizeof *answers);
 	for (w->at.message = g.from; r == 0 && w->at.message < g.to; w->at.message++) {
-		const struct content *c = w->rq->contents[w->at.message];
+		const struct content *c = w->q->contents[w->at.message];
 
 		for (i = 0; r == 0 && i < c->count; i++) {
 			if (c->parts[i].kind == PART_RESPONSE)
@@ -184,7 +183,7 @@ static int put_group(struct anthropic_writer *w, struct group g)
 	int r = 0;
 
 	for (w->at.message = g.from; r == 0 && w->at.message < g.to; w->at.message++)
-		r = put(w, w->rq->contents[w->at.message]);
+		r = put(w, w->q->contents[w->at.message]);
 	return r;
 }
 
@@ -201,9 +200,9 @@ static int put_groups(struct anthropic_writer *w)
 	struct group g = { 0, 0 };
 	int r = 0;
 
-	while (r == 0 && g.to < w->rq->count) {
+	while (r == 0 && g.to < w->q->count) {
 		g = next_group(w, g.to);
-		if (role_of(w->rq->contents[g.from]) == ANTHROPIC_ASSISTANT) {
+		if (role_of(w->q->contents[g.from]) == ANTHROPIC_ASSISTANT) {
 			calls = pair_count(w);
 			if (!w->open)
 				put_words(w, FIRST_WORDS);
@@ -217,13 +216,13 @@ static int put_groups(struct anthropic_writer *w)
 			r = put_group(w, g);
 	}
 	if (r == 0 && calls < pair_count(w))
-		r = put_results(w, (struct group){ w->rq->count, w->rq->count }, calls);
+		r = put_results(w, (struct group){ w->q->count, w->q->count }, calls);
 	return r;
 }
 
-int anthropic_messages(const struct model_request *rq, struct buf *out, struct err *err)
+int anthropic_messages(const struct question *q, struct buf *out, struct err *err)
 {
-	struct anthropic_writer w = { .rq = rq,
+	struct anthropic_writer w = { .q = q,
 				      .out = out,
 				      .at = { .provider = anthropic_names.provider, .err = err } };
 	int r;

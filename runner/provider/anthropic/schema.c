@@ -268,16 +268,16 @@ static int review_tool(const struct model_tool *tool, model_review_fn *fn, void 
 	return r;
 }
 
-int anthropic_review(const struct model_request *rq, model_review_fn *fn, void *arg)
+int anthropic_review(const struct question *q, model_review_fn *fn, void *arg)
 {
 	struct narrowing n = { .fn = fn, .arg = arg };
-	const json_t *schema = model_config_schema(rq);
+	const json_t *schema = model_config_schema(q);
 	json_auto_t *copy = NULL;
 	size_t i;
 	int r = 0;
 
-	for (i = 0; r == 0 && i < rq->tool_count; i++)
-		r = review_tool(&rq->tools[i], fn, arg);
+	for (i = 0; r == 0 && i < q->tool_count; i++)
+		r = review_tool(&q->tools[i], fn, arg);
 	if (r == 0 && schema)
 		r = narrowed(schema, &n, &copy);
 	return r == -E2BIG ? 0 : r; /* making the request tells of that */

@@ -25,7 +25,7 @@ static int vertex_json(const struct model_config *w, const struct model_option *
 static int put_schema(const struct model_config *w, const struct model_option *o,
 		      const json_t *value)
 {
-	const json_t *mime = json_object_get(w->rq->config, "responseMimeType");
+	const json_t *mime = json_object_get(w->q->config, "responseMimeType");
 
 	if (!mime || json_is_null(mime))
 		jsonput_text(w->out, "responseMimeType", SPAN(JSON_MIME));
@@ -64,7 +64,7 @@ static int put_tool_config(const struct model_config *w, const struct model_opti
 		return -ENOMEM;
 	if (json_is_true(json_object_get(calling, "streamFunctionCallArguments")))
 		return model_option_bad(w, o->name, "streamFunctionCallArguments is not supported");
-	if (!w->rq->tool_count)
+	if (!w->q->tool_count)
 		return 0;
 	r = encode_names(w, json_object_get(calling, "allowedFunctionNames"));
 	return r < 0 ? r : model_option_json(w, o, copy);
@@ -115,8 +115,8 @@ static int check(const struct model_config *w)
 int gemini_config(const struct gemini_encoder *e)
 {
 	CLEANUP(buf_release) struct buf generation = { 0 };
-	const struct model_config top = { e->rq, e->provider->name, e->out, e->err, e };
-	const struct model_config in = { e->rq, e->provider->name, &generation, e->err, e };
+	const struct model_config top = { e->q, e->provider->name, e->out, e->err, e };
+	const struct model_config in = { e->q, e->provider->name, &generation, e->err, e };
 	int r = check(&top);
 
 	if (r == 0)

@@ -56,11 +56,11 @@ static const struct model_tool_form tool_form = { .list = "[{\"functionDeclarati
 
 static void put_system(const struct gemini_encoder *e)
 {
-	if (!e->rq->system || !*e->rq->system)
+	if (!e->q->system || !*e->q->system)
 		return;
 	jsonput_key(e->out, "systemInstruction");
 	buf_text(e->out, "{\"role\":\"user\",\"parts\":[{");
-	jsonput_text(e->out, "text", span_of(e->rq->system));
+	jsonput_text(e->out, "text", span_of(e->q->system));
 	buf_text(e->out, "}]}");
 }
 
@@ -72,22 +72,22 @@ static int put_body(struct gemini_encoder *e)
 	r = gemini_contents(e);
 	put_system(e);
 	if (r == 0)
-		r = model_tools_put(&tool_form, &gemini_names, e->rq, e->out, e->err);
+		r = model_tools_put(&tool_form, &gemini_names, e->q, e->out, e->err);
 	if (r == 0)
 		r = gemini_config(e);
 	buf_char(e->out, '}');
 	return r < 0 ? r : buf_check(e->out, NULL);
 }
 
-static int encode(const struct model_provider *provider, const struct model_request *rq,
+static int encode(const struct model_provider *provider, const struct question *q,
 		  struct http_request *out, struct err *err)
 {
-	struct gemini_encoder e = { .rq = rq,
+	struct gemini_encoder e = { .q = q,
 				    .provider = provider,
 				    .service = provider->dialect,
 				    .out = &out->body,
 				    .err = err,
-				    .signs = model_signs(rq->name) };
+				    .signs = model_signs(q->name) };
 	int r = gemini_where(&e, out);
 
 	if (r == 0)
@@ -100,19 +100,19 @@ static int encode(const struct model_provider *provider, const struct model_requ
 static const struct gemini_service gemini_api = { false, "GOOGLE_GEMINI_BASE_URL", "v1beta" };
 static const struct gemini_service vertex_api = { true, "GOOGLE_VERTEX_BASE_URL", "v1beta1" };
 
-static int gemini_encode(const struct model_request *rq, struct http_request *out, struct err *err)
+static int gemini_encode(const struct question *q, struct http_request *out, struct err *err)
 {
-	return encode(&model_gemini, rq, out, err);
+	return encode(&model_gemini, q, out, err);
 }
 
-static int vertex_encode(const struct model_request *rq, struct http_request *out, struct err *err)
+static int vertex_encode(const struct question *q, struct http_request *out, struct err *err)
 {
-	return encode(&model_vertex_ai, rq, out, err);
+	return encode(&model_vertex_ai, q, out, err);
 }
 
-static const struct model_provider *gemini_instead(const struct model_request *rq)
+static const struct model_provider *gemini_instead(const struct question *q)
 {
-	return gemini_wants_vertex(rq) ? &model_vertex_ai : &model_gemini;
+	return gemini_wants_vertex(q) ? &model_vertex_ai : &model_gemini;
 }
 
 static const char *const gemini_bare[] = { "gemini-", "gemma-", NULL };

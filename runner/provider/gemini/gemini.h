@@ -17,9 +17,9 @@
 #ifndef RUNNER_PROVIDER_GEMINI_GEMINI_H
 #define RUNNER_PROVIDER_GEMINI_GEMINI_H
 
-#include "runner/model/ask.h"
 #include "runner/wire/decode.h"
 #include "runner/wire/name.h"
+#include "runner/wire/provider.h"
 
 /* What differs; the dialect of the provider. */
 struct gemini_service {
@@ -30,7 +30,7 @@ struct gemini_service {
 
 /* A request while it is written. */
 struct gemini_encoder {
-	const struct model_request *rq;
+	const struct question *q;
 	const struct model_provider *provider;
 	const struct gemini_service *service;
 	struct buf *out;
@@ -56,7 +56,7 @@ MUST_CHECK int gemini_where(const struct gemini_encoder *e, struct http_request 
 MUST_CHECK int gemini_check_key(const struct gemini_encoder *e);
 
 /* Whether a request for the Gemini API goes to Vertex AI, as Google's SDKs decide it. */
-bool gemini_wants_vertex(const struct model_request *rq);
+bool gemini_wants_vertex(const struct question *q);
 
 /* Append the member "contents". -EINVAL names the part that cannot be sent; -ENOMEM. */
 MUST_CHECK int gemini_contents(struct gemini_encoder *e);

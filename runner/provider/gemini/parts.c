@@ -355,10 +355,10 @@ int gemini_contents(struct gemini_encoder *e)
 
 	jsonput_key(e->out, "contents");
 	buf_char(e->out, '[');
-	for (; r == 0 && e->message < e->rq->count; e->message++) {
-		if (!says_something(e->rq->contents[e->message]))
+	for (; r == 0 && e->message < e->q->count; e->message++) {
+		if (!says_something(e->q->contents[e->message]))
 			continue;
-		last = e->rq->contents[e->message];
+		last = e->q->contents[e->message];
 		r = put_content(e, last);
 	}
 	if (r == 0)

@@ -8,8 +8,8 @@
 #include "runner/provider/gemini/gemini.h"
 
 #include "base/net/http.h"
-#include "runner/model/settings.h"
 #include "runner/wire/endpoint.h"
+#include "runner/wire/key.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -70,19 +70,19 @@ static bool is_true(const char *value)
 	return strcasecmp(value, "true") == 0 || strcmp(value, "1") == 0;
 }
 
-bool gemini_wants_vertex(const struct model_request *rq)
+bool gemini_wants_vertex(const struct question *q)
 {
-	const char *flag = settings_get(rq->settings, SETTING_USE_ENTERPRISE);
+	const char *flag = settings_get(q->settings, SETTING_USE_ENTERPRISE);
 
 	if (!flag)
-		flag = settings_get(rq->settings, SETTING_USE_VERTEX);
-	return (flag && is_true(flag)) || begins(rq->name, FULL_NAME);
+		flag = settings_get(q->settings, SETTING_USE_VERTEX);
+	return (flag && is_true(flag)) || begins(q->name, FULL_NAME);
 }
 
 /* The name becomes part of the address. */
 static int check_name(const struct gemini_encoder *e)
 {
-	const char *name = e->rq->name;
+	const char *name = e->q->name;
 	const char *p = name;
 
 	while (isalnum((unsigned char)*p) || (*p && strchr("-._@/", *p)))
@@ -98,7 +98,7 @@ static int check_name(const struct gemini_encoder *e)
 /* A word of an address: a project, a place, a version. */
 static int get_word(const struct gemini_encoder *e, const char *setting, const char **out)
 {
-	const char *value = settings_get(e->rq->settings, setting);
+	const char *value = settings_get(e->q->settings, setting);
 	const char *p = value;
 
 	*out = value;
@@ -118,9 +118,9 @@ static int get_base(const struct gemini_encoder *e, struct span *base)
 	int r;
 
 	*base = (struct span){ 0 };
-	if (!settings_get(e->rq->settings, setting))
+	if (!settings_get(e->q->settings, setting))
 		return 0;
-	r = model_endpoint_find(e->rq->settings, setting, GEMINI_BASE, &at, e->err);
+	r = model_endpoint_find(e->q->settings, setting, GEMINI_BASE, &at, e->err);
 	if (r == 0)
 		*base = at.base;
 	return r;
@@ -142,7 +142,7 @@ static int put_version(const struct gemini_encoder *e, struct buf *url)
 static int put_header(const struct gemini_encoder *e, struct http_request *out, const char *name,
 		      const char *setting)
 {
-	int r = http_request_header(out, "%s%s", name, settings_get(e->rq->settings, setting));
+	int r = http_request_header(out, "%s%s", name, settings_get(e->q->settings, setting));
 
 	return r == -EINVAL ? err_set(e->err, r, "%s holds a control character", setting) : r;
 }
@@ -151,7 +151,7 @@ static int put_header(const struct gemini_encoder *e, struct http_request *out, 
 
 static int put_gemini(const struct gemini_encoder *e, struct span base, struct http_request *out)
 {
-	const char *name = e->rq->name;
+	const char *name = e->q->name;
 	int r;
 
 	buf_span_add(&out->url, base.len ? base : SPAN(GEMINI_BASE));
@@ -161,9 +161,9 @@ static int put_gemini(const struct gemini_encoder *e, struct span base, struct h
 	if (!begins(name, "models/") && !begins(name, "tunedModels/"))
 		buf_text(&out->url, "models/");
 	buf_text(&out->url, name);
-	if (!model_key(e->provider, e->rq->settings))
+	if (!model_key(e->provider, e->q->settings))
 		return 0;
-	return put_header(e, out, "x-goog-api-key: ", model_key_name(e->provider, e->rq->settings));
+	return put_header(e, out, "x-goog-api-key: ", model_key_name(e->provider, e->q->settings));
 }
 
 /* Vertex AI */
@@ -199,8 +199,8 @@ static int find_place(const struct gemini_encoder *e, struct place *p)
 		return err_set(e->err, -EINVAL, "%s is longer than %d characters", SETTING_LOCATION,
 			       LOCATION_MAX);
 	(void)snprintf(p->location, sizeof p->location, "%s", location ? location : "global");
-	if (begins(e->rq->name, FULL_NAME))
-		read_location(e->rq->name, p->location);
+	if (begins(e->q->name, FULL_NAME))
+		read_location(e->q->name, p->location);
 	return 0;
 }
 
@@ -229,7 +229,7 @@ static void put_vertex_model(const char *name, struct buf *url)
 /* A token asks in a project; a key asks in none ("express mode"). */
 static const char *choose_key(const struct gemini_encoder *e, const char *project)
 {
-	const struct settings *settings = e->rq->settings;
+	const struct settings *settings = e->q->settings;
 
 	if (!project && !settings_get(settings, SETTING_TOKEN) && model_key(e->provider, settings))
 		return model_key_name(e->provider, settings);
@@ -238,14 +238,14 @@ static const char *choose_key(const struct gemini_encoder *e, const char *projec
 
 static int put_vertex(const struct gemini_encoder *e, struct span base, struct http_request *out)
 {
-	bool full = begins(e->rq->name, FULL_NAME);
+	bool full = begins(e->q->name, FULL_NAME);
 	struct place place = { 0 };
 	const char *key;
 	int r = find_place(e, &place);
 
 	if (r < 0)
 		return r;
-	key = choose_key(e, full ? e->rq->name : place.project);
+	key = choose_key(e, full ? e->q->name : place.project);
 	if (base.len)
 		buf_span_add(&out->url, base);
 	else
@@ -255,8 +255,8 @@ static int put_vertex(const struct gemini_encoder *e, struct span base, struct h
 		return r;
 	if (place.project && !full)
 		buf_printf(&out->url, "projects/%s/locations/%s/", place.project, place.location);
-	put_vertex_model(e->rq->name, &out->url);
-	if (!settings_get(e->rq->settings, key))
+	put_vertex_model(e->q->name, &out->url);
+	if (!settings_get(e->q->settings, key))
 		return 0;
 	return put_header(e, out,
 			  strcmp(key, SETTING_TOKEN) == 0 ? "Authorization: Bearer "
@@ -284,7 +284,7 @@ int gemini_where(const struct gemini_encoder *e, struct http_request *out)
 /* Servers of one's own need no key. */
 int gemini_check_key(const struct gemini_encoder *e)
 {
-	const struct settings *settings = e->rq->settings;
+	const struct settings *settings = e->q->settings;
 	const char *project = settings_get(settings, SETTING_PROJECT);
 	const char *key;
 
@@ -294,8 +294,8 @@ int gemini_check_key(const struct gemini_encoder *e)
 		return model_key(e->provider, settings)
 			       ? 0
 			       : model_setting_missing(SETTING_GEMINI_KEY, e->err);
-	if (begins(e->rq->name, FULL_NAME))
-		project = e->rq->name;
+	if (begins(e->q->name, FULL_NAME))
+		project = e->q->name;
 	key = choose_key(e, project);
 	if (!settings_get(settings, key))
 		return model_setting_missing(key, e->err);

@@ -88,7 +88,7 @@ static int put_tool_choice(const struct model_config *w, const struct model_opti
 {
 	bool may;
 
-	return ollama_may_call(w->rq, &may, w->err);
+	return ollama_may_call(w->q, &may, w->err);
 }
 
 static const struct model_option options[] = {
@@ -138,13 +138,13 @@ static int put_options(const struct model_config *w, const json_t *extra)
 	return r < 0 ? r : buf_check(&out, w->err);
 }
 
-int ollama_config(const struct model_request *rq, struct buf *out, struct err *err)
+int ollama_config(const struct question *q, struct buf *out, struct err *err)
 {
 	static const char *const own[] = { "model", "messages", "tools", "stream", NULL };
-	const struct model_config w = { rq, OLLAMA_NAME, out, err, NULL };
-	json_auto_t *extra = json_copy((json_t *)model_config_extra(rq)); /* shallow */
+	const struct model_config w = { q, OLLAMA_NAME, out, err, NULL };
+	json_auto_t *extra = json_copy((json_t *)model_config_extra(q)); /* shallow */
 	json_t *more = json_incref(json_object_get(extra, "options"));
-	int r = model_config_extra(rq) && !extra ? err_nomem(err) : check_names(&w);
+	int r = model_config_extra(q) && !extra ? err_nomem(err) : check_names(&w);
 
 	(void)json_object_del(extra, "options");
 	if (r == 0 && more && !json_is_object(more))
@@ -159,9 +159,9 @@ int ollama_config(const struct model_request *rq, struct buf *out, struct err *e
 	return r;
 }
 
-int ollama_may_call(const struct model_request *rq, bool *may, struct err *err)
+int ollama_may_call(const struct question *q, bool *may, struct err *err)
 {
-	const struct model_config w = { rq, OLLAMA_NAME, NULL, err, NULL };
+	const struct model_config w = { q, OLLAMA_NAME, NULL, err, NULL };
 	struct model_tool_choice choice;
 	int r = model_config_choice(&w, &choice);
 

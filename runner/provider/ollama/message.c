@@ -215,20 +215,20 @@ static int put_content(struct encoder *e, const struct content *c)
 	return r < 0 ? r : put_user(e, c);
 }
 
-int ollama_messages(const struct model_request *rq, struct buf *out, struct err *err)
+int ollama_messages(const struct question *q, struct buf *out, struct err *err)
 {
 	struct encoder e = { .at = { OLLAMA_NAME, 0, err }, .out = out };
 	int r = 0;
 
 	jsonput_key(out, "messages");
 	buf_char(out, '[');
-	if (rq->system && *rq->system) {
+	if (q->system && *q->system) {
 		open_message(&e, "system");
-		jsonput_text(out, "content", span_of(rq->system));
+		jsonput_text(out, "content", span_of(q->system));
 		buf_char(out, '}');
 	}
-	for (; r == 0 && e.at.message < rq->count; e.at.message++)
-		r = put_content(&e, rq->contents[e.at.message]);
+	for (; r == 0 && e.at.message < q->count; e.at.message++)
+		r = put_content(&e, q->contents[e.at.message]);
 	buf_char(out, ']');
 	buf_release(&e.text);
 	buf_release(&e.images);

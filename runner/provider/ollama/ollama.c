@@ -5,9 +5,9 @@
 #include "runner/provider/ollama/ollama.h"
 
 #include "base/net/http.h"
-#include "runner/model/settings.h"
 #include "runner/syntax/json_put.h"
 #include "runner/wire/endpoint.h"
+#include "runner/wire/key.h"
 
 #include <errno.h>
 
@@ -24,35 +24,35 @@ static int put_headers(const struct settings *settings, struct http_request *out
 	return r < 0 ? r : model_header_add(settings, &key_header, out, err);
 }
 
-static int put_body(const struct model_request *rq, struct buf *out, struct err *err)
+static int put_body(const struct question *q, struct buf *out, struct err *err)
 {
 	int r;
 
 	buf_char(out, '{');
-	jsonput_text(out, "model", span_of(rq->name));
+	jsonput_text(out, "model", span_of(q->name));
 	buf_text(out, ",\"stream\":true");
-	r = ollama_messages(rq, out, err);
+	r = ollama_messages(q, out, err);
 	if (r == 0)
-		r = ollama_tools(rq, out, err);
+		r = ollama_tools(q, out, err);
 	if (r == 0)
-		r = ollama_config(rq, out, err);
+		r = ollama_config(q, out, err);
 	buf_char(out, '}');
 	return r < 0 ? r : buf_check(out, NULL);
 }
 
-static int ollama_encode(const struct model_request *rq, struct http_request *out, struct err *err)
+static int ollama_encode(const struct question *q, struct http_request *out, struct err *err)
 {
 	bool cloud;
-	int r = ollama_address(settings_get(rq->settings, OLLAMA_HOST), &out->url, &cloud, err);
+	int r = ollama_address(settings_get(q->settings, OLLAMA_HOST), &out->url, &cloud, err);
 
 	if (r < 0)
 		return r;
 	buf_text(&out->url, "/api/chat");
-	r = put_headers(rq->settings, out, err);
+	r = put_headers(q->settings, out, err);
 	if (r == 0)
-		r = put_body(rq, &out->body, err);
+		r = put_body(q, &out->body, err);
 	/* Last: what cannot be sent is told without one too. A server of one's own needs no key. */
-	if (r == 0 && cloud && !model_key(&model_ollama, rq->settings))
+	if (r == 0 && cloud && !model_key(&model_ollama, q->settings))
 		r = model_key_missing(&model_ollama, err);
 	if (r == 0)
 		r = buf_check(&out->url, NULL);

@@ -11,8 +11,8 @@
 #ifndef RUNNER_PROVIDER_OLLAMA_OLLAMA_H
 #define RUNNER_PROVIDER_OLLAMA_OLLAMA_H
 
-#include "runner/model/ask.h"
 #include "runner/wire/name.h"
+#include "runner/wire/provider.h"
 
 #define OLLAMA_NAME "ollama"
 #define OLLAMA_HOST "OLLAMA_HOST" /* the setting */
@@ -31,19 +31,19 @@ MUST_CHECK int ollama_address(const char *host, struct buf *url, bool *cloud, st
  * Append the member "messages". -EINVAL names the part that cannot be sent;
  * -ENOMEM without a text.
  */
-MUST_CHECK int ollama_messages(const struct model_request *rq, struct buf *out, struct err *err);
+MUST_CHECK int ollama_messages(const struct question *q, struct buf *out, struct err *err);
 
 /* Append the member "tools", if there are any to be called. -EINVAL; -ENOMEM without a text. */
-MUST_CHECK int ollama_tools(const struct model_request *rq, struct buf *out, struct err *err);
+MUST_CHECK int ollama_tools(const struct question *q, struct buf *out, struct err *err);
 
 /* What of the tools' schemas is left out: the review of struct model_provider. */
-MUST_CHECK int ollama_review(const struct model_request *rq, model_review_fn *fn, void *arg);
+MUST_CHECK int ollama_review(const struct question *q, model_review_fn *fn, void *arg);
 
 /* Append the members that generate_content_config stands for. -EINVAL; -ENOMEM. */
-MUST_CHECK int ollama_config(const struct model_request *rq, struct buf *out, struct err *err);
+MUST_CHECK int ollama_config(const struct question *q, struct buf *out, struct err *err);
 
 /* Whether the model may call tools: *may. -EINVAL: the toolConfig cannot be sent. */
-MUST_CHECK int ollama_may_call(const struct model_request *rq, bool *may, struct err *err);
+MUST_CHECK int ollama_may_call(const struct question *q, bool *may, struct err *err);
 
 /* The decoder, as struct model_provider wants it. */
 void *ollama_decoder_new(void);

@@ -360,23 +360,23 @@ static int put_parameters(const struct model_tool *tool, struct buf *out)
 static const struct model_tool_form tool_form = { MODEL_TOOL_LIST, MODEL_TOOL_FUNCTION,
 						  .put_parameters = put_parameters };
 
-int ollama_tools(const struct model_request *rq, struct buf *out, struct err *err)
+int ollama_tools(const struct question *q, struct buf *out, struct err *err)
 {
 	bool may;
-	int r = ollama_may_call(rq, &may, err);
+	int r = ollama_may_call(q, &may, err);
 
-	return r < 0 || !may ? r : model_tools_put(&tool_form, &ollama_names, rq, out, err);
+	return r < 0 || !may ? r : model_tools_put(&tool_form, &ollama_names, q, out, err);
 }
 
 /* What is nested too deeply is refused when it is sent. */
-int ollama_review(const struct model_request *rq, model_review_fn *fn, void *arg)
+int ollama_review(const struct question *q, model_review_fn *fn, void *arg)
 {
 	size_t i;
 	int r = 0;
 
-	for (i = 0; r == 0 && i < rq->tool_count; i++) {
-		struct narrowing n = { .root = rq->tools[i].parameters,
-				       .tool = rq->tools[i].name,
+	for (i = 0; r == 0 && i < q->tool_count; i++) {
+		struct narrowing n = { .root = q->tools[i].parameters,
+				       .tool = q->tools[i].name,
 				       .fn = fn,
 				       .arg = arg };
 		json_auto_t *schema = NULL;

@@ -64,7 +64,7 @@ static int put_function_choice(const struct model_config *w, const struct model_
 
 	if (!choice->only)
 		return takes(w, "toolConfig", "one allowedFunctionNames only");
-	r = openai_name(w->rq->provider, choice->only, &name, w->err);
+	r = openai_name(w->q->provider, choice->only, &name, w->err);
 	if (r < 0)
 		return r;
 	buf_text(w->out, "{\"type\":\"function\",\"function\":{");
@@ -83,7 +83,7 @@ static int put_tool_choice(const struct model_config *w, const struct model_opti
 	struct model_tool_choice choice;
 	int r = model_config_choice(w, &choice);
 
-	if (r < 0 || !w->rq->tool_count)
+	if (r < 0 || !w->q->tool_count)
 		return r;
 	if (!choice.allowed) {
 		jsonput_text(w->out, o->wire, span_of(words[choice.mode]));
@@ -122,10 +122,10 @@ static const struct model_option options[] = {
 	{ "thinkingConfig", "reasoning_effort", put_thinking },
 };
 
-int openai_config(const struct model_request *rq, const struct openai_way *way, struct buf *out,
+int openai_config(const struct question *q, const struct openai_way *way, struct buf *out,
 		  struct err *err)
 {
-	const struct model_config w = { rq, rq->provider->name, out, err, way };
+	const struct model_config w = { q, q->provider->name, out, err, way };
 	int r = model_config_check(&w, options, ARRAY_SIZE(options));
 
 	return r < 0 ? r : model_config_put(&w, options, ARRAY_SIZE(options));

@@ -7,8 +7,8 @@
 
 #include "base/net/http.h"
 #include "base/percent.h"
-#include "runner/model/settings.h"
 #include "runner/wire/endpoint.h"
+#include "runner/wire/key.h"
 
 #include <errno.h>
 #include <strings.h>
@@ -191,8 +191,8 @@ static unsigned quirks_of(const struct openai_dialect *d, struct span base)
 	return 0;
 }
 
-static int find_base(const struct model_request *rq, const struct openai_dialect *d,
-		     struct span *base, struct err *err)
+static int find_base(const struct question *q, const struct openai_dialect *d, struct span *base,
+		     struct err *err)
 {
 	struct model_endpoint at = { 0 };
 	const char *setting = d->settings[0];
@@ -200,22 +200,22 @@ static int find_base(const struct model_request *rq, const struct openai_dialect
 	int r;
 
 	for (i = ARRAY_SIZE(d->settings); i-- > 0;) {
-		if (d->settings[i] && settings_get(rq->settings, d->settings[i]))
+		if (d->settings[i] && settings_get(q->settings, d->settings[i]))
 			setting = d->settings[i];
 	}
-	if (!d->base && !settings_get(rq->settings, setting))
+	if (!d->base && !settings_get(q->settings, setting))
 		return err_set(err, -EINVAL, "%s is not set: it says where %s models are", setting,
-			       rq->provider->name);
-	r = model_endpoint_find(rq->settings, setting, d->base ? d->base : "", &at, err);
+			       q->provider->name);
+	r = model_endpoint_find(q->settings, setting, d->base ? d->base : "", &at, err);
 	*base = at.base;
 	return r;
 }
 
-static int find_max_field(const struct model_request *rq, const struct openai_dialect *d,
+static int find_max_field(const struct question *q, const struct openai_dialect *d,
 			  struct openai_way *way, struct err *err)
 {
 	static const char *const fields[] = { "max_tokens", "max_completion_tokens" };
-	const char *wanted = settings_get(rq->settings, d->max_field);
+	const char *wanted = settings_get(q->settings, d->max_field);
 	size_t i;
 
 	way->max_tokens = fields[(way->quirks & OPENAI_COMPLETION_TOKENS) != 0];
@@ -230,24 +230,24 @@ static int find_max_field(const struct model_request *rq, const struct openai_di
 	return err_set(err, -EINVAL, "%s is neither %s nor %s", d->max_field, fields[0], fields[1]);
 }
 
-int openai_way_find(const struct model_request *rq, struct openai_way *way, struct err *err)
+int openai_way_find(const struct question *q, struct openai_way *way, struct err *err)
 {
-	const struct openai_dialect *d = rq->provider->dialect;
+	const struct openai_dialect *d = q->provider->dialect;
 	int r;
 
-	*way = (struct openai_way){ .provider = rq->provider };
-	r = find_base(rq, d, &way->base, err);
+	*way = (struct openai_way){ .provider = q->provider };
+	r = find_base(q, d, &way->base, err);
 	if (r < 0)
 		return r;
 	way->quirks = quirks_of(d, way->base);
-	return find_max_field(rq, d, way, err);
+	return find_max_field(q, d, way, err);
 }
 
-int openai_check_key(const struct model_request *rq, const struct openai_way *way, struct err *err)
+int openai_check_key(const struct question *q, const struct openai_way *way, struct err *err)
 {
-	if (!is_at(rq->provider->dialect, way->base) || model_key(rq->provider, rq->settings))
+	if (!is_at(q->provider->dialect, way->base) || model_key(q->provider, q->settings))
 		return 0;
-	return model_key_missing(rq->provider, err);
+	return model_key_missing(q->provider, err);
 }
 
 /* Addresses */
@@ -275,10 +275,9 @@ static const char *azure_version(const struct settings *settings)
 	return version;
 }
 
-static void put_deployment(const struct model_request *rq, const struct openai_way *way,
-			   struct buf *url)
+static void put_deployment(const struct question *q, const struct openai_way *way, struct buf *url)
 {
-	const char *version = azure_version(rq->settings);
+	const char *version = azure_version(q->settings);
 
 	buf_span_add(url, way->base);
 	if (ends_with(way->base, "/openai/v1"))
@@ -288,7 +287,7 @@ static void put_deployment(const struct model_request *rq, const struct openai_w
 	else if (!memmem(way->base.data, way->base.len, "/deployments/", 13)) {
 		buf_text(url, ends_with(way->base, "/openai") ? "/deployments/"
 							      : "/openai/deployments/");
-		percent_encode(url, span_of(rq->name), "");
+		percent_encode(url, span_of(q->name), "");
 	}
 	buf_text(url, "/chat/completions");
 	if (version) {
@@ -297,11 +296,11 @@ static void put_deployment(const struct model_request *rq, const struct openai_w
 	}
 }
 
-int openai_url(const struct model_request *rq, const struct openai_way *way, struct buf *url,
+int openai_url(const struct question *q, const struct openai_way *way, struct buf *url,
 	       struct err *err)
 {
 	if (way->quirks & OPENAI_DEPLOYMENTS) {
-		put_deployment(rq, way, url);
+		put_deployment(q, way, url);
 	} else {
 		buf_span_add(url, way->base);
 		buf_text(url, "/chat/completions");
@@ -330,20 +329,20 @@ static bool has_setting(const struct model_provider *provider, const char *name)
 	return false;
 }
 
-static int put_key(const struct model_request *rq, const struct openai_way *way,
-		   struct http_request *out, struct err *err)
+static int put_key(const struct question *q, const struct openai_way *way, struct http_request *out,
+		   struct err *err)
 {
 	struct model_header key = { .name = "Authorization", .prefix = "Bearer " };
 
-	key.setting = model_key_name(rq->provider, rq->settings);
+	key.setting = model_key_name(q->provider, q->settings);
 	if ((way->quirks & OPENAI_DEPLOYMENTS) && strcmp(key.setting, AZURE_TOKEN) != 0 &&
 	    strcmp(key.setting, AZURE_SDK_TOKEN) != 0)
 		key = (struct model_header){ key.setting, "api-key", "", NULL };
-	return model_header_add(rq->settings, &key, out, err);
+	return model_header_add(q->settings, &key, out, err);
 }
 
-int openai_headers(const struct model_request *rq, const struct openai_way *way,
-		   struct http_request *out, struct err *err)
+int openai_headers(const struct question *q, const struct openai_way *way, struct http_request *out,
+		   struct err *err)
 {
 	int r = http_request_header(out, "Content-Type: application/json");
 	size_t i;
@@ -351,10 +350,10 @@ int openai_headers(const struct model_request *rq, const struct openai_way *way,
 	if (r == 0)
 		r = http_request_header(out, "Accept: text/event-stream");
 	if (r == 0)
-		r = put_key(rq, way, out, err);
+		r = put_key(q, way, out, err);
 	for (i = 0; r == 0 && i < ARRAY_SIZE(headers); i++) {
-		if (has_setting(rq->provider, headers[i].setting))
-			r = model_header_add(rq->settings, &headers[i], out, err);
+		if (has_setting(q->provider, headers[i].setting))
+			r = model_header_add(q->settings, &headers[i], out, err);
 	}
 	return r;
 }

@@ -229,7 +229,7 @@ static int put_call(struct openai_messages *m, const struct part *p)
 {
 	CLEANUP(buf_release) struct buf name = { 0 };
 	const struct model_pair *pair;
-	int r = openai_past_name(m->rq->provider, p->name, &name, m->at.err);
+	int r = openai_past_name(m->q->provider, p->name, &name, m->at.err);
 
 	if (r == 0)
 		r = model_pairs_call(&m->pairs, p, &pair);
@@ -299,8 +299,8 @@ static void find_turn(struct openai_messages *m)
 	if (m->at.message < m->turn_end)
 		return;
 	m->has_calls = false;
-	for (i = m->at.message; i < m->rq->count; i++) {
-		const struct content *c = m->rq->contents[i];
+	for (i = m->at.message; i < m->q->count; i++) {
+		const struct content *c = m->q->contents[i];
 
 		if (i > m->at.message && begins_turn(c))
 			break;
@@ -360,23 +360,23 @@ static int put_content(struct openai_messages *m, const struct content *c)
 	return r < 0 ? r : put_user(m, c);
 }
 
-int openai_put_messages(const struct model_request *rq, const struct openai_way *way,
+int openai_put_messages(const struct question *q, const struct openai_way *way,
 			const char *system_role, struct buf *out, struct err *err)
 {
 	struct openai_messages m = {
-		.rq = rq, .way = way, .at = { rq->provider->name, 0, err }, .out = out
+		.q = q, .way = way, .at = { q->provider->name, 0, err }, .out = out
 	};
 	int r = 0;
 
 	jsonput_key(out, "messages");
 	buf_char(out, '[');
-	if (rq->system && *rq->system) {
+	if (q->system && *q->system) {
 		openai_open_message(&m, system_role);
-		jsonput_text(out, "content", span_of(rq->system));
+		jsonput_text(out, "content", span_of(q->system));
 		buf_char(out, '}');
 	}
-	for (; r == 0 && m.at.message < rq->count; m.at.message++)
-		r = put_content(&m, rq->contents[m.at.message]);
+	for (; r == 0 && m.at.message < q->count; m.at.message++)
+		r = put_content(&m, q->contents[m.at.message]);
 	openai_put_files(&m);
 	buf_char(out, ']');
 	r = r == 0 ? buf_check(&m.files, NULL) : r;

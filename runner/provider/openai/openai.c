@@ -17,7 +17,7 @@
 
 /* A request while it is written. */
 struct encoder {
-	const struct model_request *rq;
+	const struct question *q;
 	struct openai_way way;
 	struct buf *out;
 	struct err *err;
@@ -48,7 +48,7 @@ int openai_past_name(const struct model_provider *provider, const char *name, st
 /* Models named o1, o3, ... take their instructions from the "developer". */
 static const char *system_role(const struct encoder *e)
 {
-	const char *name = e->rq->name;
+	const char *name = e->q->name;
 
 	return (e->way.quirks & OPENAI_DEVELOPER) && name[0] == 'o' &&
 			       isdigit((unsigned char)name[1])
@@ -61,59 +61,59 @@ static const struct model_tool_form tool_form = { MODEL_TOOL_LIST, MODEL_TOOL_FU
 
 static int put_body(struct encoder *e)
 {
-	const struct model_name_rule names = name_rule(e->rq->provider);
+	const struct model_name_rule names = name_rule(e->q->provider);
 	int r;
 
 	buf_char(e->out, '{');
-	jsonput_text(e->out, "model", span_of(e->rq->name));
+	jsonput_text(e->out, "model", span_of(e->q->name));
 	buf_text(e->out, ",\"stream\":true");
 	if (!(e->way.quirks & OPENAI_NO_STREAM_OPTIONS))
 		buf_text(e->out, ",\"stream_options\":{\"include_usage\":true}");
-	r = openai_put_messages(e->rq, &e->way, system_role(e), e->out, e->err);
+	r = openai_put_messages(e->q, &e->way, system_role(e), e->out, e->err);
 	if (r == 0)
-		r = model_tools_put(&tool_form, &names, e->rq, e->out, e->err);
+		r = model_tools_put(&tool_form, &names, e->q, e->out, e->err);
 	if (r == 0)
-		r = openai_config(e->rq, &e->way, e->out, e->err);
+		r = openai_config(e->q, &e->way, e->out, e->err);
 	buf_char(e->out, '}');
 	return r < 0 ? r : buf_check(e->out, NULL);
 }
 
-int openai_encode(const struct model_request *rq, struct http_request *out, struct err *err)
+int openai_encode(const struct question *q, struct http_request *out, struct err *err)
 {
-	struct encoder e = { .rq = rq, .out = &out->body, .err = err };
-	int r = openai_way_find(rq, &e.way, err);
+	struct encoder e = { .q = q, .out = &out->body, .err = err };
+	int r = openai_way_find(q, &e.way, err);
 
 	if (r == 0)
-		r = openai_url(rq, &e.way, &out->url, err);
+		r = openai_url(q, &e.way, &out->url, err);
 	if (r == 0)
-		r = openai_headers(rq, &e.way, out, err);
+		r = openai_headers(q, &e.way, out, err);
 	if (r == 0)
 		r = put_body(&e);
 	if (r == 0) /* last: what cannot be sent is told without one too */
-		r = openai_check_key(rq, &e.way, err);
+		r = openai_check_key(q, &e.way, err);
 	return r == -ENOMEM ? err_nomem(err) : r;
 }
 
 /* Names that are written otherwise, and what of the config has no effect. */
-int openai_review(const struct model_request *rq, model_review_fn *fn, void *arg)
+int openai_review(const struct question *q, model_review_fn *fn, void *arg)
 {
-	const json_t *thinking = json_object_get(rq->config, "thinkingConfig");
+	const json_t *thinking = json_object_get(q->config, "thinkingConfig");
 	char text[256];
 	size_t i;
 	int r = 0;
 
-	for (i = 0; r == 0 && i < rq->tool_count; i++) {
+	for (i = 0; r == 0 && i < q->tool_count; i++) {
 		CLEANUP(buf_release) struct buf name = { 0 };
 
-		r = openai_name(rq->provider, rq->tools[i].name, &name, NULL);
+		r = openai_name(q->provider, q->tools[i].name, &name, NULL);
 		if (r == -ENOMEM || !buf_cstr(&name))
 			return -ENOMEM;
-		if (r < 0 || strcmp(name.data, rq->tools[i].name) == 0) {
+		if (r < 0 || strcmp(name.data, q->tools[i].name) == 0) {
 			r = 0; /* one that is too long is an error of the request */
 			continue;
 		}
 		(void)snprintf(text, sizeof text, "tool %.64s: is called %.80s when %s is asked",
-			       rq->tools[i].name, name.data, rq->provider->name);
+			       q->tools[i].name, name.data, q->provider->name);
 		r = fn(arg, text);
 	}
 	if (r == 0 && json_object_get(thinking, "includeThoughts"))

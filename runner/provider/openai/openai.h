@@ -13,9 +13,9 @@
 #ifndef RUNNER_PROVIDER_OPENAI_OPENAI_H
 #define RUNNER_PROVIDER_OPENAI_OPENAI_H
 
-#include "runner/model/ask.h"
 #include "runner/wire/name.h"
 #include "runner/wire/pairs.h"
+#include "runner/wire/provider.h"
 #include "runner/wire/refuse.h"
 
 struct http_request;
@@ -51,22 +51,21 @@ struct openai_way {
 };
 
 /*
- * Find how to ask: the dialect of rq->provider, or for openai that of the host.
+ * Find how to ask: the dialect of q->provider, or for openai that of the host.
  * -EINVAL: the address or the name of the limit is none, or missing.
  */
-MUST_CHECK int openai_way_find(const struct model_request *rq, struct openai_way *way,
-			       struct err *err);
+MUST_CHECK int openai_way_find(const struct question *q, struct openai_way *way, struct err *err);
 
 /* A server of one's own may need no key. -EACCES: it is missing. */
-MUST_CHECK int openai_check_key(const struct model_request *rq, const struct openai_way *way,
+MUST_CHECK int openai_check_key(const struct question *q, const struct openai_way *way,
 				struct err *err);
 
 /* Append the address of the request. -EINVAL: the version is none; -ENOMEM. */
-MUST_CHECK int openai_url(const struct model_request *rq, const struct openai_way *way,
-			  struct buf *url, struct err *err);
+MUST_CHECK int openai_url(const struct question *q, const struct openai_way *way, struct buf *url,
+			  struct err *err);
 
 /* Add all headers. -EINVAL names the setting that holds a control character; -ENOMEM. */
-MUST_CHECK int openai_headers(const struct model_request *rq, const struct openai_way *way,
+MUST_CHECK int openai_headers(const struct question *q, const struct openai_way *way,
 			      struct http_request *out, struct err *err);
 
 /* The name of a function on the wire. -EINVAL; -ENOMEM. */
@@ -79,7 +78,7 @@ MUST_CHECK int openai_past_name(const struct model_provider *provider, const cha
 
 /* The messages while they are written. */
 struct openai_messages {
-	const struct model_request *rq;
+	const struct question *q;
 	const struct openai_way *way;
 	struct model_place at; /* the content at hand */
 	struct buf *out;
@@ -109,14 +108,14 @@ void openai_put_files(struct openai_messages *m);
  * Append the member "messages". -EINVAL names the part that cannot be sent;
  * -ENOMEM without a text.
  */
-MUST_CHECK int openai_put_messages(const struct model_request *rq, const struct openai_way *way,
+MUST_CHECK int openai_put_messages(const struct question *q, const struct openai_way *way,
 				   const char *system_role, struct buf *out, struct err *err);
 
 /*
  * Append the members that generate_content_config stands for. -EINVAL names
  * what has no counterpart. The tools tell whether a choice between them can be sent.
  */
-MUST_CHECK int openai_config(const struct model_request *rq, const struct openai_way *way,
+MUST_CHECK int openai_config(const struct question *q, const struct openai_way *way,
 			     struct buf *out, struct err *err);
 
 /*
@@ -131,9 +130,8 @@ MUST_CHECK int openai_calls_take(struct model_calls *calls, struct span item, bo
 MUST_CHECK int openai_signature_of(struct span extra_content, struct span *token);
 
 /* As struct model_provider wants it. */
-MUST_CHECK int openai_encode(const struct model_request *rq, struct http_request *out,
-			     struct err *err);
-MUST_CHECK int openai_review(const struct model_request *rq, model_review_fn *fn, void *arg);
+MUST_CHECK int openai_encode(const struct question *q, struct http_request *out, struct err *err);
+MUST_CHECK int openai_review(const struct question *q, model_review_fn *fn, void *arg);
 void *openai_decoder_new(void);
 MUST_CHECK int openai_decode(void *decoder, struct span event, struct model_reply *reply,
 			     struct err *err);

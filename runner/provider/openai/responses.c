@@ -35,22 +35,22 @@ static const struct model_tool_form tool_form = { MODEL_TOOL_LIST, .item = "{\"t
 						  .item_end = ",\"strict\":false}",
 						  .put_parameters = model_tool_parameters };
 
-static int put_body(const struct model_request *rq, struct buf *out, struct err *err)
+static int put_body(const struct question *q, struct buf *out, struct err *err)
 {
 	int r;
 
 	buf_char(out, '{');
-	jsonput_text(out, "model", span_of(rq->name));
+	jsonput_text(out, "model", span_of(q->name));
 	buf_text(out, ",\"stream\":true,\"store\":false");
-	if (responses_may_think(rq->name))
+	if (responses_may_think(q->name))
 		buf_text(out, ",\"include\":[\"reasoning.encrypted_content\"]");
-	if (rq->system && *rq->system)
-		jsonput_text(out, "instructions", span_of(rq->system));
-	r = responses_input(rq, out, err);
+	if (q->system && *q->system)
+		jsonput_text(out, "instructions", span_of(q->system));
+	r = responses_input(q, out, err);
 	if (r == 0)
-		r = model_tools_put(&tool_form, &responses_names, rq, out, err);
+		r = model_tools_put(&tool_form, &responses_names, q, out, err);
 	if (r == 0)
-		r = responses_config(rq, out, err);
+		r = responses_config(q, out, err);
 	buf_char(out, '}');
 	return r < 0 ? r : buf_check(out, NULL);
 }
@@ -73,21 +73,20 @@ static int put_headers(const struct settings *settings, struct http_request *out
 	return r;
 }
 
-static int responses_encode(const struct model_request *rq, struct http_request *out,
-			    struct err *err)
+static int responses_encode(const struct question *q, struct http_request *out, struct err *err)
 {
 	struct model_endpoint at;
-	int r = model_endpoint_find(rq->settings, SETTING_BASE, OWN_BASE, &at, err);
+	int r = model_endpoint_find(q->settings, SETTING_BASE, OWN_BASE, &at, err);
 
 	if (r < 0)
 		return r;
 	buf_span_add(&out->url, at.base);
 	buf_text(&out->url, "/responses");
-	r = put_headers(rq->settings, out, err);
+	r = put_headers(q->settings, out, err);
 	if (r == 0)
-		r = put_body(rq, &out->body, err);
+		r = put_body(q, &out->body, err);
 	if (r == 0) /* last: what cannot be sent is told without one too */
-		r = model_endpoint_key(rq->provider, &at, rq->settings, err);
+		r = model_endpoint_key(q->provider, &at, q->settings, err);
 	if (r == 0)
 		r = buf_check(&out->url, NULL);
 	return r == -ENOMEM ? err_nomem(err) : r;

@@ -16,11 +16,11 @@
 #ifndef RUNNER_PROVIDER_OPENAI_RESPONSES_H
 #define RUNNER_PROVIDER_OPENAI_RESPONSES_H
 
-#include "runner/model/ask.h"
 #include "runner/syntax/json_pick.h"
 #include "runner/wire/calls.h"
 #include "runner/wire/decode.h"
 #include "runner/wire/name.h"
+#include "runner/wire/provider.h"
 
 #define RESPONSES_ITEMS_MAX 1024
 #define RESPONSES_SAID      "openai/responses" /* how errors name it */
@@ -48,10 +48,10 @@ bool responses_may_think(const char *name);
  * Append the member "input". -EINVAL names the part that cannot be sent;
  * -ENOMEM without a text.
  */
-MUST_CHECK int responses_input(const struct model_request *rq, struct buf *out, struct err *err);
+MUST_CHECK int responses_input(const struct question *q, struct buf *out, struct err *err);
 
 /* Append the members that generate_content_config stands for. -EINVAL; -ENOMEM. */
-MUST_CHECK int responses_config(const struct model_request *rq, struct buf *out, struct err *err);
+MUST_CHECK int responses_config(const struct question *q, struct buf *out, struct err *err);
 
 /* An item of the output on its way. */
 struct responses_item {

@@ -74,7 +74,7 @@ static int put_tool_choice(const struct model_config *w, const struct model_opti
 	struct model_tool_choice choice;
 	int r = model_config_choice(w, &choice);
 
-	if (r < 0 || !w->rq->tool_count)
+	if (r < 0 || !w->q->tool_count)
 		return r;
 	jsonput_key(w->out, o->wire);
 	if (choice.allowed && choice.mode != MODEL_CHOICE_NONE) {
@@ -124,15 +124,15 @@ static const struct model_option options[] = {
 	{ "httpOptions", NULL, model_option_extra },
 };
 
-int responses_config(const struct model_request *rq, struct buf *out, struct err *err)
+int responses_config(const struct question *q, struct buf *out, struct err *err)
 {
 	static const char *const own[] = { "model", "stream",       "store", "include",
 					   "input", "instructions", "tools", NULL };
-	const struct model_config w = { rq, RESPONSES_SAID, out, err, NULL };
+	const struct model_config w = { q, RESPONSES_SAID, out, err, NULL };
 	size_t count = ARRAY_SIZE(options);
 	int r = model_config_check(&w, options, count);
 
 	if (r == 0)
 		r = model_config_put(&w, options, count);
-	return r < 0 ? r : model_config_put_extra(&w, options, count, model_config_extra(rq), own);
+	return r < 0 ? r : model_config_put_extra(&w, options, count, model_config_extra(q), own);
 }

@@ -304,17 +304,17 @@ static int put_content(struct encoder *e, const struct content *c)
 	return r < 0 ? r : put_user(e, c);
 }
 
-int responses_input(const struct model_request *rq, struct buf *out, struct err *err)
+int responses_input(const struct question *q, struct buf *out, struct err *err)
 {
 	struct encoder e = { .at = { RESPONSES_SAID, 0, err },
-			     .thinks = responses_may_think(rq->name),
+			     .thinks = responses_may_think(q->name),
 			     .out = out };
 	int r = 0;
 
 	jsonput_key(out, "input");
 	buf_char(out, '[');
-	for (; r == 0 && e.at.message < rq->count; e.at.message++)
-		r = put_content(&e, rq->contents[e.at.message]);
+	for (; r == 0 && e.at.message < q->count; e.at.message++)
+		r = put_content(&e, q->contents[e.at.message]);
 	buf_char(out, ']');
 	buf_release(&e.text);
 	model_pairs_release(&e.pairs);

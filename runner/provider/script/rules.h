@@ -9,8 +9,8 @@
 #ifndef RUNNER_PROVIDER_SCRIPT_RULES_H
 #define RUNNER_PROVIDER_SCRIPT_RULES_H
 
-#include "runner/model/ask.h"
 #include "runner/syntax/pattern.h"
+#include "runner/wire/provider.h"
 
 #include <stdatomic.h>
 #include <sys/stat.h>

@@ -48,15 +48,15 @@ static bool is_model(const struct content *c)
 	return c->role && strcmp(c->role, "model") == 0;
 }
 
-static int find_scene(const struct model_request *rq, struct scene *scene)
+static int find_scene(const struct question *q, struct scene *scene)
 {
 	size_t i;
 
-	if (rq->count)
-		scene->response = last_response(rq->contents[rq->count - 1]);
-	for (i = rq->count; i-- > 0 && !scene->user.len;) {
-		if (!is_model(rq->contents[i]))
-			content_text(rq->contents[i], &scene->user);
+	if (q->count)
+		scene->response = last_response(q->contents[q->count - 1]);
+	for (i = q->count; i-- > 0 && !scene->user.len;) {
+		if (!is_model(q->contents[i]))
+			content_text(q->contents[i], &scene->user);
 	}
 	return buf_cstr(&scene->user) ? 0 : -ENOMEM;
 }
@@ -352,7 +352,7 @@ static int give_text(struct answer *a, struct span template, bool thought)
 		r = model_reply_text(a->reply, span_sub(rest, 0, n), thought);
 		rest = span_sub(rest, n, rest.len);
 		if (r == 0)
-			r = model_wait(a->cancel, (unsigned)a->rule->delay_ms, a->err);
+			r = cancel_wait(a->cancel, (unsigned)a->rule->delay_ms, a->err);
 	}
 	return r;
 }
@@ -422,18 +422,18 @@ static int play(struct answer *a)
 	return no_rule(a);
 }
 
-static int script_generate(const struct model_request *rq, struct cancel *cancel,
+static int script_generate(const struct question *q, struct cancel *cancel,
 			   struct model_reply *reply, struct err *err)
 {
 	CLEANUP(script_unref_p) struct script *script = NULL;
 	struct scene scene = { 0 };
 	struct answer a = { .scene = &scene, .cancel = cancel, .reply = reply, .err = err };
-	int r = script_open(rq->folder, rq->name, &script, err);
+	int r = script_open(q->folder, q->name, &script, err);
 
 	if (r < 0)
 		return r;
 	a.script = script;
-	r = find_scene(rq, &scene);
+	r = find_scene(q, &scene);
 	if (r == 0)
 		r = play(&a);
 	buf_release(&scene.user);
@@ -441,11 +441,11 @@ static int script_generate(const struct model_request *rq, struct cancel *cancel
 }
 
 /* Whether it can be read is worth knowing before the first turn. */
-static int script_review(const struct model_request *rq, model_review_fn *fn, void *arg)
+static int script_review(const struct question *q, model_review_fn *fn, void *arg)
 {
 	CLEANUP(script_unref_p) struct script *script = NULL;
 	struct err reason = { 0 };
-	int r = script_open(rq->folder, rq->name, &script, &reason);
+	int r = script_open(q->folder, q->name, &script, &reason);
 
 	return r < 0 && r != -ENOMEM ? fn(arg, reason.text) : r;
 }

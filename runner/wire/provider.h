@@ -1,0 +1,135 @@
+/*
+ * Providers: who answers a question, and how a service is asked.
+ *
+ * An agent's `model` is "PROVIDER/NAME". A provider that is reached over HTTP
+ * only translates: encode() makes one request, decode() reads one event of the
+ * answer's stream. model/ask.c owns the connection, retries, time limits and
+ * cancellation, once for all providers. A provider that needs no network answers
+ * in generate().
+ */
+#ifndef RUNNER_WIRE_PROVIDER_H
+#define RUNNER_WIRE_PROVIDER_H
+
+#include "base/cancel.h"
+#include "runner/settings/settings.h"
+#include "runner/wire/reply.h"
+
+#include <jansson.h>
+
+struct http_request;
+
+/* A function that the model may call. The texts are borrowed while the question lives. */
+struct model_tool {
+	const char *name;
+	const char *description;
+	const json_t *parameters; /* JSON Schema of an object; NULL: takes nothing */
+};
+
+/* What a model is asked. Everything is borrowed for the call. */
+struct question {
+	const struct model_provider *provider;
+	const char *name;   /* the model, without the provider's prefix */
+	const char *folder; /* the agent's folder, absolute: the place of script/<file> */
+	const struct settings *settings;
+	const char *system; /* the system instruction; "" for none */
+	struct content *const *contents;
+	size_t count;
+	const struct model_tool *tools;
+	size_t tool_count;
+	const json_t *config; /* generate_content_config in camelCase, or NULL */
+};
+
+enum model_framing { MODEL_SSE, MODEL_NDJSON };
+
+/* A setting that a provider reads. */
+struct model_setting {
+	const char *name; /* NULL ends a table */
+	enum {
+		MODEL_PLAIN,  /* decides what is asked, and where */
+		MODEL_KEY,    /* the secret that is sent; the first key with a value counts */
+		MODEL_SECRET, /* another secret */
+	} kind;
+};
+
+/* Another name of a setting in a provider's section of the settings file. */
+struct model_alias {
+	const char *member; /* NULL ends a table */
+	const char *setting;
+};
+
+/* Receives a sentence about what a provider cannot take as it is. Not 0 ends the review. */
+typedef int model_review_fn(void *arg, const char *sentence);
+
+struct model_provider {
+	const char *name;             /* "openai" in "openai/gpt-5-mini" */
+	const char *const *spellings; /* other prefixes, NULL at the end; NULL: none */
+	const char *const *bare; /* how names without a prefix begin, NULL at the end; NULL: none */
+	const char *section;     /* whose settings it shares; NULL: it has its own */
+	const void *dialect;     /* for the translator: how this service differs */
+	bool is_file;            /* the name is that of a file in the agent's folder */
+
+	/* Answer without a network. All members below are unset then. */
+	int (*generate)(const struct question *q, struct cancel *cancel, struct model_reply *reply,
+			struct err *err);
+
+	const struct model_setting *settings; /* all that the provider reads; see also setting.h */
+	const struct model_alias *aliases;    /* NULL: none */
+	enum model_framing framing;
+	bool replays;           /* plays what others were asked: the name is that of a cassette */
+	bool schema_with_tools; /* takes an output schema beside tools; see model_takes_schema() */
+	int (*encode)(const struct question *q, struct http_request *out, struct err *err);
+
+	/*
+	 * The decoder of one answer: decoder_new() makes it, decode() reads each
+	 * event of the stream, end() is called once when the stream closed
+	 * (-EPROTO: its end marker had not come), decoder_free() frees it. A body
+	 * that is one JSON document instead of a stream comes as a single event.
+	 */
+	void *(*decoder_new)(void);
+	int (*decode)(void *decoder, struct span event, struct model_reply *reply, struct err *err);
+	int (*end)(void *decoder, struct model_reply *reply, struct err *err);
+	void (*decoder_free)(void *decoder);
+
+	/* Append the message in the body of an error answer; false: the body has no such form. */
+	bool (*error_message)(struct span body, struct buf *message);
+
+	/* Optional. How long an error's body asks us to wait, in ms; below 0: it does not say. */
+	double (*wait_hint)(struct span body);
+
+	/* Optional. The provider to ask in place of this one: the settings or the name decide. */
+	const struct model_provider *(*instead)(const struct question *q);
+
+	/*
+	 * Optional. Look at the tools and the config of a question without contents: fn gets a
+	 * sentence for each thing that will be sent in another form than it is written. Returns
+	 * 0; -ENOMEM; what fn returned.
+	 */
+	int (*review)(const struct question *q, model_review_fn *fn, void *arg);
+};
+
+/*
+ * The providers, each in a folder of its name under provider/; their table is in
+ * model/providers.c. Services that speak OpenAI's protocol are rows of
+ * provider/openai/dialects.c.
+ */
+extern const struct model_provider model_anthropic;
+extern const struct model_provider model_azure;
+extern const struct model_provider model_deepseek;
+extern const struct model_provider model_fireworks_ai;
+extern const struct model_provider model_gemini;
+extern const struct model_provider model_groq;
+extern const struct model_provider model_hosted_vllm;
+extern const struct model_provider model_litellm_proxy;
+extern const struct model_provider model_lm_studio;
+extern const struct model_provider model_mistral;
+extern const struct model_provider model_ollama;
+extern const struct model_provider model_openai;
+extern const struct model_provider model_openrouter;
+extern const struct model_provider model_replay;
+extern const struct model_provider model_responses;
+extern const struct model_provider model_script;
+extern const struct model_provider model_together_ai;
+extern const struct model_provider model_vertex_ai;
+extern const struct model_provider model_xai;
+
+#endif
