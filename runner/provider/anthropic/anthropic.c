@@ -22,8 +22,6 @@
 #define VERSION          "2023-06-01"
 #define VERSION_PATH     "/v1"
 
-const struct model_name_rule anthropic_names = { "anthropic", "", 128 };
-
 static int put_parameters(const struct model_tool *tool, struct buf *out)
 {
 	jsonput_key(out, "input_schema");

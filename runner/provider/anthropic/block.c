@@ -15,6 +15,8 @@
 #include <errno.h>
 #include <strings.h>
 
+const struct model_name_rule anthropic_names = { "anthropic", "", 128 };
+
 void anthropic_open_block(struct anthropic_writer *w, const char *type)
 {
 	static const char *const roles[] = {
@@ -191,7 +193,7 @@ static int put_text(struct anthropic_writer *w, const struct part *p)
 	return r < 0 ? r : buf_check(&text, NULL);
 }
 
-static int refuse(struct anthropic_writer *w, const struct part *p)
+static int refuse_part(struct anthropic_writer *w, const struct part *p)
 {
 	return model_refuse_part(&w->at, p);
 }
@@ -199,8 +201,8 @@ static int refuse(struct anthropic_writer *w, const struct part *p)
 int anthropic_user_part(struct anthropic_writer *w, const struct part *p)
 {
 	static int (*const puts[])(struct anthropic_writer * w, const struct part *p) = {
-		[PART_TEXT] = put_text,     [PART_CALL] = refuse,   [PART_RESPONSE] = NULL,
-		[PART_INLINE] = put_inline, [PART_FILE] = put_file, [PART_OTHER] = put_text,
+		[PART_TEXT] = put_text,     [PART_CALL] = refuse_part, [PART_RESPONSE] = NULL,
+		[PART_INLINE] = put_inline, [PART_FILE] = put_file,    [PART_OTHER] = put_text,
 	};
 
 	return p->thought || !puts[p->kind] ? 0 : puts[p->kind](w, p);
@@ -259,8 +261,9 @@ static int refuse_media(struct anthropic_writer *w, const struct part *p)
 int anthropic_model_part(struct anthropic_writer *w, const struct part *p)
 {
 	static int (*const puts[])(struct anthropic_writer * w, const struct part *p) = {
-		[PART_TEXT] = put_text,       [PART_CALL] = NULL,         [PART_RESPONSE] = refuse,
-		[PART_INLINE] = refuse_media, [PART_FILE] = refuse_media, [PART_OTHER] = put_text,
+		[PART_TEXT] = put_text,        [PART_CALL] = NULL,
+		[PART_RESPONSE] = refuse_part, [PART_INLINE] = refuse_media,
+		[PART_FILE] = refuse_media,    [PART_OTHER] = put_text,
 	};
 
 	if (p->thought)

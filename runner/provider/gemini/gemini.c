@@ -16,8 +16,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-const struct model_name_rule gemini_names = { "gemini", ".:", 128 };
-
 /*
  * From Gemini 3 on a call without a signature is refused. Of "gemini-flash-latest"
  * and the like nobody knows which one it is; the older ones do not mind.

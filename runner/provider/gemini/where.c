@@ -33,6 +33,8 @@
 #define SETTING_TOKEN          "CLOUDSDK_AUTH_ACCESS_TOKEN"
 
 /* With both keys set, Google's SDKs take the first. */
+const struct model_name_rule gemini_names = { "gemini", ".:", 128 };
+
 const struct model_setting gemini_settings[] = {
 	{ SETTING_GOOGLE_KEY, MODEL_KEY },
 	{ SETTING_GEMINI_KEY, MODEL_KEY },

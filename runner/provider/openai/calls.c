@@ -52,14 +52,35 @@ static const struct jsonpick piece_members[] = {
 	{ 0 },
 };
 
+struct extra {
+	struct span google;
+	struct span signature;
+};
+
+static const struct jsonpick extra_members[] = {
+	{ "google", offsetof(struct extra, google) },
+	{ "thought_signature", offsetof(struct extra, signature) },
+	{ 0 },
+};
+
+int openai_signature(struct span extra_content, struct buf *text)
+{
+	struct extra outer = { 0 };
+	struct extra inner = { 0 };
+	int r = jsonpick_object(extra_content, extra_members, &outer);
+
+	if (r == 0)
+		r = jsonpick_object(outer.google, extra_members, &inner);
+	if (r == 0 && jsonpick_is(inner.signature, '"'))
+		r = json_unquote(inner.signature, text);
+	return r;
+}
+
 static int read_signature(struct span extra_content, struct piece *p)
 {
 	CLEANUP(buf_release) struct buf text = { 0 };
-	struct span token = { 0 };
-	int r = openai_signature_of(extra_content, &token);
+	int r = openai_signature(extra_content, &text);
 
-	if (r == 0 && token.len)
-		r = json_unquote(token, &text);
 	if (r == 0 && text.len)
 		base64_encode(&p->signature, buf_span(&text), BASE64_STANDARD);
 	return r < 0 ? r : buf_check(&p->signature, NULL);

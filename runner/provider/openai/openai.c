@@ -1,9 +1,9 @@
 /*
- * Requests of OpenAI's chat completions, and of those who speak them too
- * (dialect.c).
+ * Requests of OpenAI's chat completions, for all services that speak them
+ * (dialects.c).
  *
- * Their JSON is written as text, because arguments and results of calls are
- * JSON text already and have to stay as they are.
+ * The JSON is written as text, because arguments and results of calls are JSON
+ * text already and must stay as they are.
  */
 #include "runner/provider/openai/openai.h"
 
@@ -23,28 +23,6 @@ struct encoder {
 	struct err *err;
 };
 
-/* The same rule for all servers; errors name who is asked. */
-static struct model_name_rule name_rule(const struct model_provider *provider)
-{
-	return (struct model_name_rule){ provider->name, "", 64 };
-}
-
-int openai_name(const struct model_provider *provider, const char *name, struct buf *out,
-		struct err *err)
-{
-	const struct model_name_rule rule = name_rule(provider);
-
-	return model_name_encode(&rule, name, out, err);
-}
-
-int openai_past_name(const struct model_provider *provider, const char *name, struct buf *out,
-		     struct err *err)
-{
-	const struct model_name_rule rule = name_rule(provider);
-
-	return model_name_encode_past(&rule, name, out, err);
-}
-
 /* Models named o1, o3, ... take their instructions from the "developer". */
 static const char *system_role(const struct encoder *e)
 {
@@ -61,7 +39,7 @@ static const struct model_tool_form tool_form = { MODEL_TOOL_LIST, MODEL_TOOL_FU
 
 static int put_body(struct encoder *e)
 {
-	const struct model_name_rule names = name_rule(e->q->provider);
+	const struct model_name_rule names = openai_name_rule(e->q->provider);
 	int r;
 
 	buf_char(e->out, '{');
@@ -86,15 +64,15 @@ int openai_encode(const struct question *q, struct http_request *out, struct err
 	if (r == 0)
 		r = openai_url(q, &e.way, &out->url, err);
 	if (r == 0)
-		r = openai_headers(q, &e.way, out, err);
+		r = openai_headers(q, out, err);
 	if (r == 0)
 		r = put_body(&e);
-	if (r == 0) /* last: what cannot be sent is told without one too */
+	if (r == 0) /* last: parts that cannot be sent are reported without a key too */
 		r = openai_check_key(q, &e.way, err);
 	return r == -ENOMEM ? err_nomem(err) : r;
 }
 
-/* Names that are written otherwise, and what of the config has no effect. */
+/* Report names that are written in another form, and members of the config without effect. */
 int openai_review(const struct question *q, model_review_fn *fn, void *arg)
 {
 	const json_t *thinking = json_object_get(q->config, "thinkingConfig");
@@ -109,7 +87,7 @@ int openai_review(const struct question *q, model_review_fn *fn, void *arg)
 		if (r == -ENOMEM || !buf_cstr(&name))
 			return -ENOMEM;
 		if (r < 0 || strcmp(name.data, q->tools[i].name) == 0) {
-			r = 0; /* one that is too long is an error of the request */
+			r = 0; /* a name that is too long is an error of the request */
 			continue;
 		}
 		(void)snprintf(text, sizeof text, "tool %.64s: is called %.80s when %s is asked",

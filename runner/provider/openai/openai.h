@@ -1,14 +1,17 @@
 /*
- * What the files of the openai provider share, which also is azure, deepseek and
- * others: dialects of one protocol. Nobody else includes this.
+ * What the files of OpenAI's chat completions share, for openai, azure, deepseek
+ * and other providers: dialects of one protocol. Only these files include this.
  *
- *	openai.c	       the request as a whole
- *	dialect.c who speaks it, with which peculiarities, and where
- *	message.c its messages
- *	result.c  results of calls among them
- *	config.c  what generate_content_config adds to it
- *	reply.c   the answer
- *	calls.c   the calls in it
+ *	dialects.c  the services that speak the protocol
+ *	openai.c    a request as a whole
+ *	way.c       its address and headers
+ *	message.c   its messages
+ *	result.c    results of calls among the messages
+ *	item.c      the items of a message
+ *	name.c      names of functions
+ *	config.c    what generate_content_config adds
+ *	reply.c     the answer
+ *	calls.c     the calls in an answer
  */
 #ifndef RUNNER_PROVIDER_OPENAI_OPENAI_H
 #define RUNNER_PROVIDER_OPENAI_OPENAI_H
@@ -20,7 +23,7 @@
 
 struct http_request;
 
-/* What a dialect does otherwise. */
+/* How a dialect differs. */
 enum openai_quirk {
 	OPENAI_COMPLETION_TOKENS = 1, /* the limit is called max_completion_tokens */
 	OPENAI_DEVELOPER = 2,         /* models named o1, o3, ... listen to a "developer" */
@@ -29,16 +32,20 @@ enum openai_quirk {
 	OPENAI_RANDOM_SEED = 16,      /* the seed is called random_seed */
 	OPENAI_REASONING_BACK = 32,   /* wants the reasoning of tool turns back */
 	OPENAI_SIGNATURES = 64,       /* wants extra_content.google.thought_signature back */
-	OPENAI_DEPLOYMENTS =
-		128, /* Azure: the model is in the address, the key has its own header */
 };
 
+/* A service. Lists end with NULL. */
 struct openai_dialect {
-	const char *base; /* its address; NULL: a setting has to say it */
-	const char
-		*host; /* of it: "openai/" there is this dialect; ".x": all below x; NULL: none */
-	const char *settings[3]; /* of the address, the first with a value counts; NULL ends */
-	const char *max_field;   /* the setting that names the limit of tokens */
+	const char *base; /* its address; NULL: a setting must give the address */
+	const char *host; /* of the address; ".x": all hosts below x; NULL: none */
+	const struct openai_dialect *const *hosts; /* dialects of other hosts under this name; NULL:
+						    * each host speaks this dialect */
+	const char *settings[3];   /* of the address; the first with a value counts */
+	const char *max_field;     /* the setting that names the limit of tokens */
+	const char *key_header;    /* sends the key; NULL: "Authorization: Bearer" */
+	const char *const *tokens; /* settings of keys that are sent as Bearer anyway; NULL: none */
+	const char *const *versions; /* settings of the version; the model is a deployment in the
+				      * address then, as Azure wants it; NULL: neither */
 	unsigned quirks;
 };
 
@@ -51,28 +58,30 @@ struct openai_way {
 };
 
 /*
- * Find how to ask: the dialect of q->provider, or for openai that of the host.
- * -EINVAL: the address or the name of the limit is none, or missing.
+ * Find how to ask: in the dialect of q->provider, or of the host.
+ * -EINVAL: the address or the name of the limit is invalid or missing.
  */
 MUST_CHECK int openai_way_find(const struct question *q, struct openai_way *way, struct err *err);
 
-/* A server of one's own may need no key. -EACCES: it is missing. */
+/* Check that there is a key; a server at another host may need none. -EACCES: it is missing. */
 MUST_CHECK int openai_check_key(const struct question *q, const struct openai_way *way,
 				struct err *err);
 
-/* Append the address of the request. -EINVAL: the version is none; -ENOMEM. */
+/* Append the address of the request. -ENOMEM. */
 MUST_CHECK int openai_url(const struct question *q, const struct openai_way *way, struct buf *url,
 			  struct err *err);
 
 /* Add all headers. -EINVAL names the setting that holds a control character; -ENOMEM. */
-MUST_CHECK int openai_headers(const struct question *q, const struct openai_way *way,
-			      struct http_request *out, struct err *err);
+MUST_CHECK int openai_headers(const struct question *q, struct http_request *out, struct err *err);
+
+/* The rule for names of functions; errors name the provider. */
+struct model_name_rule openai_name_rule(const struct model_provider *provider);
 
 /* The name of a function on the wire. -EINVAL; -ENOMEM. */
 MUST_CHECK int openai_name(const struct model_provider *provider, const char *name, struct buf *out,
 			   struct err *err);
 
-/* The same of one that was called (wire/name.h). */
+/* The name of a function that was called (wire/name.h). */
 MUST_CHECK int openai_past_name(const struct model_provider *provider, const char *name,
 				struct buf *out, struct err *err);
 
@@ -83,9 +92,9 @@ struct openai_messages {
 	struct model_place at; /* the content at hand */
 	struct buf *out;
 	struct model_pairs pairs;
-	size_t turn_end;  /* of the turn at hand, index of the content behind it */
-	bool has_calls;   /* that turn */
-	struct buf files; /* items that tools gave, for a message behind their results; '[' first */
+	size_t turn_end;  /* index of the content after the turn at hand */
+	bool has_calls;   /* whether that turn has calls */
+	struct buf files; /* items that tools gave, for a message after their results; '[' first */
 };
 
 /* Begin a message in the list that is open. */
@@ -98,10 +107,10 @@ MUST_CHECK int openai_put_item(struct openai_messages *m, const struct part *p);
 /* Append the id of a call. */
 void openai_put_id(const struct openai_messages *m, const struct model_pair *pair);
 
-/* Append what answers calls in a content, a message each, and keep its files. -EINVAL; -ENOMEM. */
+/* Append each result in a content as a message, and keep the files of results. -EINVAL; -ENOMEM. */
 MUST_CHECK int openai_put_results(struct openai_messages *m, const struct content *c);
 
-/* Append the message with the files that were kept, if there are any. */
+/* Append a message with the kept files, if there are any. */
 void openai_put_files(struct openai_messages *m);
 
 /*
@@ -113,23 +122,23 @@ MUST_CHECK int openai_put_messages(const struct question *q, const struct openai
 
 /*
  * Append the members that generate_content_config stands for. -EINVAL names
- * what has no counterpart. The tools tell whether a choice between them can be sent.
+ * a member without a counterpart. A choice of tools needs tools to be sent.
  */
 MUST_CHECK int openai_config(const struct question *q, const struct openai_way *way,
 			     struct buf *out, struct err *err);
 
 /*
- * Take an element of `tool_calls`, as checked JSON; marked: surrogate_mark had
- * something to do in it. -E2BIG: too many; -ENOMEM without a text.
+ * Take an element of `tool_calls`, as checked JSON; marked: surrogate_mark changed
+ * the text. -E2BIG: too many calls; -ENOMEM without a text.
  */
 struct model_calls;
 MUST_CHECK int openai_calls_take(struct model_calls *calls, struct span item, bool marked,
 				 struct err *err);
 
-/* The token extra_content.google.thought_signature of a message or a call; len 0: none. -ENOMEM. */
-MUST_CHECK int openai_signature_of(struct span extra_content, struct span *token);
+/* Append extra_content.google.thought_signature of a message or a call, if it has one. -ENOMEM. */
+MUST_CHECK int openai_signature(struct span extra_content, struct buf *text);
 
-/* As struct model_provider wants it. */
+/* Members of struct model_provider. */
 MUST_CHECK int openai_encode(const struct question *q, struct http_request *out, struct err *err);
 MUST_CHECK int openai_review(const struct question *q, model_review_fn *fn, void *arg);
 void *openai_decoder_new(void);

@@ -69,39 +69,12 @@ static int take_call_piece(void *arg, struct span item)
 	return openai_calls_take(&d->calls, item, d->base.marked, d->base.err);
 }
 
-struct extra {
-	struct span google;
-	struct span signature;
-};
-
-static const struct jsonpick extra_members[] = {
-	{ "google", offsetof(struct extra, google) },
-	{ "thought_signature", offsetof(struct extra, signature) },
-	{ 0 },
-};
-
-int openai_signature_of(struct span extra_content, struct span *token)
-{
-	struct extra outer = { 0 };
-	struct extra inner = { 0 };
-	int r = jsonpick_object(extra_content, extra_members, &outer);
-
-	if (r == 0)
-		r = jsonpick_object(outer.google, extra_members, &inner);
-	if (r == 0 && jsonpick_is(inner.signature, '"'))
-		*token = inner.signature;
-	return r;
-}
-
-/* A text is its signature's bytes: it goes back as it came. */
+/* The bytes of the text are the signature, which goes back as it came. */
 static int take_signature(struct decoder *d, struct span extra_content)
 {
 	CLEANUP(buf_release) struct buf text = { 0 };
-	struct span token = { 0 };
-	int r = openai_signature_of(extra_content, &token);
+	int r = openai_signature(extra_content, &text);
 
-	if (r == 0 && token.len)
-		r = json_unquote(token, &text);
 	return r < 0 || !text.len ? r : model_reply_sign_text(d->base.reply, buf_span(&text));
 }
 

@@ -16,21 +16,7 @@
 #define OWN_BASE     "https://api.openai.com/v1"
 #define SETTING_BASE "OPENAI_BASE_URL"
 
-const struct model_name_rule responses_names = { RESPONSES_SAID, "", 64 };
-
-bool responses_may_think(const char *name)
-{
-	static const char *const others[] = { "gpt-3", "gpt-4", "gpt-5-chat", "chatgpt-" };
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(others); i++) {
-		if (strncmp(name, others[i], strlen(others[i])) == 0)
-			return false;
-	}
-	return true;
-}
-
-/* Not strict, which here has to be said: strict schemas are of a narrower form. */
+/* Not strict, which must be said here: strict schemas have a narrower form. */
 static const struct model_tool_form tool_form = { MODEL_TOOL_LIST, .item = "{\"type\":\"function\"",
 						  .item_end = ",\"strict\":false}",
 						  .put_parameters = model_tool_parameters };
@@ -85,7 +71,7 @@ static int responses_encode(const struct question *q, struct http_request *out, 
 	r = put_headers(q->settings, out, err);
 	if (r == 0)
 		r = put_body(q, &out->body, err);
-	if (r == 0) /* last: what cannot be sent is told without one too */
+	if (r == 0) /* last: parts that cannot be sent are reported without a key too */
 		r = model_endpoint_key(q->provider, &at, q->settings, err);
 	if (r == 0)
 		r = buf_check(&out->url, NULL);

@@ -1,11 +1,12 @@
 /*
- * What the files of the openai_responses provider share. Nobody else includes this.
+ * What the files of the openai_responses provider share. Only these files include this.
  *
- *	responses.c	 the request as a whole
- *	responses_input.c	 the conversation as a list of items
- *	responses_config.c what generate_content_config adds to it
- *	responses_reply.c	 the answer: the events of its stream
- *	responses_item.c	 and its items
+ *	responses.c	       a request as a whole
+ *	responses_input.c      the conversation as a list of items
+ *	responses_config.c     what generate_content_config adds
+ *	responses_reasoning.c  reasoning items, in requests and answers
+ *	responses_reply.c      the answer: the events of its stream
+ *	responses_item.c       the items of an answer
  *
  * The signature of a thought stands for a reasoning item of OpenAI: it is the
  * text of a JSON object with those members of the item that are sent back, id,
@@ -23,9 +24,9 @@
 #include "runner/wire/provider.h"
 
 #define RESPONSES_ITEMS_MAX 1024
-#define RESPONSES_SAID      "openai/responses" /* how errors name it */
+#define RESPONSES_SAID      "openai/responses" /* the provider in errors */
 
-/* What functions may be called on the wire. */
+/* The rule for names of functions. */
 extern const struct model_name_rule responses_names;
 
 /* The members of a reasoning item that matter. */
@@ -38,10 +39,10 @@ struct responses_reasoning {
 
 extern const struct jsonpick responses_reasoning_members[];
 
-/* Append those members to an object that is being written, each that is there. */
+/* Append the members that are there to an object that is being written. */
 void responses_reasoning_put(const struct responses_reasoning *item, struct buf *out);
 
-/* Models that are known not to think refuse what was thought, and to be asked for it. */
+/* Whether a model may think. Models that do not think refuse thoughts, and questions for them. */
 bool responses_may_think(const char *name);
 
 /*

@@ -15,6 +15,8 @@
 #include <errno.h>
 #include <strings.h>
 
+const struct model_name_rule responses_names = { RESPONSES_SAID, "", 64 };
+
 /* The items while they are written. */
 struct encoder {
 	struct model_place at;
@@ -23,24 +25,6 @@ struct encoder {
 	struct buf text; /* of the model, not written yet */
 	struct model_pairs pairs;
 };
-
-const struct jsonpick responses_reasoning_members[] = {
-	{ "id", offsetof(struct responses_reasoning, id) },
-	{ "summary", offsetof(struct responses_reasoning, summary) },
-	{ "content", offsetof(struct responses_reasoning, content) },
-	{ "encrypted_content", offsetof(struct responses_reasoning, encrypted_content) },
-	{ 0 },
-};
-
-void responses_reasoning_put(const struct responses_reasoning *item, struct buf *out)
-{
-	if (jsonpick_is(item->id, '"'))
-		jsonput_raw(out, "id", item->id);
-	jsonput_raw(out, "summary", jsonpick_is(item->summary, '[') ? item->summary : SPAN("[]"));
-	if (jsonpick_is(item->content, '[') && !span_is(item->content, "[]"))
-		jsonput_raw(out, "content", item->content);
-	jsonput_raw(out, "encrypted_content", item->encrypted_content);
-}
 
 static void open_item(struct encoder *e, const char *type)
 {

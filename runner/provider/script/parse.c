@@ -1,7 +1,7 @@
 /*
  * The text of a script: its keys are tables, a row names what takes the value.
  */
-#include "runner/provider/script/rules.h"
+#include "runner/provider/script/template.h"
 
 #include "runner/syntax/yaml.h"
 

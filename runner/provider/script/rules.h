@@ -81,18 +81,4 @@ const struct script_rule *script_rules(const struct script *script, size_t *coun
 /* A node of the script's document, as syntax/yaml.h has it. */
 yaml_node_t *script_node(const struct script *script, int node);
 
-/* Texts with placeholders, as a sequence of these. */
-enum script_piece {
-	SCRIPT_LITERAL, /* the text itself */
-	SCRIPT_GROUP,   /* 1 to 9 or a name */
-	SCRIPT_MEMBER,  /* "result" or "result.a.b" */
-};
-
-/* Call fn for each piece in order; not 0 ends it and is returned. -EINVAL: "${" without "}". */
-typedef int script_piece_fn(void *arg, enum script_piece kind, struct span text);
-MUST_CHECK int script_pieces(struct span text, script_piece_fn *fn, void *arg);
-
-/* Which group of the rule, counted from 0 through all its patterns; -ENOENT. */
-int script_group(const struct script_rule *rule, struct span which);
-
 #endif

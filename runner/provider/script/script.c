@@ -5,7 +5,7 @@
  * rule that matches what was said last. The same conversation gives the same
  * answer every time. rules.c reads the file; the format is in docs/models.md.
  */
-#include "runner/provider/script/rules.h"
+#include "runner/provider/script/template.h"
 
 #include "base/json_text.h"
 #include "base/name.h"
