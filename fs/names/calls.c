@@ -10,6 +10,7 @@
 #include "fs/tree/ids.h"
 #include "fs/tree/tree.h"
 #include "store/turn/call.h"
+#include "store/turn/turn.h"
 
 #include <errno.h>
 

@@ -9,6 +9,7 @@
 #include "fs/tree/fs.h"
 #include "fs/view/view.h"
 #include "store/turn/call.h"
+#include "store/turn/turn.h"
 
 #include <stdio.h>
 

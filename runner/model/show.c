@@ -5,7 +5,6 @@
 
 #include "base/name.h"
 #include "base/utf8.h"
-#include "runner/agent/load.h"
 #include "runner/model/options.h"
 #include "runner/settings/file.h"
 #include "runner/syntax/json_value.h"

@@ -3,7 +3,7 @@
  */
 #include "runner/settings/dotenv.h"
 
-#include "base/name.h"
+#include "base/utf8.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -131,7 +131,7 @@ static int take_text(struct values *into, struct span text, struct err *err)
 	const char *end = text.data + text.len;
 	int r = 0;
 
-	if (memchr(text.data, 0, text.len) || !name_is_utf8(text))
+	if (memchr(text.data, 0, text.len) || !utf8_is_valid(text))
 		return err_set(err, -EINVAL, "%s is not a text file", DOTENV);
 	if (text.len >= 3 && memcmp(at, "\xef\xbb\xbf", 3) == 0)
 		at += 3;

@@ -5,10 +5,10 @@
 #include "runner/provider/openai/openai.h"
 
 #include "base/net/http.h"
+#include "base/percent.h"
 #include "runner/wire/endpoint.h"
 #include "runner/wire/key.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <strings.h>
 
@@ -101,16 +101,6 @@ static bool ends_with(struct span text, const char *end)
 	return text.len >= n && span_is(span_sub(text, text.len - n, text.len), end);
 }
 
-static void put_escaped(struct buf *out, const char *text)
-{
-	for (; *text; text++) {
-		if (isalnum((unsigned char)*text) || strchr("-_.~", *text))
-			buf_char(out, *text);
-		else
-			buf_printf(out, "%%%02X", (unsigned char)*text);
-	}
-}
-
 /* The version in the older form of addresses; NULL: the newer form, which has no version. */
 static const char *deployment_version(const struct question *q)
 {
@@ -140,12 +130,12 @@ static void put_deployment(const struct question *q, const struct openai_way *wa
 	else if (!memmem(way->base.data, way->base.len, "/deployments/", 13)) {
 		buf_text(url, ends_with(way->base, "/openai") ? "/deployments/"
 							      : "/openai/deployments/");
-		put_escaped(url, q->name);
+		percent_encode(url, span_of(q->name), "");
 	}
 	buf_text(url, "/chat/completions");
 	if (version) {
 		buf_text(url, "?api-version=");
-		put_escaped(url, version);
+		percent_encode(url, span_of(version), "");
 	}
 }
 
