@@ -89,18 +89,17 @@ static json_t *show_sandbox(const struct fs *fs)
 
 static json_t *show_config(const struct fs *fs)
 {
-	bool disk = store_durability(fs->store) == DURABILITY_DISK;
-
 	return json_pack(
 		"{s:o, s:o, s:s, s:s, s:o, s:o, s:i, s:o, s:o, s:{s:b, s:b, s:I}, s:o, s:o}",
 		"mountpoint", json_value_text(fs->mountpoint), "store",
 		json_value_text(store_folder(fs->store)), "engine", store_engine(fs->store),
-		"durability", disk ? "disk" : "process", "agents", json_value_text(fs->agents),
-		"mountOptions", json_value_text(fs->fuse_options), "threads", (int)fs->threads,
-		"sandbox", show_sandbox(fs), "record", json_value_text(record_where()), "users",
-		"others", (int)owners_shared(fs->owners), "logins", (int)owners_system(fs->owners),
-		"mapped", (json_int_t)owners_count(fs->owners), "limits", show_limits(fs),
-		"settings", model_show_settings());
+		"durability", durability_name(store_durability(fs->store)), "agents",
+		json_value_text(fs->agents), "mountOptions", json_value_text(fs->fuse_options),
+		"threads", (int)fs->threads, "sandbox", show_sandbox(fs), "record",
+		json_value_text(record_where()), "users", "others", (int)owners_shared(fs->owners),
+		"logins", (int)owners_system(fs->owners), "mapped",
+		(json_int_t)owners_count(fs->owners), "limits", show_limits(fs), "settings",
+		model_show_settings());
 }
 
 /* How the daemon was started. Of a secret it tells only that there is one. */

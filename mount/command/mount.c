@@ -141,6 +141,16 @@ static int set_sandbox(struct settings_of_mount *s, const char *value, const str
 	return 0;
 }
 
+static int set_durability(struct settings_of_mount *s, const char *value,
+			  const struct command *self)
+{
+	const char *names;
+
+	if (!durability_find(value, &s->store.durability, &names))
+		return command_usage(self, "--durability is %s, not '%s'", names, value);
+	return 0;
+}
+
 static int set_count(const char *option, const char *value, unsigned *out,
 		     const struct command *self)
 {
@@ -165,13 +175,7 @@ static int set_option(struct settings_of_mount *s, int id, char *value, const st
 		s->store.engine = value;
 		return 0;
 	case OPTION_DURABILITY:
-		s->store.durability = DURABILITY_DISK;
-		if (!strcmp(value, "process"))
-			s->store.durability = DURABILITY_PROCESS;
-		else if (strcmp(value, "disk") != 0)
-			return command_usage(self, "--durability is process or disk, not '%s'",
-					     value);
-		return 0;
+		return set_durability(s, value, self);
 	case OPTION_MAX_TURNS:
 		return set_count("--max-turns", value, &s->fs.turns_max, self);
 	case OPTION_THREADS:

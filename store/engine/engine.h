@@ -15,16 +15,12 @@
 #define STORE_ENGINE_ENGINE_H
 
 #include "base/buf.h"
+#include "store/engine/durability.h"
 
 #define ENGINE_VALUE_MAX (1u << 20)
 
 struct engine;
 struct txn;
-
-enum durability {
-	DURABILITY_PROCESS, /* a commit survives a crash of the daemon */
-	DURABILITY_DISK,    /* ... and a power cut */
-};
 
 /* 0: go on; anything else ends the scan, which returns it. */
 typedef int pair_fn(void *arg, struct span key, struct span value);
