@@ -1,5 +1,5 @@
 /*
- * What subcommands share: see command.h.
+ * What commands share: see command.h.
  */
 #include "mount/command.h"
 
@@ -24,8 +24,8 @@ int command_usage(const struct command *self, const char *fmt, ...)
 	return STATUS_USAGE;
 }
 
-int command_help(const struct command *self)
+int command_help(const char *text)
 {
-	(void)fputs(self->help, stdout);
+	(void)fputs(text, stdout);
 	return STATUS_OK;
 }

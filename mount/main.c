@@ -1,13 +1,18 @@
 /*
- * adkfs: AI agent sessions as files.
+ * adkfs: AI agent sessions as files. Each command is a row of the table.
  */
 #include "mount/command.h"
 
 #include <stdio.h>
 #include <string.h>
 
-static const struct command *const commands[] = { &command_mount, &command_umount,
-						  &command_check_agent, &command_version };
+static const struct command commands[] = {
+	{ "mount", "mount a store of sessions and run their agents", command_mount },
+	{ "umount", "unmount, and wait until the daemon has ended", command_umount },
+	{ "check-agent", "load agent folders, and say what is wrong with them",
+	  command_check_agent },
+	{ "version", "print the version", command_version },
+};
 
 static void usage(FILE *out)
 {
@@ -15,7 +20,7 @@ static void usage(FILE *out)
 
 	(void)fputs("usage: adkfs COMMAND [ARGUMENTS]\n\nAI agent sessions as files.\n\n", out);
 	for (i = 0; i < ARRAY_SIZE(commands); i++)
-		(void)fprintf(out, "  %-12s %s\n", commands[i]->name, commands[i]->summary);
+		(void)fprintf(out, "  %-12s %s\n", commands[i].name, commands[i].summary);
 	(void)fputs("\n'adkfs COMMAND --help' tells more; the manual is adkfs(1) and adkfs(5).\n",
 		    out);
 }
@@ -30,10 +35,10 @@ int main(int argc, char **argv)
 		return STATUS_OK;
 	}
 	if (!strcmp(name, "--version"))
-		name = command_version.name;
+		name += 2;
 	for (i = 0; i < ARRAY_SIZE(commands); i++) {
-		if (!strcmp(name, commands[i]->name))
-			return commands[i]->run(commands[i], argc - 1, argv + 1);
+		if (!strcmp(name, commands[i].name))
+			return commands[i].run(&commands[i], argc - 1, argv + 1);
 	}
 	if (*name)
 		(void)fprintf(stderr, "adkfs: there is no command '%s'\n\n", name);

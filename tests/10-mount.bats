@@ -44,6 +44,11 @@ fails_with() {
 	done
 }
 
+@test "the help text of mount is made from its options" {
+	"$ADKFS" mount --help > "$TMP/help"
+	diff "$ROOT/tests/fixtures/mount-help.txt" "$TMP/help"
+}
+
 @test "usage errors end with 2 and say what is wrong" {
 	fails_with 2 "usage:" "$ADKFS"
 	fails_with 2 "frobnicate" "$ADKFS" frobnicate

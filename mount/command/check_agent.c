@@ -82,7 +82,20 @@ static enum exit_status check(const struct command *self, const char *folder,
 	return STATUS_FAILED;
 }
 
-static int run(const struct command *self, int argc, char **argv)
+static const char help[] =
+	"usage: adkfs check-agent [--json] DIR...\n"
+	"\n"
+	"Load each agent folder as a mount would, with all its files, and print a line\n"
+	"about it and its warnings; or the file, line and field that is wrong. No model\n"
+	"is asked, no tool and no server is started. Settings come from DIR/.env and the\n"
+	"environment.\n"
+	"\n"
+	"      --json   print the tree of agents, as agent.json in the mount has it\n"
+	"  -h, --help   this text\n"
+	"\n"
+	"Exit status: 0 all of them load; 1 one does not; 2 bad option.\n";
+
+int command_check_agent(const struct command *self, int argc, char **argv)
 {
 	int (*print)(const char *, const struct agent_tree *) = print_line;
 	enum exit_status status = STATUS_OK;
@@ -91,7 +104,7 @@ static int run(const struct command *self, int argc, char **argv)
 	opterr = 0;
 	while ((id = getopt_long(argc, argv, "h", options, NULL)) != -1) {
 		if (id == 'h')
-			return command_help(self);
+			return command_help(help);
 		if (id == '?')
 			return command_usage(self, "there is no option '%s'", argv[optind - 1]);
 		print = print_json;
@@ -106,20 +119,3 @@ static int run(const struct command *self, int argc, char **argv)
 		return STATUS_FAILED;
 	return status;
 }
-
-const struct command command_check_agent = {
-	.name = "check-agent",
-	.summary = "load agent folders, and say what is wrong with them",
-	.help = "usage: adkfs check-agent [--json] DIR...\n"
-		"\n"
-		"Load each agent folder as a mount would, with all its files, and print a line\n"
-		"about it and its warnings; or the file, line and field that is wrong. No model\n"
-		"is asked, no tool and no server is started. Settings come from DIR/.env and the\n"
-		"environment.\n"
-		"\n"
-		"      --json   print the tree of agents, as agent.json in the mount has it\n"
-		"  -h, --help   this text\n"
-		"\n"
-		"Exit status: 0 all of them load; 1 one does not; 2 bad option.\n",
-	.run = run,
-};

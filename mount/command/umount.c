@@ -67,7 +67,19 @@ static int unmount(const char *path, bool lazy, struct err *err)
 	return r;
 }
 
-static int run(const struct command *self, int argc, char **argv)
+static const char help[] =
+	"usage: adkfs umount [-z] MOUNTPOINT\n"
+	"\n"
+	"Unmount MOUNTPOINT and wait until its daemon has closed the store. Turns that\n"
+	"run are ended and marked. A mount whose daemon has died is taken away.\n"
+	"\n"
+	"  -z, --lazy   also while files are open there; they fail from then on\n"
+	"  -h, --help   this text\n"
+	"\n"
+	"Exit status: 0 unmounted; 2 bad option; 4 not a mount of adkfs, or in use; 1\n"
+	"anything else.\n";
+
+int command_umount(const struct command *self, int argc, char **argv)
 {
 	CLEANUP(buf_release) struct buf path = { 0 };
 	struct err err = { 0 };
@@ -77,7 +89,7 @@ static int run(const struct command *self, int argc, char **argv)
 	opterr = 0;
 	while ((id = getopt_long(argc, argv, "zh", options, NULL)) != -1) {
 		if (id == 'h')
-			return command_help(self);
+			return command_help(help);
 		if (id == '?')
 			return command_usage(self, "there is no option '%s'", argv[optind - 1]);
 		lazy = true;
@@ -96,19 +108,3 @@ static int run(const struct command *self, int argc, char **argv)
 				    &err);
 	return STATUS_OK;
 }
-
-const struct command command_umount = {
-	.name = "umount",
-	.summary = "unmount, and wait until the daemon has ended",
-	.help = "usage: adkfs umount [-z] MOUNTPOINT\n"
-		"\n"
-		"Unmount MOUNTPOINT and wait until its daemon has closed the store. Turns that\n"
-		"run are ended and marked. A mount whose daemon has died is taken away.\n"
-		"\n"
-		"  -z, --lazy   also while files are open there; they fail from then on\n"
-		"  -h, --help   this text\n"
-		"\n"
-		"Exit status: 0 unmounted; 2 bad option; 4 not a mount of adkfs, or in use; 1\n"
-		"anything else.\n",
-	.run = run,
-};
