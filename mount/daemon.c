@@ -1,5 +1,5 @@
 /*
- * The process: see daemon.h.
+ * The process of the daemon: see daemon.h.
  */
 #include "mount/daemon.h"
 
@@ -21,18 +21,18 @@
 static struct {
 	pthread_t main_thread; /* fixed after daemon_watch_signals() */
 
-	char *path; /* of the mount; fixed after daemon_watch_mount() */
-	int mounts; /* the list of mounts, to poll; the same */
+	char *path; /* the mount point; fixed after daemon_watch_mount() */
+	int mounts; /* /proc/self/mounts, to poll; fixed after daemon_watch_mount() */
 
-	struct mutex lock; /* held while stop() or gone() runs: the one exception, nothing else
-			      takes it */
-	void (*stop)(void *arg) GUARDED_BY(lock); /* NULL: nothing to stop any more */
+	/* Held while stop() or gone() runs, although these block: nobody else waits for it. */
+	struct mutex lock;
+	void (*stop)(void *arg) GUARDED_BY(lock); /* NULL after daemon_ignore_signals() */
 	void *arg GUARDED_BY(lock);
-	void (*gone)(void *arg) GUARDED_BY(lock); /* NULL: nothing to tell any more */
+	void (*gone)(void *arg) GUARDED_BY(lock); /* NULL after daemon_ignore_signals() */
 	void *gone_arg GUARDED_BY(lock);
 } watched = { .lock = MUTEX_INIT };
 
-/* The child is ready when it wrote a byte; else its exit status is ours. */
+/* Exit with 0 when the child has written a byte, or with its exit status if it ends before. */
 static void wait_for_child(int fd, pid_t child)
 {
 	char byte;
@@ -102,7 +102,7 @@ void daemon_block_signals(void)
 
 static void do_nothing(int number)
 {
-	(void)number; /* the signal's work is to end a system call with EINTR */
+	(void)number; /* the signal only ends a system call, with EINTR */
 }
 
 static void *wait_for_signal(void *arg)
@@ -146,7 +146,7 @@ static void *wait_for_unmount(void *arg)
 	struct pollfd list = { .fd = watched.mounts, .events = POLLPRI };
 
 	(void)arg;
-	/* The kernel marks the list when it has changed. */
+	/* The kernel reports POLLPRI when the list has changed. */
 	while (mountpoint_is_listed(watched.path))
 		(void)poll(&list, 1, -1);
 	mutex_lock(&watched.lock);
@@ -165,7 +165,7 @@ int daemon_watch_mount(const char *path, void (*gone)(void *arg), void *arg, str
 	watched.gone = gone;
 	watched.gone_arg = arg;
 	mutex_unlock(&watched.lock);
-	watched.path = strdup(path); /* the thread has it until the process ends */
+	watched.path = strdup(path); /* the thread uses it until the process ends */
 	watched.mounts = open("/proc/self/mounts", O_RDONLY | O_CLOEXEC);
 	if (!watched.path || watched.mounts < 0)
 		return err_errno(err, watched.path ? -errno : -ENOMEM, "/proc/self/mounts");

@@ -1,5 +1,5 @@
 /*
- * The process: going to the background, and ending on a signal.
+ * The process of the daemon: it goes to the background, and ends on a signal.
  */
 #ifndef MOUNT_DAEMON_H
 #define MOUNT_DAEMON_H
@@ -7,38 +7,39 @@
 #include "base/err.h"
 
 /*
- * Fork. In the child returns a descriptor for daemon_ready(); the parent
- * waits for it and exits: with 0, or with the status that the child ends with.
- * Call before any thread exists.
+ * Fork. Returns in the child only, with a descriptor for daemon_ready(). The
+ * parent waits and exits: with 0 after daemon_ready(), or with the exit status
+ * of a child that ended before. Call this before any thread exists.
  */
 MUST_CHECK int daemon_fork(struct err *err);
 
-/* The child serves: let the parent go, leave the terminal. */
+/* In the child, when it serves: let the parent exit, and leave the terminal. */
 void daemon_ready(int fd);
 
 /*
- * Call stop(arg) on SIGINT, SIGTERM or SIGHUP, from a thread of its own; then
- * wake the calling thread out of what it waits in. Call before other threads.
+ * Watch for SIGINT, SIGTERM and SIGHUP. A thread waits for the first of them,
+ * calls stop(arg) and then interrupts the system call of the thread that called
+ * daemon_watch_signals().
  */
 MUST_CHECK int daemon_watch_signals(void (*stop)(void *arg), void *arg, struct err *err);
 
 /*
- * Call gone(arg) once the mount at path is not in its place any more, from a
- * thread of its own. A file system can live on behind that: while files are
- * open in it, and while a sandbox shows parts of it to a program.
+ * Watch the mount at path. A thread calls gone(arg) once the mount is no longer
+ * listed there. The file system itself may live longer: while files in it are
+ * open, and while a sandbox shows a part of it to a program.
  */
 MUST_CHECK int daemon_watch_mount(const char *path, void (*gone)(void *arg), void *arg,
 				  struct err *err);
 
-/* stop(arg) and gone(arg) are not called any more, and not running, when this returns. */
+/* End both watches: when this returns, stop(arg) and gone(arg) do not run and are not called. */
 void daemon_ignore_signals(void);
 
-/* Block the signals that daemon_watch_signals() waits for, in all threads made from here on. */
+/* Block the signals of daemon_watch_signals() in this thread, and in those that it starts later. */
 void daemon_block_signals(void);
 
 /*
- * Allow this process as many open files as the hard limit does, at most DAEMON_FILES_MAX: a turn
- * that runs needs a few of them, and the usual soft limit is 1024. What cannot be stays as it is.
+ * Raise the limit of open files to the hard limit, but not above DAEMON_FILES_MAX. A running turn
+ * needs a few files, and the usual limit is 1024. If that fails, the limit stays as it is.
  */
 #define DAEMON_FILES_MAX 65536
 void daemon_allow_files(void);

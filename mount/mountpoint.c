@@ -24,7 +24,7 @@
 
 extern char **environ;
 
-/* Ask the list of mounts for those at path: how many are ours, and whether the last one is. */
+/* Count the mounts of adkfs at path. *is_on_top: the last mount there is one of them. */
 static unsigned count_ours(const char *path, bool *is_on_top)
 {
 	FILE *mounts = setmntent("/proc/self/mounts", "re");
@@ -80,7 +80,7 @@ pid_t mountpoint_daemon(const char *path)
 	return (pid_t)strtol(value.data, NULL, 10);
 }
 
-/* fusermount3 does it for users who may not. */
+/* Unmount as an ordinary user, whom only fusermount3 allows to. */
 static int run_fusermount(const char *path, enum detach how)
 {
 	const char *const argv[] = { "fusermount3", how == DETACH_ANYWAY ? "-uqz" : "-uq", "--",
@@ -128,7 +128,7 @@ static int check_empty(const char *path, struct err *err)
 	return r;
 }
 
-/* stat(2) may be answered from the kernel's cache; this one is asked of the daemon. */
+/* Ask by statvfs(2), which always reaches the daemon; stat(2) may be answered from a cache. */
 static bool is_dead(const char *path)
 {
 	struct statvfs st;
@@ -170,7 +170,7 @@ int mountpoint_resolve(const char *path, struct buf *out, struct err *err)
 	}
 	if (strlen(path) >= PATH_MAX)
 		return err_set(err, -ENAMETOOLONG, "the path is too long");
-	/* The directory itself may be a dead mount: only its parent is walked. */
+	/* The directory may be a dead mount, which fails: resolve its parent only. */
 	memcpy(parent, path, strlen(path) + 1);
 	memcpy(last, path, strlen(path) + 1);
 	if (!realpath(dirname(parent), resolved))

@@ -21,7 +21,7 @@ static const char *plural(size_t n)
 	return n == 1 ? "" : "s";
 }
 
-/* One line, and one for each warning. */
+/* Print a line about the agents, and one for each warning. */
 static int print_line(const char *folder, const struct agent_tree *tree)
 {
 	json_auto_t *warnings = agent_warnings(tree);
@@ -32,8 +32,7 @@ static int print_line(const char *folder, const struct agent_tree *tree)
 
 	if (!warnings)
 		return -ENOMEM;
-	/* An entry that is a toolset counts as one: what it offers is known only when it is asked.
-	 */
+	/* A toolset counts as one tool: only its server knows how many it offers. */
 	for (i = 0; i < tree->count; i++)
 		tools += tree->agents[i]->tool_count + tree->agents[i]->toolset_count;
 	(void)printf("%s: ok: %s (%s), %zu agent%s, %zu tool%s\n", folder, root->name,
@@ -56,7 +55,7 @@ static int print_json(const char *folder UNUSED, const struct agent_tree *tree)
 	return 0;
 }
 
-/* Whether the error begins with the folder's name already. */
+/* True if the error begins with the name of the folder. */
 static bool names_folder(const struct err *err, const char *folder)
 {
 	size_t len = strlen(folder);
@@ -75,7 +74,7 @@ static enum exit_status check(const struct command *self, const char *folder,
 		r = err_nomem(&err);
 	if (r == 0)
 		return STATUS_OK;
-	/* The folder's name may be long, the reason must not be cut off for it. */
+	/* Print the folder outside of err, so that a long name does not cut off the reason. */
 	(void)fprintf(stderr, "adkfs %s: %s%s%s\n", self->name,
 		      names_folder(&err, folder) ? "" : folder,
 		      names_folder(&err, folder) ? "" : ": ", err.text);

@@ -12,8 +12,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define WAIT_MS  60000 /* for the daemon to end its turns and close the store */
-#define QUIET_MS 2000  /* until it is told that the mount is gone */
+#define WAIT_MS  60000 /* time for the daemon to end its turns and close the store */
+#define QUIET_MS 2000  /* time for the kernel to tell the daemon that the mount is gone */
 
 static const struct option options[] = {
 	{ "lazy", no_argument, NULL, 'z' },
@@ -33,9 +33,9 @@ static bool has_ended(int pidfd, int ms)
 }
 
 /*
- * Until the daemon is gone: then the store is closed, and can be opened again. A copy of the
- * mount in the namespace of another process (of a container, say) keeps the kernel from
- * telling it.
+ * Wait until the daemon has ended, so that the store can be opened again. Send a signal if the
+ * kernel does not tell the daemon that the mount is gone: another mount namespace, such as that of
+ * a container, may hold a copy of the mount.
  */
 static int wait_for_end(int pidfd, struct err *err)
 {
@@ -48,7 +48,7 @@ static int wait_for_end(int pidfd, struct err *err)
 		       (QUIET_MS + WAIT_MS) / 1000);
 }
 
-/* lazy: let the daemon detach the mount although it is in use. */
+/* lazy: end the daemon even if the mount is in use. */
 static int unmount(const char *path, bool lazy, struct err *err)
 {
 	pid_t daemon = mountpoint_daemon(path);
