@@ -40,7 +40,7 @@ bool conversation_runs_turn(const struct conversation *c)
 
 struct compaction *conversation_compaction(const struct conversation *c)
 {
-	struct compaction *first = (struct compaction *)(void *)c->compactions.data;
+	struct compaction *first = BUF_LIST(struct compaction, &c->compactions, NULL);
 
 	if (!c->compactions.len || conversation_runs_turn(c))
 		return NULL;

@@ -19,12 +19,12 @@
 
 /* A compaction that waits or runs. */
 struct compaction {
-	uint64_t behind; /* number of a turn; 0: there is none to wait for */
-	bool is_asked;   /* by somebody; else it is only due if enough turns are new */
+	uint64_t behind; /* the turn after which it comes; 0: it comes first */
+	bool is_asked;   /* by a user; else it needs enough new turns */
 	bool is_cancelled;
 };
 
-/* What of a session runs or waits. Everything is guarded by runner.lock. */
+/* The turns of a session that run or wait. Everything is guarded by runner.lock. */
 struct conversation {
 	struct ref ref;
 	struct conversation *next;  /* in its bucket */
@@ -32,7 +32,7 @@ struct conversation {
 	struct live *first;         /* runs, or is next */
 	unsigned turns;
 	bool running;           /* the first turn, or the first compaction */
-	bool compacting;        /* a compaction it is */
+	bool compacting;        /* what runs is a compaction */
 	struct cancel *stop;    /* of the compaction that runs; NULL: none */
 	struct buf compactions; /* of struct compaction, in the order of turns */
 	struct buf temp;        /* JSON object; empty: none */
@@ -67,45 +67,41 @@ struct runner {
 	struct recent recent GUARDED_BY(lock);
 };
 
-/* Where the conversation of a session is, or would be. */
+/* The slot of a session's conversation, which may be empty. */
 struct conversation **conversation_slot_locked(struct runner *rn, uint64_t session)
 	REQUIRES(rn->lock);
-/* It, made if it is not there. NULL: out of memory. */
+/* Find or make the conversation of a session. NULL: out of memory. */
 struct conversation *conversation_need_locked(struct runner *rn, struct ref ref) REQUIRES(rn->lock);
 
-/* Something runs or waits in it. */
+/* Whether something runs or waits in it. */
 bool conversation_is_busy(const struct conversation *c);
-/* Its first turn runs. */
+/* Whether its first turn runs. */
 bool conversation_runs_turn(const struct conversation *c);
 /* The compaction that runs, or comes before the first turn; NULL: there is none. */
 struct compaction *conversation_compaction(const struct conversation *c);
 
-/* A conversation with nothing left in it goes. */
+/* Remove a conversation that has nothing left. */
 void conversation_settle_locked(struct runner *rn, struct conversation *c) REQUIRES(rn->lock);
-/* Behind those that wait for a worker; the first of these, or NULL. */
+/* Put a conversation at the end of the ready list; take the first one, or NULL. */
 void conversation_ready_locked(struct runner *rn, struct conversation *c) REQUIRES(rn->lock);
 struct conversation *conversation_take_locked(struct runner *rn) REQUIRES(rn->lock);
-/* What ran is over: what is next, if anything, is ready. */
+/* A turn or a compaction has ended: make the next one ready, if there is one. */
 void conversation_go_on_locked(struct runner *rn, struct conversation *c) REQUIRES(rn->lock);
-/* Put a compaction behind those for earlier turns; one at that place is enough. -ENOMEM. */
+/* Put a compaction after those for earlier turns; one at a place is enough. -ENOMEM. */
 MUST_CHECK int conversation_add_compaction_locked(struct runner *rn, struct conversation *c,
 						  const struct compaction *new) REQUIRES(rn->lock);
 void conversation_free(struct conversation *c);
 
-/* Workers: one more is needed when all are busy and the limit allows it; it is counted then,
- * and to be started. */
+/* Whether one more worker is needed and allowed. It is counted then; the caller starts it. */
 bool worker_want_locked(struct runner *rn) REQUIRES(rn->lock);
 void worker_start(struct runner *rn);
 
 /* Put a turn that is in the store into the queue. Takes live, also on failure. */
 MUST_CHECK int runner_enqueue(struct runner *rn, struct live *live, struct err *err);
 
-/* Put a compaction that was asked for, and that is in the store, behind this turn. */
+/* Put a compaction that is in the store after this turn. */
 MUST_CHECK int runner_enqueue_compaction(struct runner *rn, struct ref session, uint64_t behind,
 					 struct err *err);
-
-/* How a compaction that was asked for ended. */
-void runner_tell_compacted(struct runner *rn, struct ref session, const struct err *why);
 
 /* For invocations: see turn/invocation.h; arg is the runner. */
 MUST_CHECK int runner_read_temp(void *arg, struct ref session, struct buf *object);

@@ -1,5 +1,5 @@
 /*
- * Turns that ended lately: a ring of where they are. What they were is in the store.
+ * Turns that ended lately: a ring of their places. The store has the turns.
  *
  * The runner's lock guards it.
  */
@@ -8,7 +8,7 @@
 
 #include "store/tx/store.h"
 
-#define RECENT_TURNS 1000 /* the oldest go */
+#define RECENT_TURNS 1000 /* older ones are dropped */
 
 struct turn_place {
 	struct ref session;
@@ -17,12 +17,12 @@ struct turn_place {
 
 struct recent {
 	struct turn_place turns[RECENT_TURNS];
-	uint64_t count; /* of all that ever ended */
+	uint64_t count; /* of all turns that ever ended */
 };
 
 void recent_add(struct recent *recent, struct ref session, uint64_t n);
 
-/* Append them to a buf of struct turn_place, the oldest first. */
+/* Append the places as struct turn_place, the oldest first. */
 void recent_list(const struct recent *recent, struct buf *out);
 
 #endif

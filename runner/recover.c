@@ -9,7 +9,7 @@
 
 #include <errno.h>
 
-/* What the store says was left behind; acted on after the scan. */
+/* A turn or a compaction that was left, for after the scan. */
 struct leftover {
 	struct ref ref;
 	uint64_t n;
@@ -41,7 +41,7 @@ static int resume(struct runner *rn, const struct leftover *left, struct err *er
 	return live ? runner_enqueue(rn, live, err) : -ENOMEM;
 }
 
-/* Of two things that are left in a session, the one behind a turn comes after that. */
+/* Whether a compaction comes before a turn: it comes after the turn that it names. */
 static bool is_before(const struct leftover *compaction, const struct leftover *turn)
 {
 	if (compaction->ref.session != turn->ref.session)
@@ -50,17 +50,16 @@ static bool is_before(const struct leftover *compaction, const struct leftover *
 }
 
 /*
- * Workers begin at once: what comes first in a session has to be queued first. Both lists are
- * in order of sessions, and within each.
+ * Queue in the order of each session, since workers begin at once. Both lists are sorted by
+ * session, and within each.
  */
 static int recover_all(struct runner *rn, const struct buf *turns, const struct buf *compactions,
 		       struct err *err)
 {
-	const struct leftover *turn = (const struct leftover *)(const void *)turns->data;
-	const struct leftover *compaction =
-		(const struct leftover *)(const void *)compactions->data;
-	size_t n = turns->len / sizeof *turn;
-	size_t m = compactions->len / sizeof *compaction;
+	size_t n;
+	size_t m;
+	const struct leftover *turn = BUF_LIST(const struct leftover, turns, &n);
+	const struct leftover *compaction = BUF_LIST(const struct leftover, compactions, &m);
 	int r = 0;
 
 	while (r == 0 && (n || m)) {
@@ -94,8 +93,8 @@ static int note_message(void *arg, struct ref session, uint64_t number, enum mes
 }
 
 /*
- * A message whose close had succeeded is submitted as it is; of JSON a close
- * may have kept a part, and the rest never came.
+ * Submit a message whose close had succeeded. A message that does not parse is dropped: the rest
+ * of its JSON never came.
  */
 static int resubmit(struct runner *rn, struct message *m, struct err *err)
 {
@@ -117,6 +116,7 @@ int runner_recover(struct runner *rn, struct err *err)
 	CLEANUP(buf_release) struct buf compactions = { 0 };
 	CLEANUP(buf_release) struct buf messages = { 0 };
 	struct message *m;
+	size_t n;
 	size_t i;
 	int r = turn_unfinished(rn->options.store, note_leftover, &turns, err);
 
@@ -126,8 +126,8 @@ int runner_recover(struct runner *rn, struct err *err)
 		r = recover_all(rn, &turns, &compactions, err);
 	if (r == 0)
 		r = message_staged(rn->options.store, note_message, &messages, err);
-	m = (struct message *)(void *)messages.data;
-	for (i = 0; i < messages.len / sizeof *m; i++) {
+	m = BUF_LIST(struct message, &messages, &n);
+	for (i = 0; i < n; i++) {
 		if (r == 0)
 			r = resubmit(rn, &m[i], err);
 		buf_release(&m[i].text);

@@ -97,8 +97,8 @@ int runner_submit(struct runner *rn, struct ref session, uint64_t staged, struct
 	return runner_enqueue(rn, live, err);
 }
 
-/* Behind which turn a compaction that is asked for now has to wait. */
-static int find_behind(struct runner *rn, struct ref session, uint64_t *behind, struct err *err)
+/* The last turn that waits now: a new compaction comes after it. */
+static int find_last_turn(struct runner *rn, struct ref session, uint64_t *behind, struct err *err)
 {
 	const struct conversation *c;
 	const struct live *live;
@@ -157,7 +157,7 @@ int runner_compact(struct runner *rn, struct ref session, struct err *err)
 	if (r == 0)
 		r = agents_get(&rn->agents, info.id, &agent, err);
 	if (r == 0)
-		r = find_behind(rn, session, &behind, err);
+		r = find_last_turn(rn, session, &behind, err);
 	if (r == 0)
 		r = compaction_ask(rn->options.store, session, behind, err);
 	return r < 0 ? r : runner_enqueue_compaction(rn, session, behind, err);
@@ -276,6 +276,7 @@ int runner_turns(struct runner *rn, runner_turn_fn *fn, void *arg, struct err *e
 {
 	CLEANUP(buf_release) struct buf list = { 0 };
 	const struct turn_place *places;
+	size_t n;
 	size_t i;
 	int r;
 
@@ -285,8 +286,8 @@ int runner_turns(struct runner *rn, runner_turn_fn *fn, void *arg, struct err *e
 	list_live_locked(rn, false, &list);
 	mutex_unlock(&rn->lock);
 	r = buf_check(&list, err);
-	places = (const struct turn_place *)(const void *)list.data;
-	for (i = 0; r == 0 && i < list.len / sizeof *places; i++)
+	places = BUF_LIST(const struct turn_place, &list, &n);
+	for (i = 0; r == 0 && i < n; i++)
 		r = fn(arg, places[i].session, places[i].n);
 	return r;
 }

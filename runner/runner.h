@@ -1,10 +1,10 @@
 /*
  * The runner: takes messages, and lets agents answer them.
  *
- * A message becomes a turn. Turns of one session run one after the other, in
- * the order submitted; turns of different sessions run side by side, each on a
- * thread of its own, up to a limit. What is said in a turn is committed to the
- * store event by event; while it runs, its text can be followed piece by piece.
+ * A message becomes a turn. Turns of one session run one after the other, in the order submitted;
+ * turns of different sessions run side by side, each on a thread of its own, up to a limit. The
+ * events of a turn are committed to the store one by one; while the turn runs, its text can be
+ * followed piece by piece.
  */
 #ifndef RUNNER_RUNNER_H
 #define RUNNER_RUNNER_H
@@ -35,15 +35,14 @@ MUST_CHECK int runner_new(const struct runner_options *options, struct runner **
 			  struct err *err);
 
 /*
- * Take up what an earlier process left: turns that ran are closed as failed
- * (ABORTED), turns that waited run, compactions that were asked for are made, staged messages
- * are submitted.
+ * Go on with what an earlier process left: turns that ran end as failed (ABORTED), turns that
+ * waited run, compactions that waited are made, staged messages are submitted.
  */
 MUST_CHECK int runner_recover(struct runner *rn, struct err *err);
 
 /*
- * Refuse new messages, end the running turns (they are marked as failed), then the
- * MCP servers, and wait for all that. Turns that wait stay in the store and run at the next start.
+ * Refuse new messages, end the running turns (they fail), then the MCP servers, and wait for all
+ * of them. Turns that wait stay in the store and run at the next start.
  */
 void runner_stop(struct runner *rn);
 
@@ -72,16 +71,15 @@ MUST_CHECK int runner_submit(struct runner *rn, struct ref session, uint64_t sta
 			     struct event *message, struct err *err);
 
 /*
- * End the turn of a session that runs or is about to: it fails as CANCELLED
- * with what was said so far. Those behind it go on. If a compaction runs, that
- * ends instead. Without either nothing happens. Does not wait for its end. Any
- * thread.
+ * End the turn of a session that runs or is next: it fails as CANCELLED with its text so far, and
+ * later turns go on. A compaction that runs ends instead. Without either nothing happens. Does not
+ * wait for the end. Any thread.
  */
 void runner_cancel(struct runner *rn, struct ref session);
 
 /*
- * Compact the session (history/compact.h) when the turns that wait now have ended, and before those
- * that come later. Does not wait for it; at the daemon's end it stays in the store.
+ * Compact the session (history/compact.h) after the turns that wait now, before later ones. Does
+ * not wait; a compaction that has not run stays in the store.
  * Returns 0; -ESTALE no such session; -ENXIO no agent; -ESHUTDOWN. Any thread.
  */
 MUST_CHECK int runner_compact(struct runner *rn, struct ref session, struct err *err);
@@ -89,7 +87,7 @@ MUST_CHECK int runner_compact(struct runner *rn, struct ref session, struct err 
 /* Whether a turn or a compaction of the session runs or waits. */
 bool runner_is_busy(struct runner *rn, struct ref session);
 
-/* End what runs and waits in a session that goes away. */
+/* Cancel all turns and compactions of a session that is removed. */
 void runner_forget(struct runner *rn, struct ref session);
 
 /* `temp:` keys of a delta, a JSON object; they live until the current or next turn ends. */
@@ -102,7 +100,7 @@ struct contexts *runner_contexts(struct runner *rn);
 /* The agents of all apps (agent/agents.h). */
 struct agents *runner_agents(struct runner *rn);
 
-/* Counts for people to look at. */
+/* Counts for status. */
 struct runner_stats {
 	unsigned running;
 	unsigned waiting;

@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-/* The root's, or else that of the first that has one. */
+/* The model of the root, or else of the first agent that has one. */
 static const char *choose_model(const struct agent_tree *tree)
 {
 	const char *model = tree->root->model;

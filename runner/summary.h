@@ -16,8 +16,8 @@ struct summary_source {
 };
 
 /*
- * Ask the root agent's model, or that of the first agent that has one, without what the
- * agent is told otherwise. arg: summary_source. -ENXIO: no agent has a model.
+ * Ask the root agent's model, or that of the first agent that has one, without instruction or
+ * tools. arg: summary_source. -ENXIO: no agent has a model.
  */
 MUST_CHECK int summary_ask(void *arg, struct span prompt, struct compact_summary *summary,
 			   struct err *err);

@@ -14,7 +14,7 @@
 #define WORKER_STACK   (512u << 10)
 #define WORKER_IDLE_NS (10ull * NSEC_PER_SEC)
 
-/* Wait for a conversation; NULL: this worker is not needed any more. */
+/* Wait for a conversation; NULL: this worker ends. */
 static struct conversation *next_work(struct runner *rn)
 {
 	struct conversation *c;
@@ -46,7 +46,7 @@ static struct conversation *next_work(struct runner *rn)
 	return c;
 }
 
-/* The first turn of the conversation is over. due: a compaction may be. */
+/* The first turn of the conversation has ended. due: a compaction may be due. */
 static void finish_turn(struct runner *rn, struct conversation *c, struct live *live, bool due)
 {
 	struct compaction compaction = { .behind = live->n };
@@ -74,7 +74,7 @@ static struct live *first_turn(struct runner *rn, struct conversation *c)
 	return live;
 }
 
-void runner_tell_compacted(struct runner *rn, struct ref session, const struct err *why)
+static void report_compaction(struct runner *rn, struct ref session, const struct err *why)
 {
 	const struct turn_hooks *hooks = &rn->options.hooks;
 
@@ -124,7 +124,7 @@ static struct compaction begin_compaction(struct runner *rn, struct conversation
 	return compaction;
 }
 
-/* One that is done is not made again; when the daemon stops it is no fault of the one that runs. */
+/* Whether a compaction is done, well or badly; one that the daemon's end stopped is made again. */
 static bool is_over(struct runner *rn, struct conversation *c, struct compaction *compaction, int r)
 {
 	bool stopping;
@@ -190,7 +190,7 @@ static void run_compaction(struct runner *rn, struct conversation *c)
 		err.code = r;
 		(void)err_wrap(&err, "the session was not compacted");
 	}
-	runner_tell_compacted(rn, session, r < 0 && r != -ESTALE ? &err : NULL);
+	report_compaction(rn, session, r < 0 && r != -ESTALE ? &err : NULL);
 }
 
 static void *worker_run(void *arg)

@@ -9,7 +9,7 @@
 
 #include <stdlib.h>
 
-void program_release(struct program *program)
+static void program_release(struct program *program)
 {
 	free(program->path);
 	free(program->args);

@@ -1,11 +1,10 @@
 /*
- * Agents: what an app's folder says, as ADK Agent Config has it.
+ * Agents: an app's folder in the form of ADK Agent Config.
  *
- * FOLDER/root_agent.yaml is read with everything it names (other agents, tools
- * and their declarations, schemas, callbacks) and checked as a whole: either
- * the folder makes a tree of agents or the error says file, line and field. A
- * loaded tree never changes; a turn keeps the one it started with while newer
- * ones are loaded.
+ * FOLDER/root_agent.yaml is read with everything it names (other agents, tools and their
+ * declarations, schemas, callbacks) and checked as a whole: either the folder makes a tree of
+ * agents, or the error names file, line and field. A loaded tree never changes; a turn keeps the
+ * tree it started with while newer ones are loaded.
  */
 #ifndef RUNNER_AGENT_AGENT_H
 #define RUNNER_AGENT_AGENT_H
@@ -33,15 +32,13 @@
 struct program {
 	char *path;   /* absolute, inside the folder with symlinks resolved */
 	char *args;   /* JSON text of the entry's args for $ADK_ARGS, or NULL */
-	bool network; /* it asks for one: its declaration says so */
+	bool network; /* its declaration asks for the network */
 };
-
-void program_release(struct program *program);
 
 enum tool_kind {
 	TOOL_PROGRAM,
 	TOOL_AGENT, /* AgentTool */
-	TOOL_MCP,   /* of a server; made for one request, see toolset.h */
+	TOOL_MCP,   /* of a server; made for one step */
 	TOOL_TRANSFER,
 	TOOL_EXIT_LOOP,
 	TOOL_LOAD_MEMORY,
@@ -50,7 +47,7 @@ enum tool_kind {
 	TOOL_MODEL_RESPONSE, /* set_model_response */
 };
 
-/* What the model may call. */
+/* A tool that the model may call. */
 struct tool {
 	enum tool_kind kind;
 	char *name; /* as the model calls it */
@@ -73,12 +70,12 @@ void tool_release(struct tool *tool);
 
 enum toolset_kind { TOOLSET_MCP, TOOLSET_PROGRAM };
 
-/* An entry of `tools` that may offer others at each step. */
+/* An entry of `tools` that may offer other tools at each step. */
 struct toolset {
 	enum toolset_kind kind;
 	size_t index; /* of the entry: its tools stand there */
 	struct mcp_params *mcp;
-	struct mcp_server *server; /* owned; connects when it is first asked */
+	struct mcp_server *server; /* owned; connects at the first call */
 	struct program program;
 };
 
@@ -91,7 +88,7 @@ enum agent_kind {
 	AGENT_KINDS,
 };
 
-/* As agent_class has it; AGENT_PROGRAM has no class, only a path, and is "program". */
+/* The name in agent_class; "program" for AGENT_PROGRAM, which has a path there. */
 const char *agent_kind_name(enum agent_kind kind);
 
 enum callback_kind {
@@ -151,7 +148,7 @@ struct agent_tree {
 	unsigned tool_timeout_ms;     /* of each program; 0: the usual one */
 	unsigned compaction_interval; /* turns; 0: not by itself */
 	unsigned compaction_overlap;
-	json_t *warnings; /* list of strings: what the files gave rise to, see agent_warnings() */
+	json_t *warnings; /* list of strings, from the files; see agent_warnings() */
 	uint64_t mtime;   /* ns; the newest of the files read */
 	json_t *files;    /* object: the files read, see syntax/folder.h */
 	atomic_uint refs;
@@ -171,7 +168,7 @@ MUST_CHECK int agent_load(const char *folder, struct agent_tree **out, struct er
 typedef int agent_server_fn(void *arg, struct mcp_server *server);
 int agent_each_server(const struct agent_tree *tree, agent_server_fn *fn, void *arg);
 
-/* Before it is used: how its MCP servers start, as mcp_server_enclose() has it. */
+/* Set how the MCP servers start, before the tree is used; see mcp_server_enclose(). */
 void agent_enclose(struct agent_tree *tree, const struct sandbox *sandbox, const char *agents);
 
 struct agent_tree *agent_tree_ref(struct agent_tree *tree);
@@ -188,16 +185,16 @@ bool agent_is_stale(const struct agent_tree *tree);
 json_t *agent_show(const struct agent_tree *tree);
 
 /*
- * What a person should know about the tree: a list of sentences. What was found
- * when it was loaded, and what is known by now of the servers that it uses;
- * none of them is asked for this. NULL: out of memory. Any thread.
+ * What a person should know about the tree, as a list of sentences: what was found when it was
+ * loaded, and what is known by now of its servers, which are not asked. NULL: out of memory. Any
+ * thread.
  */
 json_t *agent_warnings(const struct agent_tree *tree);
 
-/* By name, in the tree below (and with) `from`. NULL: there is none. */
+/* Find an agent by name, in the tree from `from` down. NULL: there is none. */
 struct agent *agent_find(struct agent *from, const char *name);
 
-/* One of the tools of entries that are one tool. NULL: there is none. */
+/* Find a tool by name, among entries that are one tool. NULL: there is none. */
 const struct tool *agent_tool(const struct agent *agent, const char *name);
 
 #endif

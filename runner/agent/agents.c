@@ -86,7 +86,7 @@ void agents_retire(struct agents *all, struct agent_tree *tree)
 
 /* Stopping */
 
-/* One of those that are kept; NULL: there is none. */
+/* Find an app in the cache; NULL: it is not there. */
 static struct agent_tree *take_kept(struct agents *all)
 {
 	struct agent_tree *tree = NULL;
@@ -139,7 +139,7 @@ int agents_folder(struct agents *all, const char *app, struct buf *out, struct e
 	return buf_check(out, err);
 }
 
-/* The kept agent of an app if its files are still the same; one reference. */
+/* The cached agent of an app if its files are still the same; one reference. */
 static struct agent_tree *find_kept(struct agents *all, const char *app)
 {
 	struct agent_tree *tree = NULL;

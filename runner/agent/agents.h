@@ -1,7 +1,7 @@
 /*
  * The agents of a mount: a folder that holds one folder for each app.
  *
- * What was loaded is kept, and loaded anew when its files have changed.
+ * Loaded trees are cached, and loaded again when their files have changed.
  */
 #ifndef RUNNER_AGENT_AGENTS_H
 #define RUNNER_AGENT_AGENTS_H
@@ -9,14 +9,14 @@
 #include "base/mutex.h"
 #include "runner/agent/agent.h"
 
-#define AGENTS_MAX 256 /* loaded trees that are kept */
+#define AGENTS_MAX 256 /* loaded trees in the cache */
 
 struct agents {
 	const char *folder;            /* absolute; NULL: none. Fixed */
 	const struct sandbox *sandbox; /* of MCP servers; NULL: none. Fixed */
 	struct mutex lock;
 	struct cond quiet; /* a tree has been retired */
-	struct kept_agent {
+	struct cached_agent {
 		char app[256];
 		struct agent_tree *tree;
 	} list[AGENTS_MAX] GUARDED_BY(lock);
@@ -27,8 +27,8 @@ struct agents {
 void agents_init(struct agents *all, const char *folder, const struct sandbox *sandbox);
 
 /*
- * Drop the trees that are kept, and wait until the servers of those that nobody
- * uses have ended. Any thread; what is asked for later is loaded again.
+ * Empty the cache, and wait until the servers of unused trees have ended. Any thread; an agent that
+ * is asked for later is loaded again.
  */
 void agents_stop(struct agents *all);
 void agents_release(struct agents *all);

@@ -6,7 +6,7 @@
 
 #include "runner/agent/agent.h"
 
-/* The kind of the built-in tool of that name; TOOL_PROGRAM: it is none. */
+/* The kind of the built-in tool of that name; TOOL_PROGRAM: there is none. */
 enum tool_kind builtin_find(const char *name);
 
 /*

@@ -31,7 +31,7 @@ MUST_CHECK int entry_no_args(const struct entry *entry);
 /*
  * Fill in the program that `name` is, with the args; all zero before.
  * -EINVAL: there is none, or the args are too large; -ENOMEM. The program may
- * be half filled then: program_release() it in any case.
+ * be half filled then; its owner releases it in any case.
  */
 MUST_CHECK int entry_program(const struct entry *entry, struct program *out);
 
@@ -46,7 +46,7 @@ MUST_CHECK int entry_find_program(const struct entry *entry, const char *member,
 /* Set the error of a member, "" for the entry as a whole. Returns -EINVAL. */
 int entry_fail(const struct entry *entry, const char *member, const char *fmt, ...) PRINTF(3, 4);
 
-/* The same for what another function returned with a reason: -ENOMEM stays that. */
+/* Set the error of a member from the reason of another function; -ENOMEM stays -ENOMEM. */
 int entry_refuse(const struct entry *entry, const char *member, int r, const struct err *reason);
 
 #endif

@@ -89,7 +89,7 @@ static json_t *show_subs(const struct agent *agent, const struct agent_field *f 
 #define AT(member)  offsetof(struct agent, member), false
 #define CALLBACK(k) field_take_callbacks, field_show_callbacks, (k), false
 
-/* The class is first: other kinds have other fields. */
+/* The class is first: the other fields depend on it. */
 static const struct agent_field fields[] = {
 	{ "agent_class", ALL, field_take_class, field_show_class, AT(kind) },
 	{ NAME, ALL, field_take_name, field_show_text, AT(name) },
@@ -134,7 +134,7 @@ static bool has_field(enum agent_kind kind, const struct agent_field *f)
 	return f && f->kinds & 1u << kind;
 }
 
-/* A field that is null is one that is not there. */
+/* Take a field; null counts as absent. */
 static int take_field(struct agent_file *file, const struct agent_field *f)
 {
 	json_t *value = json_object_get(file->yaml->root, f->name);
@@ -142,7 +142,7 @@ static int take_field(struct agent_file *file, const struct agent_field *f)
 	return value && !json_is_null(value) ? f->take(file, f, value) : 0;
 }
 
-/* What a program agent has besides its fields is for its program. */
+/* Take the unknown fields of a program agent as the args of its program. */
 static int take_rest(struct agent_file *file)
 {
 	struct program *program = &file->agent->program;
@@ -180,7 +180,7 @@ static int check_known(struct agent_file *file)
 	return 0;
 }
 
-/* A model that no provider has will be asked in vain; the turn says so again. */
+/* Warn of a model that no provider has; the turn will fail. */
 static int warn_model(struct agent_file *file)
 {
 	const struct model_provider *provider;
@@ -199,7 +199,7 @@ static const struct agent_file *nearest_llm(const struct agent_file *file)
 	return file;
 }
 
-/* Without a model of its own an agent has that of one above, or the host's. */
+/* Give an agent without a model that of an agent above, or the setting's. */
 static int inherit_model(struct agent_file *file)
 {
 	const struct agent_file *up = nearest_llm(file->above);
@@ -231,7 +231,7 @@ static int check_complete(struct agent_file *file)
 	return inherit_model(file);
 }
 
-/* A workflow agent that has nobody to run. */
+/* Warn of a workflow agent without sub-agents. */
 static int warn_empty(struct agent_file *file)
 {
 	const struct agent *agent = file->agent;

@@ -20,7 +20,7 @@ struct rendering {
 	struct err *err;
 };
 
-/* What is inside the braces. */
+/* Parse the name inside the braces. */
 struct placeholder {
 	struct span name;
 	bool optional;

@@ -14,7 +14,7 @@
 
 #include "base/buf.h"
 
-/* Where the values come from. 0, -ENOENT, or another error, which ends the rendering. */
+/* The source of the values. 0; -ENOENT; another error ends the rendering. */
 struct instruction_source {
 	/* Canonical JSON of a state key with its prefix, `temp:` included. */
 	int (*state)(void *arg, struct span key, struct buf *json, struct err *err);

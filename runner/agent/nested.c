@@ -19,7 +19,7 @@ static json_t *part_of(json_t *value)
 	return json_is_string(value) ? json_pack("{s:O}", "text", value) : json_incref(value);
 }
 
-/* What is wrong with a content, without its place in a text that nobody sees. */
+/* Report what is wrong with a content, without the place in the text made of it. */
 static int refuse_content(struct agent_file *file, const char *path, const struct err *reason)
 {
 	static const char of_parts[] = "content: parts: part: ";

@@ -1,5 +1,5 @@
 /*
- * What an agent asks of its model, whatever the conversation is.
+ * What an agent asks of its model in every conversation.
  */
 #ifndef RUNNER_AGENT_REQUEST_H
 #define RUNNER_AGENT_REQUEST_H
@@ -7,7 +7,7 @@
 #include "runner/agent/agent.h"
 #include "runner/model/ask.h"
 
-/* The declaration of a tool, which borrows from it. False: models do not hear of it. */
+/* The declaration of a tool, which borrows from it. False: models do not see the tool. */
 bool agent_declare(const struct tool *tool, struct model_tool *out);
 
 /*

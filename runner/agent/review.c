@@ -29,7 +29,7 @@ static int warn(void *arg, const char *sentence)
 	return agent_file_warn(v->file, "model", "%s", sentence);
 }
 
-/* What is said of a file is said again when it has changed. */
+/* Review the agent again when the file of its model has changed. */
 static int note_file(const struct review *v)
 {
 	CLEANUP(buf_release) struct buf name = { 0 };

@@ -24,7 +24,7 @@ const char *agent_kind_name(enum agent_kind kind)
 	return class_names[kind];
 }
 
-/* Also "google.adk.agents.LlmAgent" and alike, and the path of a program. */
+/* Take the class, such as LlmAgent or google.adk.agents.LlmAgent, or the path of a program. */
 int field_take_class(struct agent_file *file, const struct agent_field *f, json_t *value)
 {
 	struct entry entry = agent_entry(file, f->name);

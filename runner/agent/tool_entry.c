@@ -33,7 +33,7 @@ static void free_tool(struct tool *tool)
 	tool_release(tool);
 }
 
-/* What an entry makes */
+/* What entries become */
 
 /* Add a tool to the agent, which is its owner then. */
 static int add_tool(struct tool_entry *e, struct tool *tool)
@@ -75,7 +75,7 @@ static int take_builtin(struct tool_entry *e, enum tool_kind kind)
 	if (!builtin_is_reserved(tool.name))
 		return add_tool(e, &tool);
 	if (kind == TOOL_TRANSFER)
-		return 0; /* it is there whenever there is somebody to transfer to */
+		return 0; /* the tool is offered whenever there are agents to transfer to */
 	return agent_file_warn(e->file, e->entry.path,
 			       "%s is ignored: it is added by itself where it is needed",
 			       tool.name);
@@ -91,7 +91,7 @@ static int take_flag(struct tool_entry *e, const char *member, const json_t *val
 	return 0;
 }
 
-/* What the entry says: which agent, and how its result is used. */
+/* Read which agent the entry names, and how its result is used. */
 static int read_agent_args(struct tool_entry *e, struct tool *tool, json_t **agent)
 {
 	bool plugins; /* there are none here */
@@ -194,7 +194,7 @@ static int read_declaration(struct tool_entry *e, struct tool *tool)
 	return entry_fail(&e->entry, "name", "its declaration %s", reason.text);
 }
 
-/* What is misspelled in the parameters is not checked when the tool is called. */
+/* Warn of errors in the schema of the parameters: calls are not checked against them. */
 static int warn_parameters(struct tool_entry *e, const struct tool *tool)
 {
 	CLEANUP(buf_release) struct buf where = { 0 };
@@ -222,7 +222,7 @@ static int take_program(struct tool_entry *e)
 	return r < 0 ? r : add_tool(e, &tool);
 }
 
-/* Names of ADK that are no paths: what takes their entries, or why nothing does. */
+/* Names of ADK that are not paths: the function for their entries, or why there is none. */
 static const struct known_name {
 	const char *name;
 	int (*take)(struct tool_entry *e);
@@ -243,7 +243,7 @@ static const struct known_name {
 	{ "APIHubToolset", NULL, IN_PYTHON },
 };
 
-/* Also "google.adk.tools.exit_loop" and alike. */
+/* The name without the prefix of ADK's module. */
 static const char *short_name(const char *name)
 {
 	if (strncmp(name, ADK_PREFIX, strlen(ADK_PREFIX)) != 0)

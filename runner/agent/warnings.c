@@ -1,12 +1,11 @@
 /*
- * Warnings about agents: what agent.json and check-agent tell, from all who
- * have something to say. Each is a row of the table below.
+ * Warnings about agents, for agent.json and check-agent. Each source is a row of the table below.
  */
 #include "runner/agent/agent.h"
 
 #include <errno.h>
 
-/* Say it, but once: agents may share what it is about. */
+/* Add a sentence once: agents may share what it is about. */
 static int warn(json_t *list, json_t *text)
 {
 	const json_t *said;
@@ -20,7 +19,7 @@ static int warn(json_t *list, json_t *text)
 	return json_array_append(list, text) ? -ENOMEM : 0;
 }
 
-/* NULL, which is no list, stands for no memory. */
+/* texts: NULL when out of memory. */
 static int warn_all(json_t *list, const json_t *texts)
 {
 	json_t *text;
@@ -52,7 +51,7 @@ static int warn_of_servers(const struct agent_tree *tree, json_t *list)
 	return agent_each_server(tree, warn_of_server, list);
 }
 
-/* Append what is known by now. 0 or -ENOMEM. */
+/* Each appends what is known by now. 0 or -ENOMEM. */
 static int (*const sources[])(const struct agent_tree *tree, json_t *list) = {
 	warn_of_files,
 	warn_of_servers,

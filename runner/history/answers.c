@@ -10,7 +10,7 @@
 
 #define RESUMES "adkfs.resumes"
 
-/* Which turn made the call: its invocation id. */
+/* Append the id of the turn that made the call. */
 static int find_invocation(struct store *st, struct ref session, const char *id,
 			   struct buf *invocation, struct err *err)
 {

@@ -38,7 +38,7 @@ void line_cache_release(struct line_cache *cache)
 
 enum cached_text { AUTHOR, BRANCH, INVOCATION, SIGNER, LONG_RUNNING, TIMESTAMP, TEXTS };
 
-/* Who made the signatures of a content, as the runner noted it. Empty: it has none. */
+/* The provider that made the signatures of a content. Empty: it has none, or is not known. */
 static struct span signer_of(const struct past_line *picked, const struct content *content)
 {
 	struct span value = { 0 };

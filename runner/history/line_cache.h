@@ -9,7 +9,7 @@
 #include "store/json/content.h"
 #include "store/session/session.h"
 
-/* What histories are made of. The texts lie after the struct. */
+/* A line, as histories need it. The texts lie after the struct. */
 struct cached_line {
 	uint64_t at;             /* where it begins in the log */
 	size_t size;             /* with its newline */

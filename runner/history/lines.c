@@ -4,7 +4,7 @@
 #include "runner/history/past.h"
 #include "store/session/log.h"
 
-/* One pass over the log. */
+/* A pass over the log. */
 struct pass {
 	struct past *p;
 	uint64_t from;
@@ -16,8 +16,7 @@ struct pass {
 	size_t hint;        /* in the turns: where the last one was found */
 };
 
-/* Lines of one turn stand together, mostly: the turn of the line before, or the next, is asked
- * first. */
+/* Find the turn of an invocation. Lines of a turn mostly stand together: try the last one first. */
 static int turn_of(struct pass *pass, struct span invocation, const struct past_turn **out)
 {
 	size_t count;
@@ -41,7 +40,7 @@ static int turn_of(struct pass *pass, struct span invocation, const struct past_
 static bool stands_for(const struct past_summary *s, const struct past_turn *turn, int64_t time,
 		       uint64_t at)
 {
-	if (at >= s->at) /* it came later */
+	if (at >= s->at) /* the line came later */
 		return false;
 	if (turn && s->to)
 		return s->from <= turn->n && turn->n <= s->to;
@@ -78,7 +77,7 @@ static int show(struct pass *pass, struct past_summary *s, uint64_t turn, uint64
 	return pass->fn(pass->arg, &line);
 }
 
-/* A summary's own line: if its lines are not here, that is where it will be told. */
+/* Note where the line of a summary stands: it is shown there if the log has not its lines. */
 static void note_place(struct pass *pass, uint64_t at, uint64_t turn)
 {
 	size_t count;
@@ -91,7 +90,7 @@ static void note_place(struct pass *pass, uint64_t at, uint64_t turn)
 	}
 }
 
-/* A turn keeps its place for ever; a line of none may be of one that comes later. */
+/* The turn of a cached line. A line that belongs to no turn yet may belong to a later one. */
 static int turn_of_cached(struct pass *pass, struct cached_line *line, const struct past_turn **out)
 {
 	size_t count;
@@ -188,7 +187,7 @@ static int read_to(struct pass *pass, uint64_t to, struct err *err)
 	return r;
 }
 
-/* Summaries of what is not here, such as of a log that was cut and taken over. */
+/* Show summaries of lines that the log has not, such as of a log that was imported. */
 static int show_rest(struct pass *pass)
 {
 	size_t count;
@@ -203,7 +202,7 @@ static int show_rest(struct pass *pass)
 	return r;
 }
 
-/* Nothing is told of them yet. */
+/* No summary is shown yet. */
 static void begin_summaries(struct past *p)
 {
 	size_t count;

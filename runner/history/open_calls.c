@@ -9,8 +9,7 @@
 
 struct open_event *open_calls_list(const struct open_calls *open, size_t *n)
 {
-	*n = open->list.len / sizeof(struct open_event);
-	return BUF_LIST(struct open_event, &open->list, NULL);
+	return BUF_LIST(struct open_event, &open->list, n);
 }
 
 static void open_event_release(struct open_event *a)
@@ -32,7 +31,7 @@ void open_calls_release(struct open_calls *open)
 	buf_release(&open->list);
 }
 
-/* Where there are no ids, names have to do. */
+/* Match by id; by name if there are no ids. */
 static bool is_answer(const struct part *response, const struct part *call)
 {
 	bool has_id = call->id && *call->id;

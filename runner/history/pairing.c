@@ -1,9 +1,9 @@
 /*
  * Pairing: see pairing.h.
  *
- * All calls and responses are listed where they stand: a response belongs to the
- * last call before it that has its id. Contents are put out as they stand, without
- * responses; those to its calls follow each. What is put out as it was is shared.
+ * All calls and responses are listed where they stand: a response belongs to the last call before
+ * it that has its id. Contents are put out without their responses; the responses to its calls
+ * follow each content. A content that does not change is shared.
  */
 #include "runner/history/pairing.h"
 
@@ -80,7 +80,7 @@ static int list_links(struct pairing *p)
 	return buf_check(&p->links, NULL);
 }
 
-/* Calls by their ids: the last one of each. It is made when an answer does not stand nearby. */
+/* The last call of each id. Made when an answer does not stand near its call. */
 struct table {
 	struct link **slots;
 	size_t size;   /* a power of two, and never full; 0: there is none yet */
@@ -105,7 +105,7 @@ static int table_init(struct table *t, size_t links)
 	return t->slots ? 0 : -ENOMEM;
 }
 
-/* The call far behind which a response stands; *out NULL: none. */
+/* Find the call of a response by its id; *out NULL: none. */
 static int find_far(struct table *t, struct link *links, size_t count, size_t response,
 		    struct link **out)
 {
@@ -231,7 +231,7 @@ static int add_answer(struct content *answers, const struct pairing *p, const st
 	return copy ? part_copy(copy, answer) : -ENOMEM;
 }
 
-/* The content that already is the answers to these links, calls in their order; or NULL. */
+/* The content that already has the answers to these calls in their order, or NULL. */
 static struct content *find_answers(const struct pairing *p, const struct link *calls, size_t n)
 {
 	const struct link *first = calls->answer; /* NULL in a response */
@@ -250,7 +250,7 @@ static struct content *find_answers(const struct pairing *p, const struct link *
 	return c;
 }
 
-/* Behind the calls among these links of a content. */
+/* Put the answers to the calls among these links of a content. */
 static int put_answers(const struct pairing *p, const struct link *links, size_t n,
 		       struct history *out)
 {

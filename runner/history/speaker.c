@@ -1,5 +1,5 @@
 /*
- * Select: see speaker.h.
+ * Speakers: see speaker.h.
  */
 #include "runner/history/speaker.h"
 
@@ -17,17 +17,17 @@ struct way {
 	const char *invocation; /* whose events do not count, or NULL */
 	speaker_fn *accepts;
 	void *arg;
-	struct buf asked; /* authors that were, each with a NUL */
+	struct buf asked; /* authors that `accepts` has seen, each with a NUL */
 
 	/* The caller. */
 	const char *id;
 	struct buf token; /* the id as it stands in a line */
 
-	/* What is found. */
+	/* The result. */
 	struct buf *author;
 	struct buf *branch;
 	struct buf *line;
-	int answer; /* of accepts, when it ends the way */
+	int answer; /* what `accepts` returned last */
 };
 
 static void way_release(struct way *w)
@@ -118,7 +118,7 @@ int speaker_last(struct store *st, struct ref session, const struct turn_info *t
 	return w.answer < 0 ? w.answer : buf_check(author, err);
 }
 
-/* 1: the line calls. */
+/* 1: the line has the call. */
 static int has_call(const struct way *w, const struct past_line *picked)
 {
 	CLEANUP(content_free_p) struct content *content = NULL;

@@ -1,6 +1,7 @@
 /*
- * Select: who spoke last, and who made a call. Both are found from the end of
- * the log, at the cost of the way back to them. What a rewind undid is not there.
+ * Speakers: the agent that spoke last, and the agent that made a call.
+ *
+ * Both are searched from the end of the log. Lines that a rewind undid do not count.
  */
 #ifndef RUNNER_HISTORY_SPEAKER_H
 #define RUNNER_HISTORY_SPEAKER_H
@@ -8,14 +9,14 @@
 #include "store/turn/turn.h"
 
 /*
- * Asked for each author that speaks for the first time, walking backwards.
- * 1: it is this one; 0: on; below 0 or above 1: it is none of them.
+ * Called once for each author, walking backwards. 1: take this author; 0: go on; any other result
+ * ends the search without an author.
  */
 typedef int speaker_fn(void *arg, const char *author);
 
 /*
- * Append the author of the newest event that is not the user's and that fn accepts; nothing
- * when there is none. turn: its own events do not count; NULL: all do.
+ * Append the author of the newest event that is not the user's and that fn accepts, if there is
+ * one. turn: skip the events of this turn; NULL: skip none.
  * Returns 0; what fn returned below 0; -ENOENT: the session is gone; -errno.
  */
 MUST_CHECK int speaker_last(struct store *st, struct ref session, const struct turn_info *turn,

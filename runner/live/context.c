@@ -64,7 +64,7 @@ static int copy(const char *text, char **out, struct err *err)
 	return *out ? 0 : err_nomem(err);
 }
 
-/* Whose session it is. */
+/* Copy the ids of the session's app, user and itself. */
 static int copy_ids(struct context *c, struct store *st, struct err *err)
 {
 	struct ref ref = c->session;
@@ -84,7 +84,7 @@ static int copy_ids(struct context *c, struct store *st, struct err *err)
 	return r < 0 ? r : copy(info.id, &c->app_id, err);
 }
 
-/* Whether there is a directory of that name, also with a dot and a number behind it. */
+/* Whether the turn has a directory of that name, with or without a dot and a number after it. */
 static bool can_be_name(const char *id)
 {
 	CLEANUP(buf_release) struct buf name = { 0 };
@@ -136,7 +136,7 @@ static struct context **find_locked(struct contexts *all, struct ref session, ui
 	return at;
 }
 
-/* Ids of calls are the model's: a second one of a turn gets a number behind it. */
+/* Make a name from a call's id. Models may repeat an id in a turn: a number follows it then. */
 static int enter(struct contexts *all, struct context *c, struct err *err)
 {
 	char *plain = c->name;
@@ -249,7 +249,7 @@ void context_leave(struct context *c)
 		cond_wake_all(&all->idle);
 }
 
-/* The one with the lowest number above `after`, one reference. */
+/* The context of the turn with the lowest number above `after`, one reference. */
 static struct context *next_after(struct contexts *all, struct ref session, uint64_t turn,
 				  uint64_t after)
 {
@@ -331,7 +331,7 @@ static int take_action(void *arg, struct span key, struct span value)
 	return 0;
 }
 
-/* Each member checked, under its own name. */
+/* Check a member by the row of its name. */
 static int take_actions(struct span object, struct buf *clean, struct err *err)
 {
 	CLEANUP(buf_release) struct buf text = { 0 };

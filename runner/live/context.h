@@ -1,11 +1,10 @@
 /*
- * Contexts: what a program that the runner waits for sees, and may change.
+ * Contexts: what a program that the runner waits for can see and change.
  *
- * While the program runs, turns/<n>/context/<name>/ in the mount shows its
- * context, and $ADK_CONTEXT names that directory. Changes of state are kept in
- * the context's view, files that are saved in its artifacts/ by whoever serves
- * the mount; both become part of the event of the call when the program
- * succeeded, and come to nothing otherwise.
+ * While the program runs, turns/<n>/context/<name>/ in the mount shows its context, and
+ * $ADK_CONTEXT names that directory. The context's view holds changes of state; the mount holds
+ * files that are saved in artifacts/. Both become part of the event of the call when the program
+ * succeeded, and are dropped otherwise.
  */
 #ifndef RUNNER_LIVE_CONTEXT_H
 #define RUNNER_LIVE_CONTEXT_H
@@ -15,7 +14,7 @@
 
 #include <stdatomic.h>
 
-/* Each shows what those before it do, and more. */
+/* Each kind shows what the kinds before it show, and more. */
 enum context_kind {
 	CONTEXT_READONLY, /* a toolset's program: who asks, in what session */
 	CONTEXT_CALLBACK, /* and state/, artifacts/ */
@@ -43,16 +42,16 @@ struct context {
 	struct stateview *state; /* its own changes on top of what its agent sees */
 
 	atomic_uint refs;
-	atomic_bool has_ended; /* nothing that is changed now counts */
+	atomic_bool has_ended; /* later changes are ignored */
 	struct context *next;  /* guarded by contexts.lock, as is the next one */
-	unsigned users;        /* requests that are under way: it does not end before they do */
+	unsigned users;        /* requests that are under way: context_end() waits for them */
 
 	struct mutex lock;
 	struct buf actions GUARDED_BY(lock); /* canonical object */
 	json_t *items GUARDED_BY(lock);      /* state key -> number of its file */
 };
 
-/* What fills in a new one; all borrowed. */
+/* The members of a new context; all borrowed. */
 struct context_spec {
 	enum context_kind kind;
 	struct ref session;
@@ -66,23 +65,23 @@ struct context_spec {
 	struct stateview *below;
 };
 
-/* All that are open. */
+/* All open contexts. */
 struct contexts {
 	struct store *store;
 	struct mutex lock;
 	struct context *first GUARDED_BY(lock);
-	struct cond idle; /* one has no users any more */
+	struct cond idle; /* a context has no users any more */
 };
 
 void contexts_init(struct contexts *all, struct store *st);
 void contexts_release(struct contexts *all);
 
-/* Open one; one reference is the caller's, who ends it. */
+/* Open a context. The caller has one reference, and ends the context. */
 MUST_CHECK int context_open(struct contexts *all, const struct context_spec *spec,
 			    struct context **out, struct err *err);
 
 /*
- * Nobody finds it any more, nor uses it: waits for requests that are under way. Drops the
+ * End a context: nobody finds it any more. Waits for requests that are under way, and drops the
  * caller's reference.
  */
 void context_end(struct contexts *all, struct context *c);
@@ -91,7 +90,7 @@ struct context *context_ref(struct context *c);
 void context_unref(struct context *c); /* NULL is fine */
 DEFINE_CLEANUP(struct context, context_unref);
 
-/* One reference, or NULL. */
+/* Find a context by its name. One reference, or NULL. */
 struct context *context_find(struct contexts *all, struct ref session, uint64_t turn,
 			     const char *name);
 
@@ -103,7 +102,8 @@ struct context *context_use(struct contexts *all, uint64_t number);
 void context_leave(struct context *c); /* NULL is fine */
 DEFINE_CLEANUP(struct context, context_leave);
 
-/* Those of a turn, numbers above `after` only, in their order. Not 0 from fn ends it. */
+/* Call fn for the contexts of a turn with numbers above `after`, in order. Not 0 from fn ends it.
+ */
 typedef int context_fn(void *arg, struct context *c);
 MUST_CHECK int context_list(struct contexts *all, struct ref session, uint64_t turn, uint64_t after,
 			    context_fn *fn, void *arg);
@@ -116,10 +116,10 @@ MUST_CHECK int context_list(struct contexts *all, struct ref session, uint64_t t
 MUST_CHECK int context_actions(struct context *c, struct buf *out);
 MUST_CHECK int context_set_actions(struct context *c, struct span json, struct err *err);
 
-/* Whether it may be written: -ENODATA not yet, more may follow. clean (NULL is fine) gets it. */
+/* Check text for actions.json. -ENODATA: it is not complete. clean: gets it, canonical, or NULL. */
 MUST_CHECK int context_check_actions(struct span json, struct buf *clean, struct err *err);
 
-/* The number by which the file of a state key goes; the same each time. 0: no memory. */
+/* The number of the file of a state key, the same each time. 0: out of memory. */
 uint64_t context_item(struct context *c, struct span key);
 
 #endif

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* An event that those before it have not come for yet. */
+/* An event whose predecessors have not arrived. */
 struct late {
 	struct late *next;
 	uint64_t bytes; /* of the turn's lines with it */
@@ -75,11 +75,11 @@ void live_unref(struct live *live)
 	free(live);
 }
 
-/* Who waited gets it, and says so when it has read that too. */
-static void was_heard_locked(struct live *live) REQUIRES(live->lock)
+/* The text has grown: a reader that waited now reads, and will wait again. */
+static void note_reader_locked(struct live *live) REQUIRES(live->lock)
 {
 	if (live->awaited)
-		live->unheard = 0;
+		live->unread = 0;
 	live->awaited = false;
 }
 
@@ -93,19 +93,19 @@ void live_add(struct live *live, enum live_stream which, struct span text)
 {
 	mutex_lock(&live->lock);
 	buf_span_add(&live->text[which], text);
-	was_heard_locked(live);
+	note_reader_locked(live);
 	mutex_unlock(&live->lock);
 }
 
-void live_rest(struct live *live)
+void live_throttle(struct live *live)
 {
 	uint64_t until;
 
 	mutex_lock(&live->lock);
-	if (live->unheard < LIVE_REST_AFTER) {
-		live->unheard++;
+	if (live->unread < LIVE_THROTTLE_AFTER) {
+		live->unread++;
 	} else {
-		until = clock_monotonic() + LIVE_REST_NS;
+		until = clock_monotonic() + LIVE_THROTTLE_NS;
 		while (!live->awaited && cond_wait_until(&live->listened, &live->lock, until))
 			;
 	}
@@ -128,7 +128,7 @@ static void show_locked(struct live *live, uint64_t bytes, struct span line, str
 	live->shown = MAX(live->shown, bytes);
 }
 
-/* Those that nothing is missing before; all: however that is. */
+/* Show late events whose predecessors have arrived; with `all`, every late event. */
 static void show_late_locked(struct live *live, bool all) REQUIRES(live->lock)
 {
 	struct late *late;
@@ -141,8 +141,8 @@ static void show_late_locked(struct live *live, bool all) REQUIRES(live->lock)
 	}
 }
 
-/* False: out of memory. */
-static bool keep_locked(struct live *live, uint64_t bytes, struct span line, struct span output)
+/* Hold an event back until its predecessors are there. False: out of memory. */
+static bool hold_locked(struct live *live, uint64_t bytes, struct span line, struct span output)
 	REQUIRES(live->lock)
 {
 	struct late *late = calloc(1, sizeof *late);
@@ -167,7 +167,7 @@ static bool keep_locked(struct live *live, uint64_t bytes, struct span line, str
 void live_add_event(struct live *live, uint64_t bytes, struct span line, struct span output)
 {
 	mutex_lock(&live->lock);
-	if (bytes - line.len <= live->shown || !keep_locked(live, bytes, line, output))
+	if (bytes - line.len <= live->shown || !hold_locked(live, bytes, line, output))
 		show_locked(live, bytes, line, output);
 	show_late_locked(live, false);
 	mutex_unlock(&live->lock);

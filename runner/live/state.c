@@ -71,7 +71,7 @@ static int get_stored(const struct stateview_source *source, struct span key, st
 	return json_canonical_text(buf_span(&text), JSON_DEPTH_FREE, json, err);
 }
 
-/* 1: this view says what the key is, -ENOENT that it is not; 0: the ones below know. */
+/* 1: this view has the value; -ENOENT: it deleted the key; 0: look in the views below. */
 static int get_own(struct stateview *v, struct span key, struct buf *json)
 {
 	json_t *change;
@@ -301,7 +301,7 @@ static struct span text_of(const json_t *value)
 	return (struct span){ json_string_value(value), json_string_length(value) };
 }
 
-/* One more member, or with no json one more element. */
+/* Append a member; without json, an element. */
 static void add_next(struct buf *list, struct span key, struct span json)
 {
 	if (list->len)

@@ -19,7 +19,7 @@
 
 #define STATEVIEW_MAX (16u << 20) /* bytes of what is changed in one view */
 
-/* What a lowest view shows. */
+/* The values below the lowest view. */
 struct stateview_source {
 	struct store *store;
 	struct ref session;
@@ -50,7 +50,7 @@ MUST_CHECK int stateview_get(struct stateview *v, struct span key, struct buf *j
 typedef int stateview_fn(void *arg, struct span key, struct span json);
 MUST_CHECK int stateview_each(struct stateview *v, stateview_fn *fn, void *arg, struct err *err);
 
-/* Append all of it as one compact JSON object. */
+/* Append all values as one compact JSON object. */
 MUST_CHECK int stateview_map(struct stateview *v, struct buf *out, struct err *err);
 
 /*
@@ -59,7 +59,7 @@ MUST_CHECK int stateview_map(struct stateview *v, struct buf *out, struct err *e
  */
 MUST_CHECK int stateview_set(struct stateview *v, struct span key, struct span json,
 			     struct err *err);
-/* The same for a value of len bytes that is not set yet: 0 or -EFBIG. */
+/* Whether a value of len bytes could be set: 0 or -EFBIG. */
 MUST_CHECK int stateview_check(struct stateview *v, struct span key, size_t len, struct err *err);
 /* -ENOENT: there is none. */
 MUST_CHECK int stateview_delete(struct stateview *v, struct span key, struct err *err);
@@ -67,7 +67,7 @@ MUST_CHECK int stateview_delete(struct stateview *v, struct span key, struct err
 /* Bytes of the changed keys and their values. */
 size_t stateview_size(struct stateview *v);
 
-/* How often it was changed. */
+/* The number of changes ever made. */
 uint64_t stateview_count(struct stateview *v);
 
 /* Forget its changes of `temp:` keys. */
@@ -76,13 +76,13 @@ MUST_CHECK int stateview_drop_temp(struct stateview *v, struct err *err);
 /* Put the changes into the event: `temp:` keys as well, as temp_delta. -ENOMEM. */
 MUST_CHECK int stateview_write(struct stateview *v, struct event *e);
 
-/* Lay the changes of another, made later, over these. */
+/* Lay the later changes of another view over these. */
 MUST_CHECK int stateview_lay(struct stateview *v, struct stateview *other, struct err *err);
 
-/* The same with changes that were made beside these: objects are merged in depth. */
+/* Merge changes that were made side by side with these: objects are merged in depth. */
 MUST_CHECK int stateview_merge(struct stateview *v, struct stateview *other, struct err *err);
 
-/* Take over the stateDelta of an event and its temp_delta. */
+/* Apply the stateDelta and the temp_delta of an event. */
 MUST_CHECK int stateview_take(struct stateview *v, const struct event *e, struct err *err);
 
 #endif

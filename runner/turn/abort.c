@@ -1,5 +1,5 @@
 /*
- * Turns that an earlier process left running: see invocation.h.
+ * Turns that an earlier process left running: see abort.h.
  */
 #include "runner/turn/abort.h"
 
@@ -11,12 +11,12 @@
 
 #include <errno.h>
 
-/* The calls of a turn. */
+/* The calls of an aborted turn. */
 struct turn_calls {
 	struct span invocation;
 	struct open_calls open;
-	bool begun;              /* the first line was there */
-	struct content *message; /* of that; NULL: it says nothing */
+	bool begun;              /* the first line was read */
+	struct content *message; /* of the first line; NULL: it has no content */
 	struct buf earlier;      /* of struct answer */
 };
 
@@ -40,8 +40,7 @@ static void answer_release(struct answer *a)
 
 static struct answer *list_of(const struct turn_calls *calls, size_t *n)
 {
-	*n = calls->earlier.len / sizeof(struct answer);
-	return (struct answer *)(void *)calls->earlier.data;
+	return BUF_LIST(struct answer, &calls->earlier, n);
 }
 
 static void turn_calls_release(struct turn_calls *calls)
@@ -82,7 +81,7 @@ static int note_calls(void *arg, struct span line)
 
 /* Calls of earlier turns that the message decides about. */
 
-/* The answer to calls of the event that the decision is about; NULL: out of memory. */
+/* Find or add the answer to the event that the decision is about; NULL: out of memory. */
 static struct answer *need_answer(struct turn_calls *calls, struct decision *d)
 {
 	struct answer new = { .line = d->line };
@@ -119,7 +118,7 @@ static bool has_answer(const struct content *content, const char *id)
 	return false;
 }
 
-/* A long-running call that was made may be answered later: it is pending from now on. */
+/* Answer a call; a long-running call is pending from now on, since its answer may come later. */
 static int answer_decided(struct turn_calls *calls, struct decision *d, bool long_running)
 {
 	struct answer *a = need_answer(calls, d);
@@ -134,8 +133,8 @@ static int answer_decided(struct turn_calls *calls, struct decision *d, bool lon
 }
 
 /*
- * One that the turn has made itself waits for another message. A long-running one that was
- * refused has not begun.
+ * Note a call that the message decides about. A call that the turn has made itself waits for
+ * another message. A long-running call that was rejected has not begun.
  */
 static int note_decided(struct turn_calls *calls, struct decision *d)
 {
@@ -152,7 +151,7 @@ static int note_decided(struct turn_calls *calls, struct decision *d)
 	return long_running && !d->approved ? 0 : answer_decided(calls, d, long_running);
 }
 
-/* Those without another answer yet: they may have begun, and the message works once. */
+/* Answer the calls that the message decides about: they may have begun, and it works once. */
 static int note_all_decided(struct store *st, struct ref session, uint64_t n,
 			    struct turn_calls *calls, struct err *err)
 {
@@ -189,16 +188,16 @@ static int commit_answer(struct store *st, struct ref session, const struct turn
 	return r < 0 ? r : turn_commit(st, session, info->n, &commit, &after, err);
 }
 
-/* To the calls of an event that had not finished. */
+/* Answer the calls of an event that had not finished. */
 static int answer_calls(struct store *st, struct ref session, const struct turn_info *info,
-			const struct open_event *asking, struct err *err)
+			const struct open_event *open, struct err *err)
 {
 	CLEANUP(answer_release) struct answer a = { .content = content_new("user") };
 
-	buf_span_add(&a.author, buf_span(&asking->author));
-	buf_span_add(&a.branch, buf_span(&asking->branch));
+	buf_span_add(&a.author, buf_span(&open->author));
+	buf_span_add(&a.branch, buf_span(&open->branch));
 	if (!a.content || a.author.failed || a.branch.failed ||
-	    open_event_answer(asking, SPAN(OPEN_CALLS_CUT_SHORT), a.content) < 0)
+	    open_event_answer(open, SPAN(OPEN_CALLS_CUT_SHORT), a.content) < 0)
 		return err_nomem(err);
 	return a.content->count ? commit_answer(st, session, info, &a, err) : 0;
 }

@@ -52,8 +52,8 @@ static int begin(struct event_sink *sink, struct span message, struct err *err)
 	return event_check(&e, err);
 }
 
-/* What a line of an agent says; NULL: nothing. */
-static struct content *said_in(struct span line)
+/* The content of an agent's line; NULL: none. */
+static struct content *content_of_line(struct span line)
 {
 	CLEANUP(event_release) struct event e = { 0 };
 	struct content *content = NULL;
@@ -66,7 +66,7 @@ static struct content *said_in(struct span line)
 	return json.len && content_from_stored(json, &content) == 0 ? content : NULL;
 }
 
-/* Of the last event with a content, without thoughts; texts of parts are joined by newlines. */
+/* Append the texts of the last event with a content, without thoughts, joined by newlines. */
 static int last_text(struct span lines, struct buf *text)
 {
 	CLEANUP(content_free_p) struct content *content = NULL;
@@ -78,7 +78,7 @@ static int last_text(struct span lines, struct buf *text)
 
 		while (from && lines.data[from - 1] != '\n')
 			from--;
-		content = said_in(span_sub(lines, from, end));
+		content = content_of_line(span_sub(lines, from, end));
 		lines.len = from;
 	}
 	for (i = 0; content && i < content->count; i++) {
@@ -93,7 +93,7 @@ static int last_text(struct span lines, struct buf *text)
 	return buf_check(text, NULL);
 }
 
-/* A callback may have answered in words that are no value of the schema. */
+/* Set the response. A text that does not fit the schema comes from a callback. */
 static int answer(struct tool_call *call, struct span lines)
 {
 	const struct agent *agent = call->tool->agent;
@@ -117,7 +117,7 @@ static int answer(struct tool_call *call, struct span lines)
 	return buf_check(&call->response, NULL);
 }
 
-/* What it changed becomes the call's, but for `temp:` keys, which were its own. */
+/* Make the agent's changes the call's, except for its `temp:` keys. */
 static int take_changes(struct tool_call *call, struct event_sink *sink, struct err *err)
 {
 	struct changes *c = &call->changes;
@@ -162,7 +162,7 @@ static void sink_release(struct event_sink *sink)
 {
 	struct changes left = { .in = sink->in, .contexts = sink->contexts, .saves = sink->saves };
 
-	changes_release(&left); /* of an agent that failed */
+	changes_release(&left); /* left by an agent that failed */
 	stateview_free(sink->state);
 	buf_release(&sink->lines);
 	mutex_release(&sink->lock);

@@ -1,5 +1,5 @@
 /*
- * Artifacts as agents and their models see them.
+ * Artifacts as agents see them: see artifacts.h.
  */
 #include "runner/turn/artifacts.h"
 
@@ -26,14 +26,14 @@ struct found {
 /* The list grows while agents work side by side; what its entries point at stays. */
 static void find_save(struct event_sink *sink, const char *name, struct save *out)
 {
-	size_t i;
+	const struct save *list;
+	size_t n;
 
 	mutex_lock(&sink->lock);
-	for (i = 0; i < sink->saves.len / sizeof *out; i++) {
-		const struct save *save = (const struct save *)(const void *)sink->saves.data + i;
-
-		if (!strcmp(save->name, name))
-			*out = *save;
+	list = BUF_LIST(const struct save, &sink->saves, &n);
+	for (; n > 0; n--, list++) {
+		if (!strcmp(list->name, name))
+			*out = *list;
 	}
 	mutex_unlock(&sink->lock);
 }

@@ -1,5 +1,5 @@
 /*
- * Built-in tools at work.
+ * Built-in tools: see builtins.h.
  */
 #include "runner/turn/builtins.h"
 

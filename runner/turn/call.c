@@ -1,5 +1,5 @@
 /*
- * One call of a tool, with what is asked before and after it.
+ * Calls: see call.h.
  */
 #include "runner/turn/call.h"
 

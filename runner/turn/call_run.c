@@ -104,7 +104,7 @@ static int tool_callbacks(struct tool_call *call, enum callback_kind kind)
 	return callbacks_run(call->run, &cb);
 }
 
-/* One call */
+/* The tool */
 
 static int answer_unknown(struct tool_call *call)
 {
@@ -174,7 +174,7 @@ static int use_tool(struct tool_call *call, struct err *err)
 	return r;
 }
 
-/* A call with what is asked before and after it. */
+/* Run the callbacks before the call, the tool, and the callbacks after it. */
 static int answer_call(struct tool_call *call, struct err *err)
 {
 	bool has_answer;
@@ -194,8 +194,8 @@ static int answer_call(struct tool_call *call, struct err *err)
 }
 
 /*
- * Where it hands over to, whichever program wrote that last, has to be an agent that it can hand
- * over to. Else nothing of the call is kept but the error.
+ * Find the agent that the actions of the call transfer to. If it is none of the targets, drop all
+ * that the call did and answer with an error.
  */
 static int find_transfer(struct tool_call *call)
 {

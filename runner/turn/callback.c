@@ -1,5 +1,5 @@
 /*
- * Callbacks: programs that are asked before and after.
+ * Callbacks: see callback.h.
  */
 #include "runner/turn/callback.h"
 
@@ -27,7 +27,7 @@ static int fail(struct agent_run *run, enum callback_kind kind, const struct pro
 			     name + (*name == '/'), why);
 }
 
-/* What it printed, as canonical JSON; empty: nothing. */
+/* Parse the output of a callback to canonical JSON; empty: it printed nothing. */
 static int read_output(struct agent_run *run, enum callback_kind kind,
 		       const struct program *program, const struct process *p, struct buf *json)
 {

@@ -1,5 +1,5 @@
 /*
- * The calls of an answer: run side by side, answered in one event.
+ * The calls of an answer: see calls.h.
  */
 #include "runner/turn/calls.h"
 
@@ -21,7 +21,7 @@ struct batch {
 	struct agent_run *run;
 	struct tool_call *list;
 	size_t count;
-	atomic_size_t next; /* of those that are not begun */
+	atomic_size_t next; /* the first call that has not begun */
 };
 
 void calls_result_release(struct calls_result *result)
@@ -50,7 +50,7 @@ static void *run_some(void *arg)
 	return NULL;
 }
 
-/* Each on a thread of its own; this one does what is left. */
+/* Run the calls on threads; this thread runs those that are left. */
 static void run_all(struct batch *b)
 {
 	pthread_t threads[CALLS_AT_ONCE];
@@ -117,7 +117,7 @@ static struct call_report *report_calls(const struct batch *b)
 	return reports;
 }
 
-/* Each fits into an event, but perhaps not all of them. */
+/* Refuse a result that fits into an event alone, but not beside the others. */
 static int limit_answer(struct tool_call *call, size_t *total)
 {
 	size_t size = call->response.len + stateview_size(call->changes.state);
@@ -134,7 +134,7 @@ static int limit_answer(struct tool_call *call, size_t *total)
 	return r;
 }
 
-/* The event of all answers in the making. */
+/* The event of all answers, being made. */
 struct answers {
 	struct event e;
 	struct content *content;
@@ -149,10 +149,10 @@ static void answers_release(struct answers *a)
 }
 
 /*
- * A long-running call without an answer says nothing, but where the log has one for it that only
- * says that a person is asked: in its place comes that it is pending.
+ * Answer a long-running call that has no response yet. An approved call is pending: the log has
+ * the placeholder of its confirmation. Any other gets no answer.
  */
-static int add_none(struct answers *a, const struct tool_call *call)
+static int add_pending(struct answers *a, const struct tool_call *call)
 {
 	if (!call->approved)
 		return 0;
@@ -162,7 +162,7 @@ static int add_none(struct answers *a, const struct tool_call *call)
 static int add_answer(struct answers *a, const struct tool_call *call)
 {
 	if (!call->response.len)
-		return add_none(a, call);
+		return add_pending(a, call);
 	return content_add_function(a->content, PART_RESPONSE, call->id, call->name,
 				    buf_span(&call->response));
 }
@@ -196,10 +196,10 @@ static int merge_all(struct batch *b, struct changes *all, struct answers *a, st
 	return r;
 }
 
-/* Of the call that saved this the others hear nothing but that it cannot be kept. */
+/* Give the call that made the bad save an error; the other calls are unaffected. Returns 1. */
 static int refuse_save(struct batch *b, const struct changes *all, size_t bad, struct err *err)
 {
-	const struct save *saves = (const struct save *)(const void *)all->saves.data;
+	const struct save *saves = BUF_LIST(const struct save, &all->saves, NULL);
 	const char *name = saves[bad - 1].name;
 	struct tool_call *call = b->list;
 	size_t upto = call->changes.saves.len / sizeof *saves;
@@ -214,7 +214,7 @@ static int refuse_save(struct batch *b, const struct changes *all, size_t bad, s
 	return r < 0 ? err_nomem(err) : 1;
 }
 
-/* all: gets what the calls changed, beside what is in it. 1: one of them was refused; once more. */
+/* all: gets what the calls changed, too. 1: a save was refused, try again. */
 static int try_answers(struct batch *b, struct changes *all, const struct call_report *reports,
 		       struct err *err)
 {
@@ -242,7 +242,7 @@ static int copy_actions(struct changes *to, const struct buf *actions)
 	return buf_check(&to->actions, NULL);
 }
 
-/* asked: actions that the event has besides. all: empty; gets what it has done. */
+/* asked: more actions of the event. all: empty; gets all that the calls changed. */
 static int commit_answers(struct batch *b, const struct buf *asked, struct changes *all)
 {
 	struct call_report *reports = report_calls(b);
@@ -263,7 +263,7 @@ static int commit_answers(struct batch *b, const struct buf *asked, struct chang
 	return r < 0 ? run_fail(b->run, NULL, &err) : 0;
 }
 
-/* The last event of a turn that fails already, for a better reason than this could have. */
+/* Commit the last event of a turn that fails; an error here does not replace its reason. */
 static void close_with(struct agent_run *run, struct event *e)
 {
 	struct failure hidden = { 0 };
@@ -284,7 +284,7 @@ void calls_close(struct agent_run *run, const struct content *answers)
 	close_with(run, &e);
 }
 
-/* The turn ends between call and answer. */
+/* Answer the calls of a turn that fails. */
 static void close_batch(struct batch *b)
 {
 	CLEANUP(answers_release) struct answers a = { .content = content_new("user") };
@@ -294,7 +294,7 @@ static void close_batch(struct batch *b)
 		const struct tool_call *call = &b->list[i];
 
 		if (call->tool && call->tool->long_running)
-			(void)!add_none(&a, call);
+			(void)!add_pending(&a, call);
 		else
 			(void)!content_add_function(a.content, PART_RESPONSE, call->id, call->name,
 						    SPAN(OPEN_CALLS_CUT_SHORT));
@@ -305,7 +305,7 @@ static void close_batch(struct batch *b)
 	close_with(b->run, &a.e);
 }
 
-/* What the calls mean for the agent */
+/* The result for the agent */
 
 static void read_result(const struct batch *b, struct span actions, struct calls_result *out)
 {

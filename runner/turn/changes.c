@@ -1,5 +1,5 @@
 /*
- * Changes that wait for their event: see run.h.
+ * Changes: see changes.h.
  */
 #include "runner/turn/changes.h"
 
@@ -64,7 +64,7 @@ int changes_act(struct changes *c, const char *name, struct span json)
 	return buf_check(actions, NULL);
 }
 
-/* A flag that is not set says nothing: true counts, whoever said it. */
+/* Add a member; false is left out, so that a true of an earlier change stays. */
 static int add_set(void *arg, struct span key, struct span value)
 {
 	struct buf *out = arg;
@@ -80,17 +80,17 @@ static int add_set(void *arg, struct span key, struct span value)
 
 static int merge_actions(struct changes *c, struct span actions)
 {
-	CLEANUP(buf_release) struct buf said = { 0 };
+	CLEANUP(buf_release) struct buf added = { 0 };
 	CLEANUP(buf_release) struct buf merged = { 0 };
 	struct buf old = c->actions;
-	int r = json_each(actions, add_set, &said);
+	int r = json_each(actions, add_set, &added);
 
-	if (r < 0 || (!said.len && !said.failed))
+	if (r < 0 || (!added.len && !added.failed))
 		return r;
-	buf_char(&said, '}');
-	r = buf_check(&said, NULL);
+	buf_char(&added, '}');
+	r = buf_check(&added, NULL);
 	if (r == 0)
-		r = json_merge(buf_span(&c->actions), buf_span(&said), &merged);
+		r = json_merge(buf_span(&c->actions), buf_span(&added), &merged);
 	if (r < 0)
 		return r;
 	c->actions = merged;
@@ -119,8 +119,8 @@ bool save_refused(int code)
 	return false;
 }
 
-/* The saves first: only they may be refused, and then nothing was taken. */
-static int take_all(struct changes *c, struct context *ctx, struct err *err)
+/* Take the saves first: only they may be refused, and then nothing was taken. */
+static int adopt_all(struct changes *c, struct context *ctx, struct err *err)
 {
 	CLEANUP(buf_release) struct buf saves = { 0 };
 	const struct turn_hooks *hooks = c->in->host->hooks;
@@ -146,7 +146,7 @@ int changes_adopt(struct changes *c, struct context *ctx, bool succeeded, struct
 	(void)context_ref(ctx);
 	context_end(c->in->host->contexts, ctx);
 	if (succeeded)
-		r = take_all(c, ctx, err);
+		r = adopt_all(c, ctx, err);
 	if (r == 0 && succeeded)
 		return 0;
 	if (hooks->context_closed)
@@ -174,7 +174,7 @@ void changes_forget(struct changes *c)
 	c->saves.len = 0;
 }
 
-/* A member of the actions that programs and built-in tools set. */
+/* Members of the actions that programs and built-in tools set. */
 static const struct action_name {
 	const char *name;
 	enum action_member which;

@@ -1,5 +1,5 @@
 /*
- * Events of runs: committed with what comes with them, then shown.
+ * Commits: see commit.h.
  */
 #include "runner/turn/commit.h"
 
@@ -73,7 +73,7 @@ void commit_show(struct live *live, const struct turn_hooks *hooks, const struct
 	commit_notify(live, hooks);
 }
 
-/* Into the log in memory; what came with it waits for the event of the caller. */
+/* Add an event to the log in memory; its saves wait for the event of the call. */
 static int commit_nested(struct agent_run *run, struct event *e, struct changes *changes,
 			 struct err *err)
 {

@@ -1,5 +1,5 @@
 /*
- * Confirmations: calls that a person has to allow.
+ * Confirmations: see confirm.h.
  */
 #include "runner/turn/confirm.h"
 
@@ -48,7 +48,7 @@ static int add_request(const struct tool_call *call, struct content *content, st
 	return content_add_function(content, PART_CALL, id, REQUEST, buf_span(&args));
 }
 
-/* The members of the placeholder's event. */
+/* Add a call to the actions of the placeholder's event. */
 static void add_requested(const struct tool_call *call, struct buf *actions)
 {
 	buf_text(actions, actions->len
@@ -112,8 +112,8 @@ bool confirm_is_placeholder(const struct part *response)
 	return response->json && !strcmp(response->json, REQUIRED);
 }
 
-/* {"confirmed": true}, or {"response": that as text}: only a JSON true says yes. */
-static bool says_yes(struct span response)
+/* Parse {"confirmed": true}, or {"response": the same as text}: only a JSON true approves. */
+static bool is_approval(struct span response)
 {
 	CLEANUP(buf_release) struct buf text = { 0 };
 	CLEANUP(buf_release) struct buf json = { 0 };
@@ -128,7 +128,7 @@ static bool says_yes(struct span response)
 	       span_is(value, "true");
 }
 
-/* The call of that id in a line of the log; its content is the caller's to free. */
+/* The call of that id in a line of the log. The caller frees the content. */
 static const struct part *call_in_line(struct span line, const char *id, struct content **content)
 {
 	CLEANUP(event_release) struct event e = { 0 };
@@ -164,7 +164,7 @@ static int match_call(void *arg, const struct call_info *info)
 	return 1;
 }
 
-/* Whether the call still waits in turn n: an answer to a request works once. */
+/* Whether the call still waits in turn n: a request can be answered once. */
 static bool still_waits(struct store *st, struct ref session, uint64_t n, const char *id)
 {
 	struct call_info *info = malloc(sizeof *info);
@@ -213,7 +213,7 @@ void decision_release(struct decision *d)
 	buf_release(&d->line);
 }
 
-/* Where the log calls that; the call is in *content. 1: nowhere. */
+/* Find the event with that call; *call is in *content. 1: there is none. */
 static int find_call(struct store *st, struct ref session, const char *id, struct decision *d,
 		     struct content **content, const struct part **call, struct err *err)
 {
@@ -251,13 +251,13 @@ int decision_find(struct store *st, struct ref session, uint64_t n, const struct
 		r = find_call(st, session, id.data, d, &d->content, &d->call, &reason);
 	if (r == 0)
 		d->is_same = same_call(d->call, d->asked);
-	d->approved = d->is_same && says_yes(span_of(answer->json));
+	d->approved = d->is_same && is_approval(span_of(answer->json));
 	if (r < 0 && err)
 		*err = reason;
 	return r == 0 && !still_waits(st, session, n, id.data) ? 1 : r;
 }
 
-/* 1: there is nothing to decide, or not by this agent. */
+/* Find the call that a part decides about. 1: none, or one of another agent. */
 static int find_one(struct agent_run *run, const struct part *answer, struct confirmed *out,
 		    struct err *err)
 {
@@ -275,7 +275,7 @@ static int find_one(struct agent_run *run, const struct part *answer, struct con
 	return copy_call(d.call, out);
 }
 
-/* A request that was answered twice in one message: the first counts. The last one goes then. */
+/* Drop the last decision if the message has an earlier one about the same call. */
 static bool is_listed(struct confirmed *list, size_t last)
 {
 	size_t i;

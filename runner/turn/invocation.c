@@ -37,9 +37,9 @@ static int load_message(struct invocation *in, const struct turn_info *info, str
 	return r < 0 ? r : 0;
 }
 
-/* Who answers */
+/* The agent that answers */
 
-/* Every agent from it up to the root lets the conversation stay below it. */
+/* Whether every agent up to the root lets the conversation stay below it. */
 static bool keeps_conversation(const struct agent *agent)
 {
 	for (; agent->parent; agent = agent->parent) {
@@ -57,7 +57,7 @@ static int accept_author(void *arg, const char *author)
 	return agent && (agent == root || keeps_conversation(agent));
 }
 
-/* Whose turn it is when nobody is resumed. */
+/* Choose the agent that answers when none is resumed. */
 static int choose(struct invocation *in, const struct turn_info *info, struct agent **out,
 		  struct err *err)
 {
@@ -68,8 +68,7 @@ static int choose(struct invocation *in, const struct turn_info *info, struct ag
 	*out = root;
 	if (root->kind != AGENT_LLM || !root->sub_count)
 		return 0;
-	r = speaker_last(in->host->store, in->live->ref, info, accept_author, root, &author,
-			       err);
+	r = speaker_last(in->host->store, in->live->ref, info, accept_author, root, &author, err);
 	if (r == 0 && author.len && buf_cstr(&author))
 		*out = agent_find(root, author.data);
 	return r;
@@ -103,7 +102,7 @@ static int begin_turn(struct invocation *in, struct answering *who, struct err *
 
 /* The end */
 
-/* The last event of a turn that failed: what the model had said, and why it ended. */
+/* Make the last event of a turn that failed: the broken answer, and why the turn ended. */
 static void failure_event(const struct live *live, const struct failure *f, const char *text,
 			  struct event *e)
 {
@@ -127,7 +126,7 @@ static void failure_event(const struct live *live, const struct failure *f, cons
 		event_set_json(e, EVENT_INTERRUPTED, SPAN("true"));
 }
 
-/* The last event and the end of the turn, as one. */
+/* Commit the last event and the end of the turn in one transaction. */
 static int commit_failure(const struct invocation_host *host, struct live *live, struct failure *f,
 			  const char *text)
 {
@@ -160,7 +159,7 @@ static void finish_failed(const struct invocation_host *host, struct live *live,
 		text = atomic_load(&live->stopping) ? "the daemon was stopped"
 						    : "the turn was cancelled";
 	r = commit_failure(host, live, f, text);
-	if (r < 0 && r != -ESTALE && f->changes.in) { /* what was changed cannot be kept */
+	if (r < 0 && r != -ESTALE && f->changes.in) { /* the changes cannot be stored */
 		changes_release(&f->changes);
 		r = commit_failure(host, live, f, text);
 	}
@@ -170,7 +169,7 @@ static void finish_failed(const struct invocation_host *host, struct live *live,
 				NULL);
 }
 
-/* No agent: it does not load. */
+/* End a turn whose agent does not load. */
 static int fail_unloaded(const struct invocation_host *host, struct live *live,
 			 const struct err *why)
 {

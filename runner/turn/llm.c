@@ -1,5 +1,5 @@
 /*
- * LlmAgents: steps of asking the model and running what it called.
+ * LlmAgents: see llm.h.
  */
 #include "runner/turn/llm.h"
 
@@ -17,16 +17,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define SCHEMA_TRIES 3 /* answers that are asked for until one fits the schema */
+#define SCHEMA_TRIES 3 /* answers to ask for until one fits the schema */
 
 /* An agent's steps. */
 struct llm {
 	struct agent_run *run;
 	struct offer offer;
-	struct content **extra; /* of answers that did not fit, for the next request only */
+	struct content **extra; /* answers that did not fit, for the next prompt only */
 	size_t extra_count;
 	unsigned tries;
-	bool is_resumed; /* confirmations were looked at */
+	bool is_resumed; /* confirmed calls were run */
 };
 
 /* A step. */
@@ -34,8 +34,8 @@ struct step {
 	struct llm *llm;
 	struct prompt prompt;
 	struct model_reply reply;
-	bool is_passed;    /* the callbacks behind the model have seen what it said */
-	bool is_committed; /* an event has what the model said */
+	bool is_passed;    /* the after_model callbacks have seen the answer */
+	bool is_committed; /* an event has the answer */
 };
 
 static void llm_release(struct llm *l)
@@ -47,7 +47,7 @@ static void llm_release(struct llm *l)
 	free(l->extra);
 	offer_release(&l->offer);
 	run_end_partial(l->run);
-	json_decref(STEAL(&l->run->artifacts)); /* no request came any more */
+	json_decref(STEAL(&l->run->artifacts)); /* no prompt took them */
 	changes_release(&l->run->waiting);
 }
 
@@ -57,7 +57,7 @@ static void step_release(struct step *s)
 	model_reply_release(&s->reply);
 }
 
-/* A piece of text as it comes: live only. */
+/* Show a piece of text as it comes. */
 static void on_text(void *arg, struct span text, bool thought)
 {
 	struct step *s = arg;
@@ -77,7 +77,7 @@ static void on_lull(void *arg)
 	const struct agent_run *run = s->llm->run;
 
 	if (run_streams(run))
-		live_rest(run->sink->in->live);
+		live_throttle(run->sink->in->live);
 }
 
 /* Callbacks of the model */
@@ -130,31 +130,31 @@ static int model_callbacks(struct step *s, enum callback_kind kind)
 /* Asking */
 
 /*
- * What had been said when it broke off: texts; calls are left out, none of them
- * ran. A callback that could not look at it may not be passed by in this way.
+ * Keep the texts of an answer that broke off; its calls did not run. An answer that the
+ * after_model callbacks have not seen is dropped: they may exist to hide it.
  */
 static void keep_answer(struct step *s)
 {
 	struct agent_run *run = s->llm->run;
 	struct model_reply *reply = &s->reply;
-	struct content *kept = content_new("model");
+	struct content *texts = content_new("model");
 	struct failure *f = run->failure;
 	size_t i;
 
 	if (!s->is_passed && run->agent->callbacks[AFTER_MODEL].count)
 		content_free(STEAL(&reply->content));
-	for (i = 0; kept && reply->content && i < reply->content->count; i++) {
+	for (i = 0; texts && reply->content && i < reply->content->count; i++) {
 		const struct part *p = &reply->content->parts[i];
 
 		if (p->kind == PART_TEXT)
-			(void)!content_add_text(kept, buf_span(&p->text), p->thought);
+			(void)!content_add_text(texts, buf_span(&p->text), p->thought);
 	}
-	if (f->answer || !kept || !kept->count) {
-		content_free(kept);
-		kept = NULL;
+	if (f->answer || !texts || !texts->count) {
+		content_free(texts);
+		texts = NULL;
 	}
-	if (kept)
-		f->answer = kept;
+	if (texts)
+		f->answer = texts;
 	if (reply->error_code && !f->finish_reason) {
 		f->finish_reason = reply->finish_reason ? strdup(reply->finish_reason) : NULL;
 		buf_span_add(&f->usage, buf_span(&reply->usage));
@@ -172,7 +172,7 @@ static int count_call(struct agent_run *run)
 	return 0;
 }
 
-/* A model call of which no event tells. */
+/* Store the report of a model call that no event has. */
 static int report_call(struct agent_run *run)
 {
 	int r = run->model_call.started ? run_report(run, &run->model_call, 1) : 0;
@@ -181,7 +181,7 @@ static int report_call(struct agent_run *run)
 	return r;
 }
 
-/* Calls without an id, or with one that they cannot keep, get one of ours. */
+/* Give an id to each call that has none, or one that it cannot keep. */
 static int name_calls(struct agent_run *run, struct content *content)
 {
 	char id[48];
@@ -203,7 +203,7 @@ static int name_calls(struct agent_run *run, struct content *content)
 
 /* Events */
 
-/* Which of the calls may answer later. */
+/* Note in the event which calls may answer later. */
 static void note_long_running(const struct agent_run *run, const struct offer *offer,
 			      const struct content *content, struct event *e)
 {
@@ -227,7 +227,7 @@ static void note_long_running(const struct agent_run *run, const struct offer *o
 	run_note_transferred(run, e);
 }
 
-/* The final answer under its key: the text, or the value that was checked. */
+/* Save the final answer under its key: the text, or the value that was checked. */
 static int save_output(struct agent_run *run, const struct content *content, struct span value,
 		       struct changes *changes)
 {
@@ -252,8 +252,8 @@ static int save_output(struct agent_run *run, const struct content *content, str
 }
 
 /*
- * What the model said as an event, committed, with what callbacks changed since the last one.
- * value: of a structured answer.
+ * Commit the answer as an event, with what callbacks changed since the last event. value: of a
+ * structured answer.
  */
 static int commit_reply(struct step *s, struct span value)
 {
@@ -277,7 +277,7 @@ static int commit_reply(struct step *s, struct span value)
 	return r;
 }
 
-/* Nothing was said: no event tells of it, unless callbacks changed something. */
+/* The answer is empty: commit an event only if callbacks changed something. */
 static int commit_silence(struct step *s)
 {
 	struct agent_run *run = s->llm->run;
@@ -303,7 +303,7 @@ static int add_extra(struct llm *l, struct content *content)
 	return 0;
 }
 
-/* An answer that does not fit is told what is wrong with it, and asked again. */
+/* Ask the model again, and say what is wrong with its answer. */
 static int ask_again(struct step *s, const char *why)
 {
 	struct llm *l = s->llm;
@@ -326,7 +326,7 @@ static int ask_again(struct step *s, const char *why)
 	return r < 0 ? r : report_call(l->run);
 }
 
-/* 0: the answer fits, *value is it; 1: it does not, and the model is asked again. */
+/* Check an answer against the schema. 0: *value is the answer; 1: the model is asked again. */
 static int check_output(struct step *s, struct buf *value)
 {
 	struct agent_run *run = s->llm->run;
@@ -354,7 +354,7 @@ static int check_output(struct step *s, struct buf *value)
 			     err.text);
 }
 
-/* The arguments of set_model_response are the answer, told as text. */
+/* Commit the arguments of set_model_response as the answer. */
 static int commit_response(struct agent_run *run, struct span response)
 {
 	CLEANUP(content_free_p) struct content *content = content_new("model");
@@ -372,7 +372,7 @@ static int commit_response(struct agent_run *run, struct span response)
 
 /* Steps */
 
-/* What follows the calls of an answer. 1: the agent is done, or pauses. */
+/* Go on after the calls of an answer. 1: the agent is done, or pauses. */
 static int after_calls(struct llm *l, struct calls_result *result)
 {
 	struct agent_run *run = l->run;
@@ -405,22 +405,22 @@ static int run_calls(struct step *s)
 	return r < 0 ? r : after_calls(l, &result);
 }
 
-/* What the model said: kept, checked, done. */
+/* Check and commit the answer, and run its calls. 1: the agent is done. */
 static int take_reply(struct step *s)
 {
 	struct agent_run *run = s->llm->run;
 	struct model_reply *reply = &s->reply;
 	CLEANUP(buf_release) struct buf value = { 0 };
-	bool said;
+	bool is_empty;
 	int r = name_calls(run, reply->content);
 
-	said = reply->content && reply->content->count;
-	if (r == 0 && !said && reply->error_code && reply->error_message)
+	is_empty = !reply->content || !reply->content->count;
+	if (r == 0 && is_empty && reply->error_code && reply->error_message)
 		r = run_fail_text(run, reply->error_code, -EIO, "%s", reply->error_message);
-	else if (r == 0 && !said && reply->error_code)
+	else if (r == 0 && is_empty && reply->error_code)
 		r = run_fail_text(run, reply->error_code, -EIO, "the model said nothing: %s",
 				  reply->error_code);
-	if (r == 0 && !said) {
+	if (r == 0 && is_empty) {
 		r = commit_silence(s);
 		return r < 0 ? r : 1;
 	}
@@ -483,7 +483,7 @@ static int ask(struct step *s)
 	return r < 0 ? run_fail(run, NULL, &err) : 0;
 }
 
-/* The step failed before an event had the answer: keep what the model said, and its report. */
+/* The step failed before an event had the answer: keep its texts and its report. */
 static void keep_failed(struct step *s)
 {
 	struct agent_run *run = s->llm->run;
@@ -495,7 +495,7 @@ static void keep_failed(struct step *s)
 	run->model_call.started = 0;
 }
 
-/* Calls that the newest message confirms come first. 1: the agent is done. */
+/* Run the calls that the newest message confirms first. 1: the agent is done. */
 static int confirmed(struct llm *l)
 {
 	CLEANUP(calls_result_release) struct calls_result result = { 0 };
@@ -508,7 +508,7 @@ static int confirmed(struct llm *l)
 	return r == 1 ? after_calls(l, &result) : r;
 }
 
-/* What callbacks changed before the turn failed becomes part of the event that says why it did. */
+/* Leave what callbacks changed to the event of the failure. */
 static void leave_changes(struct agent_run *run)
 {
 	if (!run->waiting.in || run->sink->nested || !changes_any(&run->waiting))

@@ -1,5 +1,5 @@
 /*
- * What an agent's model may call at this step.
+ * Offers: see offer.h.
  */
 #include "runner/turn/offer.h"
 
@@ -14,8 +14,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define OFFER_MAX        1024
-#define DECLARATION_FILE "declaration" DECLARATION_SUFFIX /* which is none: it was printed */
+#define OFFER_MAX 1024
+#define DECLARATION_FILE                                                                           \
+	"declaration" DECLARATION_SUFFIX /* a name for errors; the declarations are printed */
 
 void offer_release(struct offer *offer)
 {
@@ -57,7 +58,6 @@ struct making {
 	struct agent_run *run;
 	struct offer *offer;
 	struct toolset *set;
-	struct err *err;
 };
 
 static int add(struct agent_run *run, struct offer *offer, const struct tool *tool)
@@ -117,7 +117,7 @@ static int find_targets(const struct agent *agent, struct offer *offer)
 	return 0;
 }
 
-/* One that adds itself. */
+/* Add a built-in tool that no entry names. */
 static int add_builtin(struct agent_run *run, struct offer *offer, enum tool_kind kind)
 {
 	struct tool *tool = make(offer);
@@ -171,7 +171,7 @@ static int fail_set(struct making *m, const char *why)
 			     why);
 }
 
-/* One of the list, by its place; what is told of its text names a file that is none. */
+/* Report an error of a declaration by its place in the list, without the made-up file name. */
 static int fail_declaration(struct making *m, size_t place, const char *why)
 {
 	static const char file[] = DECLARATION_FILE ":1: ";
@@ -183,7 +183,7 @@ static int fail_declaration(struct making *m, size_t place, const char *why)
 	return fail_set(m, err.text);
 }
 
-/* Which program answers: `program`, else tools/NAME. */
+/* Find the program of a declaration: `program`, else tools/NAME. */
 static int find_program(struct making *m, const char *path, struct tool *tool)
 {
 	const struct agent_tree *tree = m->run->sink->in->tree;
@@ -299,48 +299,42 @@ static int add_of_program(struct making *m)
 	if (r < 0)
 		return run_fail(m->run, "AGENT_ERROR", &err);
 	r = ask_program(m, ctx);
-	(void)!changes_adopt(&none, ctx, false, NULL); /* it was told, and changes nothing */
+	(void)!changes_adopt(&none, ctx, false,
+			     NULL); /* a toolset's program cannot change anything */
 	return r;
 }
 
 /* Entries in their order */
 
-static int add_sets_at(struct agent_run *run, struct offer *offer, size_t index)
+static int add_toolset(struct agent_run *run, struct offer *offer, struct toolset *set)
 {
-	const struct agent *agent = run->agent;
-	size_t i;
-	int r = 0;
+	struct making m = { .run = run, .offer = offer, .set = set };
 
-	for (i = 0; r == 0 && i < agent->toolset_count; i++) {
-		struct making m = { .run = run, .offer = offer, .set = &agent->toolsets[i] };
-
-		if (m.set->index == index)
-			r = m.set->kind == TOOLSET_MCP ? add_of_server(&m) : add_of_program(&m);
-	}
-	return r;
+	return set->kind == TOOLSET_MCP ? add_of_server(&m) : add_of_program(&m);
 }
 
+/* Add the tools and the tools of toolsets. Both lists are in the order of the file's entries. */
 static int add_entries(struct agent_run *run, struct offer *offer)
 {
 	const struct agent *agent = run->agent;
-	size_t entries = agent->tool_count + agent->toolset_count;
-	size_t tool = 0;
-	size_t i;
+	size_t t = 0;
+	size_t s = 0;
 	int r = 0;
 
-	for (i = 0; r == 0 && i < entries; i++) {
-		if (tool < agent->tool_count && agent->tool_index[tool] == i)
-			r = agent->tools[tool].kind == TOOL_TRANSFER
-				    ? 0 /* it adds itself */
-				    : add(run, offer, &agent->tools[tool]),
-			tool++;
+	while (r == 0 && (t < agent->tool_count || s < agent->toolset_count)) {
+		bool is_set = t == agent->tool_count ||
+			      (s < agent->toolset_count &&
+			       agent->toolsets[s].index < agent->tool_index[t]);
+
+		if (is_set)
+			r = add_toolset(run, offer, &agent->toolsets[s++]);
 		else
-			r = add_sets_at(run, offer, i);
+			r = add(run, offer, &agent->tools[t++]);
 	}
 	return r;
 }
 
-/* Without a mode of the provider's that goes with tools, a tool takes the answer. */
+/* A tool takes the answer if the provider takes no schema beside tools. */
 static bool needs_response_tool(const struct agent_run *run, const struct offer *offer)
 {
 	return run->agent->output_schema && offer->count && !output_is_native(run->agent);

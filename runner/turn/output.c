@@ -1,5 +1,5 @@
 /*
- * Structured answers.
+ * Structured answers: see output.h.
  */
 #include "runner/turn/output.h"
 

@@ -1,15 +1,14 @@
 /*
- * Partial events: what is shown while an answer comes, and not stored.
+ * Partial events: see partial.h.
  *
- * A model's pieces of text are many and alike: all of their events but the text,
- * the id and the time is written once.
+ * A model sends many pieces of text: the members that their events have in common are written once.
  */
 #include "runner/turn/partial.h"
 
 #include "base/clock.h"
 #include "runner/turn/commit.h"
 
-static void tell_progress(const struct agent_run *run)
+static void notify_progress(const struct agent_run *run)
 {
 	commit_notify(run->sink->in->live, run->sink->in->host->hooks);
 }
@@ -32,10 +31,10 @@ void run_show_partial(struct agent_run *run, struct event *e)
 	event_to_json(e, &line);
 	buf_char(&line, '\n');
 	live_add(run->sink->in->live, LIVE_EVENTS, buf_span(&line));
-	tell_progress(run);
+	notify_progress(run);
 }
 
-/* Of an event without content, what is between the opening bracket and the id. */
+/* Write what all pieces have in common: the members before the id of an event without content. */
 static void write_middle(struct agent_run *run)
 {
 	static const char mark[] = "\"-\"";
@@ -71,12 +70,12 @@ void run_show_text(struct agent_run *run, struct span text, bool thought)
 	buf_text(line, "\",\"timestamp\":");
 	time_print(line, clock_now());
 	buf_text(line, "}\n");
-	if (!thought && !run->branch) { /* branches would mix */
+	if (!thought && !run->branch) { /* the texts of branches would mix */
 		live_add(live, LIVE_OUTPUT, text);
 		run->streamed += text.len;
 	}
 	live_add(live, LIVE_EVENTS, buf_span(line));
-	tell_progress(run);
+	notify_progress(run);
 }
 
 void run_end_partial(struct agent_run *run)

@@ -14,14 +14,12 @@
 
 static struct pause_place *places_of(const struct pause *p, size_t *n)
 {
-	*n = p->places.len / sizeof(struct pause_place);
-	return (struct pause_place *)(void *)p->places.data;
+	return BUF_LIST(struct pause_place, &p->places, n);
 }
 
 struct open_call *pause_open_calls(const struct pause *p, size_t *n)
 {
-	*n = p->open.len / sizeof(struct open_call);
-	return (struct open_call *)(void *)p->open.data;
+	return BUF_LIST(struct open_call, &p->open, n);
 }
 
 static void open_call_release(struct open_call *call)
@@ -50,7 +48,7 @@ void pause_release(struct pause *p)
 	buf_release(&p->open);
 }
 
-/* Reading what belongs to it */
+/* Reading the log */
 
 char *pause_text(struct span json)
 {
@@ -73,7 +71,7 @@ static bool belongs(const struct pause *p, const char *invocation)
 	return false;
 }
 
-/* The turn that a message goes on with; NULL: none. */
+/* The turn that a message resumes; NULL: none. */
 static char *resumed_by(const struct past_line *line)
 {
 	struct span value;
@@ -83,7 +81,7 @@ static char *resumed_by(const struct past_line *line)
 	return pause_text(value);
 }
 
-/* Whether a line belongs to the pause; a message that goes on with it adds its turn. */
+/* Whether a line belongs to the pause. A message that resumes the pause adds its turn. */
 static int check_line(struct pause *p, const struct past_line *line)
 {
 	char *invocation = pause_text(line->invocation);

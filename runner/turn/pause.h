@@ -1,17 +1,17 @@
 /*
- * Pauses: what of the log belongs to calls that wait, and to who waits around them.
+ * Pauses: calls that wait for an answer, and the workflow agents that wait for their callers.
  *
- * To a pause belong the turn that paused and those that went on with it.
+ * A pause has the turn that paused and the turns that resumed it.
  */
 #ifndef RUNNER_TURN_PAUSE_H
 #define RUNNER_TURN_PAUSE_H
 
 #include "runner/turn/run.h"
 
-/* Where a workflow agent stopped last. */
+/* The place where a workflow agent stopped last. */
 struct pause_place {
 	char *agent;
-	char *sub; /* NULL: it has ended since */
+	char *sub; /* NULL: the agent has ended since */
 	unsigned times_looped;
 	bool escalated; /* a loop ends there */
 };
@@ -25,27 +25,27 @@ struct open_call {
 };
 
 struct pause {
-	/* who is resumed */
+	/* the agent that is resumed; set by the caller */
 	const struct agent *agent;
 	const char *branch; /* "": none */
 
-	struct buf invocations; /* that belong to it, each with a NUL */
+	struct buf invocations; /* of its turns, each with a NUL */
 	struct buf places;      /* of struct pause_place */
 	struct buf open;        /* of struct open_call */
 	bool is_one;            /* its first turn left calls open */
-	bool has_waited;        /* an answer to who is resumed came in a later turn */
+	bool has_waited;        /* an answer to the resumed agent came in a later turn */
 };
 
-/* Read the pause to which a turn belongs. What says who is resumed is set before. */
+/* Read the pause of a turn from the log. */
 MUST_CHECK int pause_load(struct pause *p, struct invocation *in, const char *invocation,
 			  struct err *err);
 void pause_release(struct pause *p);
 
-/* Its calls without an answer. */
+/* The calls without an answer. */
 struct open_call *pause_open_calls(const struct pause *p, size_t *n);
-/* Where an agent stopped; NULL: it did not. */
+/* The place where an agent stopped; NULL: it did not. */
 struct pause_place *pause_find_place(const struct pause *p, const char *agent);
-/* Whether who is resumed made this call. */
+/* Whether the resumed agent made this call. */
 bool pause_is_callers(const struct pause *p, const struct open_call *call);
 
 /* A text of a line as a string of its own; "" when it is absent. NULL: out of memory. */

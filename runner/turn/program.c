@@ -1,5 +1,5 @@
 /*
- * Programs of a run: what they are told, and how they ended.
+ * Programs of a run: see program.h.
  */
 #include "runner/turn/program.h"
 
@@ -22,7 +22,7 @@ static int add(struct childenv *env, const char *name, const char *value)
 	return value ? childenv_add(env, name, value) : 0;
 }
 
-/* The path that one of the hooks appended. */
+/* Add a path that a hook appended. */
 static int add_path(struct childenv *env, const char *name, struct buf *path)
 {
 	if (!path->len)
@@ -30,7 +30,7 @@ static int add_path(struct childenv *env, const char *name, struct buf *path)
 	return buf_cstr(path) ? childenv_add(env, name, path->data) : -ENOMEM;
 }
 
-/* Where it is, and what it was called for. */
+/* Add the variables of the context. */
 static int add_context(struct agent_run *run, struct context *ctx, struct childenv *env)
 {
 	const struct turn_hooks *hooks = run->sink->in->host->hooks;
@@ -74,7 +74,7 @@ static bool has(const struct buf *text, const char *words)
 	return words && memmem(text->data, text->len, words, strlen(words));
 }
 
-/* Whether what it says may come of not getting into the session's directory. */
+/* Whether the program may have failed because it cannot enter the session's directory. */
 static bool complains(const struct process *p, const char *session)
 {
 	return has(&p->stderr_text, strerrordesc_np(EACCES)) || has(&p->stderr_text, session);
@@ -134,7 +134,7 @@ static struct span last_line(struct span text)
 	return text;
 }
 
-/* The program's own word for why. */
+/* Append the last line of standard error. */
 static void add_last_line(const struct process *p, struct buf *reason)
 {
 	struct span line = last_line(buf_span(&p->stderr_text));
@@ -143,7 +143,7 @@ static void add_last_line(const struct process *p, struct buf *reason)
 		buf_printf(reason, ": %.*s", (int)line.len, line.data);
 }
 
-/* What the program cannot know of its being refused. */
+/* Append why the program was refused, which it cannot know. */
 static void add_hint(const struct process *p, struct buf *reason)
 {
 	if (p->is_shut_out)
@@ -151,7 +151,7 @@ static void add_hint(const struct process *p, struct buf *reason)
 				 "programs can enter only when the daemon is root)");
 }
 
-/* What a script's first line names; empty: it is no script. line: INTERPRETER_MAX. */
+/* The interpreter of a script; empty: the program is no script. line: INTERPRETER_MAX bytes. */
 static struct span interpreter(const char *program, char *line)
 {
 	int fd = open(program, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -169,7 +169,7 @@ static struct span interpreter(const char *program, char *line)
 	return (struct span){ line + from, to - from };
 }
 
-/* The kernel's word is about the interpreter, where a script has one. */
+/* Append why a program did not start; for a script the kernel's error is the interpreter's. */
 static void why_not_started(const struct process *p, struct buf *reason)
 {
 	char line[INTERPRETER_MAX], text[64];

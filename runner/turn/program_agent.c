@@ -1,5 +1,5 @@
 /*
- * Programs as agents: each line they print is an event.
+ * Programs as agents: see program_agent.h.
  */
 #include "runner/turn/program_agent.h"
 
@@ -19,13 +19,13 @@ struct listening {
 	struct agent_run *run;
 	const struct process *process;
 	uint64_t line;
-	struct open_calls calls; /* of its events */
+	struct open_calls calls; /* open calls of its events */
 	int failed;              /* run->failure says why */
-	struct err cut;          /* why the line in which its output ended is no event, or none */
+	struct err cut;          /* why the last, cut-off line is no event; code 0: no error */
 };
 
-/* Of a line in which the output ended, the way in which the program ends is the better reason. */
-static int refuse(struct listening *l, const struct err *why)
+/* Fail at a line. If the line was cut off, how the program ended is the better reason. */
+static int line_fail(struct listening *l, const struct err *why)
 {
 	struct err err;
 
@@ -37,28 +37,28 @@ static int refuse(struct listening *l, const struct err *why)
 	return l->failed;
 }
 
-/* What a line says, by this agent. */
+/* Parse a line as an event of this agent. */
 static int read_event(const struct agent_run *run, struct span line, struct event *e,
 		      struct err *err)
 {
-	CLEANUP(buf_release) struct buf said = { 0 };
+	CLEANUP(buf_release) struct buf json = { 0 };
 	CLEANUP(buf_release) struct buf head = { 0 };
 	CLEANUP(buf_release) struct buf whole = { 0 };
-	int r = json_canonical_text(line, JSON_DEPTH_MAX, &said, err);
+	int r = json_canonical_text(line, JSON_DEPTH_MAX, &json, err);
 
 	if (r == -ENODATA)
 		return err_set(err, -EINVAL, "it ends too early to be JSON");
-	if (r == 0 && said.data[0] != '{')
+	if (r == 0 && json.data[0] != '{')
 		return err_set(err, -EINVAL, "an event is an object");
 	buf_text(&head, "{\"author\":");
 	json_quote(&head, span_of(run->agent->name));
-	buf_text(&head, ",\"branch\":null}"); /* it gets that of the run */
+	buf_text(&head, ",\"branch\":null}"); /* run_head() sets the branch */
 	if (r == 0)
-		r = json_merge(buf_span(&said), buf_span(&head), &whole);
+		r = json_merge(buf_span(&json), buf_span(&head), &whole);
 	return r < 0 ? r : event_from_json(buf_span(&whole), e, err);
 }
 
-/* Text that is not complete yet is shown, and no more. */
+/* Show an event that is not stored. */
 static void show_partial(struct agent_run *run, struct event *e)
 {
 	CLEANUP(buf_release) struct buf text = { 0 };
@@ -68,7 +68,7 @@ static void show_partial(struct agent_run *run, struct event *e)
 	event_set_text(e, EVENT_AUTHOR, span_of(run->agent->name));
 	if (!run->branch && turn_event_output(e, &text) == 0) {
 		if (text.len && text.data[text.len - 1] == '\n')
-			text.len--; /* of the event, not of the piece */
+			text.len--; /* the newline of the event */
 		live_add(run->sink->in->live, LIVE_OUTPUT, buf_span(&text));
 		run->streamed += text.len;
 	}
@@ -88,7 +88,7 @@ static int on_line(void *arg, struct span line)
 		return 0;
 	r = read_event(l->run, line, &e, &err);
 	if (r < 0)
-		return refuse(l, &err);
+		return line_fail(l, &err);
 	if (span_is(event_json(&e, EVENT_PARTIAL), "true")) {
 		show_partial(l->run, &e);
 		return 0;
@@ -99,14 +99,14 @@ static int on_line(void *arg, struct span line)
 	if (l->failed == -EINVAL || l->failed == -EEXIST || l->failed == -EFBIG) {
 		err = l->run->failure->err;
 		failure_release(l->run->failure);
-		return refuse(l, &err);
+		return line_fail(l, &err);
 	}
 	if (l->failed == 0 && open_calls_note(&l->calls, &e) < 0)
 		l->failed = run_nomem(l->run);
 	return l->failed;
 }
 
-/* What it changed in its context and told in no event. */
+/* Commit what the program changed in its context. */
 static int commit_changes(struct agent_run *run, struct changes *changes)
 {
 	CLEANUP(event_release) struct event e = { 0 };
@@ -114,7 +114,7 @@ static int commit_changes(struct agent_run *run, struct changes *changes)
 	return changes_any(changes) ? run_commit(run, &e, changes, NULL, 0) : 0;
 }
 
-/* Its output, line by line, and how it ended. */
+/* Run the program, and take its output line by line. */
 static int listen_to(struct listening *l, struct context *ctx)
 {
 	struct agent_run *run = l->run;
@@ -154,7 +154,7 @@ static int add_answers(const struct open_calls *open, struct span answer, struct
 	return r;
 }
 
-/* The calls that it left open. result: how it ended, and what this returns then. */
+/* Answer the calls that the program left open. result: how it ended; returned unless this fails. */
 static int close_calls(struct listening *l, int result)
 {
 	CLEANUP(content_free_p) struct content *answers = content_new("user");
@@ -178,7 +178,7 @@ static int run_in(struct agent_run *run, struct context *ctx)
 	struct listening l = { .run = run };
 	int r = listen_to(&l, ctx);
 
-	if (!run->sink->nested) { /* else nobody reads what is open, nor answers it */
+	if (!run->sink->nested) { /* a log in memory has nobody to answer */
 		r = close_calls(&l, r);
 		run->paused |= r == 0 && open_calls_wait(&l.calls);
 	}

@@ -1,5 +1,5 @@
 /*
- * Prompts: what one step of an agent asks its model.
+ * Prompts: see prompt.h.
  */
 #include "runner/turn/prompt.h"
 
@@ -16,7 +16,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define PRELOAD_MAX 10 /* entries of memory that come by themselves */
+#define PRELOAD_MAX 10 /* entries of memory that a prompt has without asking */
 
 void prompt_release(struct prompt *prompt)
 {
@@ -143,7 +143,7 @@ static void add_transfers(const struct agent *agent, const struct offer *offer, 
 	add_block(out, buf_span(&text));
 }
 
-/* How the answer has to be: by the tool that is there for it, or as JSON. */
+/* Say how the model must answer: by calling set_model_response, or as JSON. */
 static void add_schema(const struct agent *agent, const struct offer *offer, struct buf *out)
 {
 	CLEANUP(buf_release) struct buf text = { 0 };
@@ -165,7 +165,7 @@ static void add_schema(const struct agent *agent, const struct offer *offer, str
 	add_block(out, buf_span(&text));
 }
 
-/* What tools of the agent add */
+/* Texts of tools */
 
 static int add_match(void *arg, const struct memory_match *match)
 {
@@ -291,7 +291,7 @@ static bool is_plain_user(const struct content *c)
 	return c->role && !strcmp(c->role, "user") && !content_has(c, PART_RESPONSE);
 }
 
-/* With a static instruction the templated one is told by the user, before the newest words. */
+/* Beside a static instruction, the templated one is a content of the user before the newest. */
 static int add_instruction_content(struct agent_run *run, struct prompt *prompt)
 {
 	CLEANUP(content_free_p) struct content *content = content_new("user");
@@ -312,7 +312,7 @@ static int add_instruction_content(struct agent_run *run, struct prompt *prompt)
 	return 0;
 }
 
-/* Parts of a static instruction that are no text come first. */
+/* Put the parts of a static instruction that are not text first. */
 static int add_static_parts(struct agent_run *run, struct prompt *prompt)
 {
 	CLEANUP(content_free_p) struct content *copy = NULL;
@@ -341,7 +341,7 @@ static int add_static_parts(struct agent_run *run, struct prompt *prompt)
 	return 0;
 }
 
-/* What load_artifacts asked for, in this request alone. */
+/* Add the artifacts that load_artifacts asked for, in this prompt only. */
 static int add_loaded(struct agent_run *run, struct prompt *prompt)
 {
 	json_auto_t *names = STEAL(&run->artifacts);
@@ -365,7 +365,7 @@ static int add_loaded(struct agent_run *run, struct prompt *prompt)
 	return 0;
 }
 
-/* The provider that an agent's model asks over a network by itself, or NULL. */
+/* The provider that an agent's model is asked over a network, or NULL. */
 static const char *provider_of(const struct agent *agent)
 {
 	const struct model_provider *provider;

@@ -195,7 +195,7 @@ static int take_config(struct prompt *prompt, struct span json, struct err *err)
 	return r;
 }
 
-/* What is absent stays as it is. */
+/* A member that is absent stays as it is. */
 int prompt_from_json(struct prompt *prompt, struct span json, struct err *err)
 {
 	CLEANUP(buf_release) struct buf model = { 0 };

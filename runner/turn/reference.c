@@ -14,7 +14,7 @@
 #define SCHEME "artifact://"
 
 struct reference {
-	struct buf app, user, session, name; /* session: empty for one of the user */
+	struct buf app, user, session, name; /* session: empty for an artifact of the user */
 	uint64_t n;
 };
 
@@ -26,13 +26,13 @@ static void reference_release(struct reference *ref)
 	buf_release(&ref->name);
 }
 
-/* With its %XX as the bytes they are. */
+/* Decode %XX. */
 static bool decode(struct span text, struct buf *out)
 {
 	return percent_decode(text, out) == 0 && out->len && buf_cstr(out);
 }
 
-/* WORD/VALUE/ at the start of what is left of a URI. */
+/* Parse WORD/VALUE/ at the start of the rest of a URI. */
 static bool take_id(const char **rest, const char *word, struct buf *out)
 {
 	size_t n = strlen(word);
@@ -78,7 +78,7 @@ static bool reference_parse(const char *uri, struct reference *ref)
 	       parse_number(last + strlen(versions), &ref->n);
 }
 
-/* Whose it is. -ENOENT: of another app or user, or of no session. */
+/* Find the scope of a reference. -ENOENT: another app or user, or there is no such session. */
 static int find_scope(struct agent_run *run, const struct reference *ref, struct ref *out)
 {
 	struct store *store = run->sink->in->host->store;
@@ -100,7 +100,7 @@ static int find_scope(struct agent_run *run, const struct reference *ref, struct
 	return scope_find(store, user, ref->session.data, out, NULL, NULL);
 }
 
-/* The content of the artifact, as a content with one part. -ENOENT: there is none. */
+/* Load the artifact as a content with one part. -ENOENT: there is none. */
 static int load(struct agent_run *run, const struct part *part, struct content *out,
 		struct err *err)
 {
@@ -116,7 +116,7 @@ static bool is_reference(const struct part *part)
 	return part->kind == PART_FILE && part->uri && !strncmp(part->uri, SCHEME, strlen(SCHEME));
 }
 
-/* In place of the part. */
+/* Replace a part by the artifact that it names. */
 static int follow(struct agent_run *run, struct part *part, struct err *err)
 {
 	CLEANUP(content_free_p) struct content *loaded = content_new("user");

@@ -1,5 +1,5 @@
 /*
- * Answers of models: as JSON for callbacks, and as members of events.
+ * Answers of models: see reply.h.
  */
 #include "runner/turn/reply.h"
 
@@ -67,7 +67,7 @@ static int take_text(struct span json, const char *name, char **out, struct err 
 	return *out ? 0 : err_nomem(err);
 }
 
-/* What is not there is dropped. -ENOMEM. */
+/* Take a member as JSON, empty when it is absent. -ENOMEM. */
 static int take_json(struct span json, const char *name, struct buf *out)
 {
 	struct span value;
@@ -107,7 +107,7 @@ int reply_from_json(struct model_reply *reply, struct span json, struct err *err
 	return r;
 }
 
-/* What is not of ADK's form is left out. */
+/* Add the extras; one that has not the form of ADK is left out. */
 static void set_extras(struct event *e, const struct model_reply *reply)
 {
 	size_t i;
@@ -127,7 +127,7 @@ static void set_extras(struct event *e, const struct model_reply *reply)
 	}
 }
 
-/* Who answered over a network, and the provider's own word for how it ended. */
+/* Note the provider, and its own word for how the answer ended. */
 static void set_provider(struct event *e, const struct model_reply *reply)
 {
 	CLEANUP(buf_release) struct buf json = { 0 };

@@ -13,7 +13,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Who is resumed */
+/* The agents that are resumed */
 
 void resumed_free(struct resumed *list, size_t n)
 {
@@ -38,8 +38,8 @@ static bool is_listed(const struct resumed *list, size_t n)
 	return false;
 }
 
-/* Who handed over to the caller, says the line of the call; those that are still there. */
-static int read_before(struct invocation *in, struct span line, struct buf *before)
+/* Read from the line of a call which agents transferred to the caller; skip those that are gone. */
+static int read_transferred(struct invocation *in, struct span line, struct buf *before)
 {
 	CLEANUP(buf_release) struct buf name = { 0 };
 	struct span metadata;
@@ -62,10 +62,11 @@ static int read_before(struct invocation *in, struct span line, struct buf *befo
 		if (agent)
 			buf_add(before, &agent, sizeof agent);
 	}
-	return name.failed || before->failed ? -ENOMEM : 0; /* a line of others may say anything */
+	return name.failed || before->failed ? -ENOMEM
+					     : 0; /* another writer's line may have anything here */
 }
 
-/* Who called. 1: nobody who is still there. */
+/* Find the agent that called. 1: it is gone. */
 static int find_caller(struct invocation *in, const char *id, struct resumed *out, struct err *err)
 {
 	CLEANUP(buf_release) struct buf author = { 0 };
@@ -73,7 +74,8 @@ static int find_caller(struct invocation *in, const char *id, struct resumed *ou
 	CLEANUP(buf_release) struct buf line = { 0 };
 	struct err reason = { 0 };
 	struct span value = SPAN("");
-	int r = speaker_of_call(in->host->store, in->live->ref, id, &author, &branch, &line, &reason);
+	int r = speaker_of_call(in->host->store, in->live->ref, id, &author, &branch, &line,
+				&reason);
 
 	if (r == -ENOENT)
 		return 1;
@@ -89,7 +91,7 @@ static int find_caller(struct invocation *in, const char *id, struct resumed *ou
 	(void)!json_member(buf_span(&line), "invocationId", &value);
 	out->branch = strdup(branch.data);
 	out->invocation = pause_text(value);
-	if (read_before(in, buf_span(&line), &out->transferred) < 0 || !out->branch ||
+	if (read_transferred(in, buf_span(&line), &out->transferred) < 0 || !out->branch ||
 	    !out->invocation)
 		return err_nomem(err);
 	return 0;
@@ -195,7 +197,7 @@ static bool waits_itself(const struct pause *p)
 	return false;
 }
 
-/* A workflow agent behind a sub-agent that is done. 1: it does not go on. */
+/* Let a workflow agent go on after a sub-agent that is done. 1: it does not go on. */
 static int go_on(struct agent_run *run, const struct pause *p, const struct agent *done,
 		 char *branch, const struct resumed *rest, size_t n)
 {
@@ -210,14 +212,14 @@ static int go_on(struct agent_run *run, const struct pause *p, const struct agen
 			return 1;
 		run->branch = *branch ? branch : NULL;
 	} else if (!is_there) {
-		return 1; /* it did not pause here, or the tree is another one now */
+		return 1; /* it did not pause here, or the tree has changed */
 	}
 	run->escalated |= agent->kind == AGENT_LOOP && place->escalated;
 	r = workflow_go_on(run, done, place ? place->times_looped : 0);
 	return run_agent_end(run, run->agent, r);
 }
 
-/* The agents around the one that was resumed, until one waits. */
+/* Let the agents around the resumed one go on, until one waits. */
 static int climb(struct agent_run *run, const struct pause *p, char *branch,
 		 const struct resumed *rest, size_t n)
 {
@@ -233,7 +235,7 @@ static int climb(struct agent_run *run, const struct pause *p, char *branch,
 	return r < 0 ? r : 0;
 }
 
-/* An escalate before something waits again: the loop around it has to know when it goes on. */
+/* Note an escalate for the loop around the agent, which reads it when it goes on. */
 static int keep_escalate(struct agent_run *run, const struct pause *p, char *branch)
 {
 	const struct pause_place *place;
@@ -253,8 +255,8 @@ static int keep_escalate(struct agent_run *run, const struct pause *p, char *bra
 	return workflow_place(run, place->sub, place->times_looped);
 }
 
-/* Those who handed over end with it, unless it never waited: they have ended then. */
-static int take_before(struct agent_run *run, const struct pause *p, struct resumed *one)
+/* Let the agents that transferred to it end with it. If it never waited, they have ended. */
+static int take_transferred(struct agent_run *run, const struct pause *p, struct resumed *one)
 {
 	CLEANUP(pause_release)
 	struct pause was = { .agent = p->agent, .branch = p->branch };
@@ -271,13 +273,13 @@ static int take_before(struct agent_run *run, const struct pause *p, struct resu
 	return 0;
 }
 
-/* The agent itself. p: becomes the pause as it is when its work is done. */
+/* Resume the agent itself. p: gets the pause as it is when the work of the agent is done. */
 static int resume_agent(struct agent_run *run, struct pause *p, struct resumed *one)
 {
 	struct agent *own = run->agent;
 	struct err err = { 0 };
 	int worked;
-	int r = take_before(run, p, one);
+	int r = take_transferred(run, p, one);
 
 	if (r < 0)
 		return r;

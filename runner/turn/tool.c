@@ -13,8 +13,8 @@
 /* Arguments */
 
 /*
- * A tree to check. Integers that do not fit 64 bits are checked as the nearest
- * double; the program gets them as they were written in any case.
+ * Parse arguments to check them. Integers that do not fit 64 bits are checked as the nearest
+ * double; the program gets them as they were written.
  */
 static json_t *args_tree(struct span args)
 {
@@ -81,7 +81,7 @@ int tool_response(const struct tool *tool, struct span output, struct buf *respo
 
 /* Calls */
 
-/* Its answer. failed: what the program changed does not count. */
+/* Set the response of a program. failed: its changes are dropped. */
 static int answer(struct tool_call *call, const struct process *p, bool *failed)
 {
 	CLEANUP(buf_release) struct buf why = { 0 };

@@ -14,7 +14,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Callbacks of the agent: what one says is an event, and so is what they change. */
+/* Callbacks of the agent: an answer of one is an event, and so are their changes. */
 
 struct agent_callback {
 	struct agent_run *run;
@@ -46,7 +46,7 @@ static int take_output(void *arg, struct span output, struct err *err)
 	return a->content->role ? 1 : err_nomem(err);
 }
 
-/* 1: one of them gave a content. */
+/* Run the callbacks of a kind. 1: one of them answered. */
 static int agent_callbacks(struct agent_run *run, enum callback_kind kind)
 {
 	CLEANUP(event_release) struct event e = { 0 };
@@ -111,7 +111,7 @@ int run_transfers(struct agent_run *run, int worked)
 	return r;
 }
 
-/* Whether an agent handed over below the workflow agent around own, if there is one. */
+/* Whether an agent is below the workflow agent around `own`; true if there is none. */
 static bool is_beside(const struct agent *agent, const struct agent *own)
 {
 	const struct agent *around = own->parent;
@@ -123,7 +123,7 @@ static bool is_beside(const struct agent *agent, const struct agent *own)
 	return agent;
 }
 
-/* An agent is done when those are that it transferred to: the last one first. */
+/* End the agents that transferred, the last one first: each is done when its target is. */
 static int end_all(struct agent_run *run, const struct agent *own)
 {
 	struct buf *before = &run->transferred;

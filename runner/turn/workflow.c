@@ -1,5 +1,5 @@
 /*
- * Workflow agents: sequences, loops, and agents side by side.
+ * Workflow agents: see workflow.h.
  */
 #include "runner/turn/workflow.h"
 
@@ -30,7 +30,7 @@ int workflow_place(struct agent_run *run, const char *sub, unsigned times_looped
 	return run_commit(run, &e, NULL, NULL, 0);
 }
 
-/* One that was paused has ended. */
+/* Commit that an agent that was paused has ended. */
 static int commit_end(struct agent_run *run)
 {
 	CLEANUP(event_release) struct event e = { 0 };
@@ -50,7 +50,8 @@ static size_t place_after(const struct agent *agent, const struct agent *after)
 	return 0;
 }
 
-/* The sub-agents from `from` on, one after the other. 1: an escalate ended the pass (of a loop). */
+/* Run the sub-agents from `from` on, one after the other. 1: an escalate ended the pass of a loop.
+ */
 static int run_pass(struct agent_run *run, size_t from, unsigned times_looped)
 {
 	const struct agent *agent = run->agent;
@@ -75,7 +76,7 @@ static int run_loop(struct agent_run *run, const struct agent *after, unsigned t
 {
 	size_t from = place_after(run->agent, after);
 	unsigned limit = run->agent->max_iterations;
-	int r = run->escalated ? 1 : 0; /* by the one that was resumed */
+	int r = run->escalated ? 1 : 0; /* by the sub-agent that was resumed */
 
 	while (r == 0 && !run->paused && run->agent->sub_count &&
 	       (!limit || times_looped < limit)) {
@@ -85,7 +86,7 @@ static int run_loop(struct agent_run *run, const struct agent *after, unsigned t
 		from = 0;
 		times_looped++;
 	}
-	run->escalated = false; /* it ended this loop, and no other */
+	run->escalated = false; /* an escalate ends one loop */
 	return r < 0 ? r : 0;
 }
 
@@ -129,7 +130,7 @@ static int start_branch(struct agent_run *run, struct branch *b, struct agent *a
 	return b->started ? 0 : run_fail_text(run, NULL, -r, "no thread for agent %s", agent->name);
 }
 
-/* What callbacks changed before another one failed: one event tells of all failures. */
+/* Collect what callbacks of failed branches changed: one event has all of it. */
 static void join_changes(struct changes *all, struct changes *others)
 {
 	if (!others->in)
@@ -143,7 +144,7 @@ static void join_changes(struct changes *all, struct changes *others)
 	changes_forget(others);
 }
 
-/* The failure of the first in order is that of all. */
+/* End a branch. The first failure in the order of the branches is that of the turn. */
 static int join_branch(struct agent_run *run, struct branch *b)
 {
 	if (b->started)

@@ -70,9 +70,9 @@ static void test_reading(void **state)
 
 static void rest_often(struct live *live)
 {
-	for (int i = 0; i < LIVE_REST_AFTER + 3; i++) {
+	for (int i = 0; i < LIVE_THROTTLE_AFTER + 3; i++) {
 		live_add(live, LIVE_EVENTS, SPAN("piece\n"));
-		live_rest(live);
+		live_throttle(live);
 	}
 }
 
@@ -83,23 +83,23 @@ static void test_rests(void **state)
 	CLEANUP(buf_release) struct buf got = { 0 };
 
 	(void)state;
-	for (int i = 0; i < 2 * LIVE_REST_AFTER; i++) {
+	for (int i = 0; i < 2 * LIVE_THROTTLE_AFTER; i++) {
 		assert_int_equal(live_read(live, LIVE_OUTPUT, 0, 1, &got), -EAGAIN);
 		live_add(live, LIVE_EVENTS, SPAN("piece\n"));
-		live_rest(live);
-		assert_int_equal(live->unheard, 1);
+		live_throttle(live);
+		assert_int_equal(live->unread, 1);
 	}
 	rest_often(live);
-	assert_int_equal(live->unheard, LIVE_REST_AFTER);
+	assert_int_equal(live->unread, LIVE_THROTTLE_AFTER);
 	assert_int_equal(live_read(live, LIVE_EVENTS, 0, 1, &got), 0);
 	live_add(live, LIVE_EVENTS, SPAN("piece\n"));
-	assert_int_equal(live->unheard, LIVE_REST_AFTER); /* it has not read all */
+	assert_int_equal(live->unread, LIVE_THROTTLE_AFTER); /* it has not read all */
 	assert_int_equal(live_read(live, LIVE_OUTPUT, 0, 1, &got), -EAGAIN);
-	live_rest(live);
+	live_throttle(live);
 	assert_true(live->awaited);
 	live_add(live, LIVE_EVENTS, SPAN("piece\n"));
 	assert_false(live->awaited);
-	assert_int_equal(live->unheard, 0);
+	assert_int_equal(live->unread, 0);
 	live_unref(live);
 }
 
@@ -119,7 +119,7 @@ static void test_cancel(void **state)
 	rest_often(live);
 	assert_int_equal(pthread_create(&thread, NULL, cancel_it, live), 0);
 	while (!cancel_fired(&live->cancel))
-		live_rest(live);
+		live_throttle(live);
 	assert_int_equal(pthread_join(thread, NULL), 0);
 	assert_true(live->awaited);
 	live_unref(live);
