@@ -14,16 +14,15 @@
 static int find_invocation(struct store *st, struct ref session, const char *id,
 			   struct buf *invocation, struct err *err)
 {
-	CLEANUP(buf_release) struct buf author = { 0 };
-	CLEANUP(buf_release) struct buf branch = { 0 };
-	CLEANUP(buf_release) struct buf line = { 0 };
+	CLEANUP(caller_release) struct caller caller = { 0 };
 	struct span value;
-	int r = speaker_of_call(st, session, id, &author, &branch, &line, err);
+	int r = speaker_of_call(st, session, id, &caller, err);
 
 	if (r == -ENOENT)
 		return err_set(err, -EINVAL,
 			       "a functionResponse answers %.80s, which was not called", id);
-	if (r < 0 || invocation->len || json_member(buf_span(&line), "invocationId", &value) < 0)
+	if (r < 0 || invocation->len ||
+	    json_member(buf_span(&caller.line), "invocationId", &value) < 0)
 		return r;
 	return json_unquote(value, invocation);
 }

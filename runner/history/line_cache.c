@@ -196,8 +196,8 @@ static size_t find_line(const struct line_cache *cache, uint64_t at)
 	return low;
 }
 
-int line_cache_each(struct line_cache *cache, struct store *st, struct ref session, uint64_t from,
-		    uint64_t to, line_cache_fn *fn, void *arg, struct err *err)
+int line_cache_each(struct line_cache *cache, uint64_t from, uint64_t to, line_cache_fn *fn,
+		    void *arg, struct err *err)
 {
 	size_t i = find_line(cache, from);
 	size_t count;
@@ -214,8 +214,8 @@ int line_cache_each(struct line_cache *cache, struct store *st, struct ref sessi
 			r = fn(arg, next);
 			continue;
 		}
-		r = session_lines(st, session, from, next ? MIN(next->at, to) : to, take_line, &rd,
-				  err);
+		r = session_lines(cache->store, cache->session, from, next ? MIN(next->at, to) : to,
+				  take_line, &rd, err);
 		if (r == 0 && rd.at == from) /* the log is shorter than the caller said */
 			break;
 		if (r == 0)

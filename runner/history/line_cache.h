@@ -29,6 +29,8 @@ struct cached_line {
 
 /* All zero: no lines. */
 struct line_cache {
+	struct store *store; /* set before line_cache_each() */
+	struct ref session;
 	struct buf list; /* of struct cached_line *, in the order of the log */
 	size_t bytes;    /* of memory, about */
 };
@@ -46,8 +48,7 @@ struct cached_line *const *line_cache_lines(const struct line_cache *cache, size
  * the cache are read. Not 0 from fn ends it.
  */
 typedef int line_cache_fn(void *arg, struct cached_line *line);
-MUST_CHECK int line_cache_each(struct line_cache *cache, struct store *st, struct ref session,
-			       uint64_t from, uint64_t to, line_cache_fn *fn, void *arg,
-			       struct err *err);
+MUST_CHECK int line_cache_each(struct line_cache *cache, uint64_t from, uint64_t to,
+			       line_cache_fn *fn, void *arg, struct err *err);
 
 #endif

@@ -271,6 +271,8 @@ int past_update(struct past *p, struct err *err)
 	struct scope_info info;
 	int r = scope_stat(p->st, p->session, &info, err);
 
+	p->lines.store = p->st;
+	p->lines.session = p->session;
 	if (r < 0)
 		return r;
 	if (!is_outdated(p, &info))

@@ -14,10 +14,8 @@ struct way {
 	int (*take)(struct way *w, const struct past_line *picked, struct span line);
 
 	/* The last author. */
-	const char *invocation; /* whose events do not count, or NULL */
-	speaker_fn *accepts;
-	void *arg;
-	struct buf asked; /* authors that `accepts` has seen, each with a NUL */
+	struct speaker_filter filter;
+	struct buf asked; /* authors that the filter has seen, each with a NUL */
 
 	/* The caller. */
 	const char *id;
@@ -25,9 +23,8 @@ struct way {
 
 	/* The result. */
 	struct buf *author;
-	struct buf *branch;
-	struct buf *line;
-	int answer; /* what `accepts` returned last */
+	struct caller *caller;
+	int answer; /* what accepts() returned last */
 };
 
 static void way_release(struct way *w)
@@ -52,7 +49,7 @@ static int take_line(void *arg, uint64_t at, struct span text)
 		r = json_unquote(picked.invocation, &invocation);
 	if (r < 0 || rewound_hides(&w->rewound, buf_span(&invocation), at))
 		return r;
-	if (w->invocation && span_is(buf_span(&invocation), w->invocation))
+	if (w->filter.skip && span_is(buf_span(&invocation), w->filter.skip))
 		return 0;
 	return w->take(w, &picked, text);
 }
@@ -96,26 +93,29 @@ static int take_author(struct way *w, const struct past_line *picked, struct spa
 	buf_add(&w->asked, author.data, author.len + 1);
 	if (w->asked.failed)
 		return -ENOMEM;
-	w->answer = w->accepts(w->arg, author.data);
+	w->answer = w->filter.accepts(w->filter.arg, author.data);
 	if (w->answer == 1)
 		buf_span_add(w->author, buf_span(&author));
 	return w->answer != 0;
 }
 
-int speaker_last(struct store *st, struct ref session, const struct turn_info *turn,
-		 speaker_fn *accepts, void *arg, struct buf *author, struct err *err)
+int speaker_last(struct store *st, struct ref session, const struct speaker_filter *filter,
+		 struct buf *author, struct err *err)
 {
 	CLEANUP(way_release)
-	struct way w = { .take = take_author,
-			 .invocation = turn ? turn->invocation : NULL,
-			 .accepts = accepts,
-			 .arg = arg,
-			 .author = author };
+	struct way w = { .take = take_author, .filter = *filter, .author = author };
 	int r = walk(&w, st, session, err);
 
 	if (r < 0)
 		return r;
 	return w.answer < 0 ? w.answer : buf_check(author, err);
+}
+
+void caller_release(struct caller *caller)
+{
+	buf_release(&caller->author);
+	buf_release(&caller->branch);
+	buf_release(&caller->line);
 }
 
 /* 1: the line has the call. */
@@ -140,20 +140,18 @@ static int take_caller(struct way *w, const struct past_line *picked, struct spa
 
 	if (r <= 0)
 		return r;
-	r = json_unquote(picked->author, w->author);
+	r = json_unquote(picked->author, &w->caller->author);
 	if (r == 0 && picked->branch.len)
-		r = json_unquote(picked->branch, w->branch);
-	buf_span_add(w->line, line);
+		r = json_unquote(picked->branch, &w->caller->branch);
+	buf_span_add(&w->caller->line, line);
 	return r < 0 ? r : 1;
 }
 
-int speaker_of_call(struct store *st, struct ref session, const char *call_id, struct buf *author,
-		    struct buf *branch, struct buf *line, struct err *err)
+int speaker_of_call(struct store *st, struct ref session, const char *call_id, struct caller *out,
+		    struct err *err)
 {
 	CLEANUP(way_release)
-	struct way w = {
-		.take = take_caller, .id = call_id, .author = author, .branch = branch, .line = line
-	};
+	struct way w = { .take = take_caller, .id = call_id, .caller = out };
 	int r;
 
 	json_quote(&w.token, span_of(call_id));
@@ -162,7 +160,5 @@ int speaker_of_call(struct store *st, struct ref session, const char *call_id, s
 		r = walk(&w, st, session, err);
 	if (r == 0)
 		return err_set(err, -ENOENT, "no event has the function call '%.100s'", call_id);
-	if (r > 0)
-		r = buf_check(line, err);
-	return r;
+	return r < 0 ? r : buf_check(&out->line, err);
 }

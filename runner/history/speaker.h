@@ -8,26 +8,36 @@
 
 #include "store/turn/turn.h"
 
-/*
- * Called once for each author, walking backwards. 1: take this author; 0: go on; any other result
- * ends the search without an author.
- */
-typedef int speaker_fn(void *arg, const char *author);
+/* Which author is searched. */
+struct speaker_filter {
+	/*
+	 * Called once for each author, walking backwards. 1: take this author; 0: go on; any other
+	 * result ends the search without an author.
+	 */
+	int (*accepts)(void *arg, const char *author);
+	void *arg;
+	const char *skip; /* invocation whose events do not count; NULL: all count */
+};
 
 /*
- * Append the author of the newest event that is not the user's and that fn accepts, if there is
- * one. turn: skip the events of this turn; NULL: skip none.
- * Returns 0; what fn returned below 0; -ENOENT: the session is gone; -errno.
+ * Append the author of the newest event that is not the user's and that the filter accepts, if
+ * there is one.
+ * Returns 0; what accepts() returned below 0; -ENOENT: the session is gone; -errno.
  */
-MUST_CHECK int speaker_last(struct store *st, struct ref session, const struct turn_info *turn,
-			    speaker_fn *accepts, void *arg, struct buf *author, struct err *err);
+MUST_CHECK int speaker_last(struct store *st, struct ref session,
+			    const struct speaker_filter *filter, struct buf *author,
+			    struct err *err);
 
-/*
- * The newest event with a function call of that id: append its author, its branch and its
- * line (without a newline). -ENOENT: there is none.
- */
+/* The event that has a call. */
+struct caller {
+	struct buf author;
+	struct buf branch; /* empty: none */
+	struct buf line;   /* of the log, without its newline */
+};
+void caller_release(struct caller *caller);
+
+/* Find the newest event with a function call of that id. out: all zero. -ENOENT: there is none. */
 MUST_CHECK int speaker_of_call(struct store *st, struct ref session, const char *call_id,
-			       struct buf *author, struct buf *branch, struct buf *line,
-			       struct err *err);
+			       struct caller *out, struct err *err);
 
 #endif

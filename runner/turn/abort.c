@@ -84,25 +84,25 @@ static int note_calls(void *arg, struct span line)
 /* Find or add the answer to the event that the decision is about; NULL: out of memory. */
 static struct answer *need_answer(struct turn_calls *calls, struct decision *d)
 {
-	struct answer new = { .line = d->line };
+	struct answer new = { .line = d->caller.line };
 	size_t n;
 	struct answer *list = list_of(calls, &n);
 
 	while (n-- > 0) {
-		if (span_equal(buf_span(&list[n].line), buf_span(&d->line)))
+		if (span_equal(buf_span(&list[n].line), buf_span(&d->caller.line)))
 			return &list[n];
 	}
 	new.content = content_new("user");
 	if (!new.content)
 		return NULL;
-	new.author = d->author;
-	new.branch = d->branch;
+	new.author = d->caller.author;
+	new.branch = d->caller.branch;
 	buf_add(&calls->earlier, &new, sizeof new);
 	if (calls->earlier.failed) {
 		content_free(new.content);
 		return NULL;
 	}
-	d->author = d->branch = d->line = (struct buf){ 0 };
+	d->caller = (struct caller){ 0 };
 	list = list_of(calls, &n);
 	return &list[n - 1];
 }
@@ -141,7 +141,7 @@ static int note_decided(struct turn_calls *calls, struct decision *d)
 	CLEANUP(event_release) struct event e = { 0 };
 	CLEANUP(buf_release) struct buf invocation = { 0 };
 	bool long_running;
-	int r = event_from_json(buf_span(&d->line), &e, NULL);
+	int r = event_from_json(buf_span(&d->caller.line), &e, NULL);
 
 	if (r == 0)
 		r = event_text(&e, EVENT_INVOCATION, &invocation);

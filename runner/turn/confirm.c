@@ -208,25 +208,22 @@ void decision_release(struct decision *d)
 {
 	content_free(d->request);
 	content_free(d->content);
-	buf_release(&d->author);
-	buf_release(&d->branch);
-	buf_release(&d->line);
+	caller_release(&d->caller);
 }
 
-/* Find the event with that call; *call is in *content. 1: there is none. */
+/* Find the call of that id: d->call, d->content and d->caller. 1: there is none. */
 static int find_call(struct store *st, struct ref session, const char *id, struct decision *d,
-		     struct content **content, const struct part **call, struct err *err)
+		     struct err *err)
 {
 	int r;
 
-	buf_clear(&d->author);
-	buf_clear(&d->branch);
-	buf_clear(&d->line);
-	r = speaker_of_call(st, session, id, &d->author, &d->branch, &d->line, err);
+	content_free(STEAL(&d->content));
+	caller_release(&d->caller);
+	r = speaker_of_call(st, session, id, &d->caller, err);
 	if (r < 0)
 		return r == -ENOENT ? 1 : r;
-	*call = call_in_line(buf_span(&d->line), id, content);
-	return !*call;
+	d->call = call_in_line(buf_span(&d->caller.line), id, &d->content);
+	return !d->call;
 }
 
 int decision_find(struct store *st, struct ref session, uint64_t n, const struct part *answer,
@@ -241,14 +238,16 @@ int decision_find(struct store *st, struct ref session, uint64_t n, const struct
 	if (answer->kind != PART_RESPONSE || !answer->id || !answer->json ||
 	    strcmp(answer->name, REQUEST) != 0)
 		return 1;
-	r = find_call(st, session, answer->id, d, &d->request, &request, &reason);
+	r = find_call(st, session, answer->id, d, &reason);
+	request = d->call;
+	d->request = STEAL(&d->content);
 	if (r == 0 && (!request->json || strcmp(request->name, REQUEST) != 0 ||
 		       json_member(span_of(request->json), "originalFunctionCall", &d->asked) < 0 ||
 		       json_member(d->asked, "id", &value) < 0 || json_unquote(value, &id) < 0 ||
 		       !buf_cstr(&id)))
 		r = 1;
 	if (r == 0)
-		r = find_call(st, session, id.data, d, &d->content, &d->call, &reason);
+		r = find_call(st, session, id.data, d, &reason);
 	if (r == 0)
 		d->is_same = same_call(d->call, d->asked);
 	d->approved = d->is_same && is_approval(span_of(answer->json));
@@ -267,7 +266,7 @@ static int find_one(struct agent_run *run, const struct part *answer, struct con
 
 	if (r)
 		return r;
-	if (!span_is(buf_span(&d.author), run->agent->name))
+	if (!span_is(buf_span(&d.caller.author), run->agent->name))
 		return 1;
 	*out = (struct confirmed){ .approved = d.approved, .reason = "rejected by the user" };
 	if (!d.is_same)

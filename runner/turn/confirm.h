@@ -4,6 +4,7 @@
 #ifndef RUNNER_TURN_CONFIRM_H
 #define RUNNER_TURN_CONFIRM_H
 
+#include "runner/history/speaker.h"
 #include "runner/turn/call.h"
 
 /*
@@ -19,11 +20,9 @@ struct decision {
 	struct span asked;       /* the call that the request shows, as JSON; borrowed from it */
 	struct content *content; /* of the event that calls */
 	const struct part *call; /* in that content */
+	struct caller caller;    /* the event that calls */
 	bool is_same;            /* the call is what the request showed */
 	bool approved;           /* the call may be made */
-	struct buf author;       /* of the event that calls; its branch and its line */
-	struct buf branch;
-	struct buf line;
 };
 
 /* d: all zero. n: the turn of the response. 1: it decides about no call that still waits. */

@@ -63,12 +63,13 @@ static int choose(struct invocation *in, const struct turn_info *info, struct ag
 {
 	CLEANUP(buf_release) struct buf author = { 0 };
 	struct agent *root = in->tree->root;
+	struct speaker_filter filter = { accept_author, root, info->invocation };
 	int r;
 
 	*out = root;
 	if (root->kind != AGENT_LLM || !root->sub_count)
 		return 0;
-	r = speaker_last(in->host->store, in->live->ref, info, accept_author, root, &author, err);
+	r = speaker_last(in->host->store, in->live->ref, &filter, &author, err);
 	if (r == 0 && author.len && buf_cstr(&author))
 		*out = agent_find(root, author.data);
 	return r;

@@ -69,13 +69,10 @@ static int read_transferred(struct invocation *in, struct span line, struct buf 
 /* Find the agent that called. 1: it is gone. */
 static int find_caller(struct invocation *in, const char *id, struct resumed *out, struct err *err)
 {
-	CLEANUP(buf_release) struct buf author = { 0 };
-	CLEANUP(buf_release) struct buf branch = { 0 };
-	CLEANUP(buf_release) struct buf line = { 0 };
+	CLEANUP(caller_release) struct caller caller = { 0 };
 	struct err reason = { 0 };
 	struct span value = SPAN("");
-	int r = speaker_of_call(in->host->store, in->live->ref, id, &author, &branch, &line,
-				&reason);
+	int r = speaker_of_call(in->host->store, in->live->ref, id, &caller, &reason);
 
 	if (r == -ENOENT)
 		return 1;
@@ -83,15 +80,15 @@ static int find_caller(struct invocation *in, const char *id, struct resumed *ou
 		*err = reason;
 		return r;
 	}
-	if (!buf_cstr(&author) || !buf_cstr(&branch))
+	if (!buf_cstr(&caller.author) || !buf_cstr(&caller.branch))
 		return err_nomem(err);
-	out->agent = agent_find(in->tree->root, author.data);
+	out->agent = agent_find(in->tree->root, caller.author.data);
 	if (!out->agent)
 		return 1;
-	(void)!json_member(buf_span(&line), "invocationId", &value);
-	out->branch = strdup(branch.data);
+	(void)!json_member(buf_span(&caller.line), "invocationId", &value);
+	out->branch = strdup(caller.branch.data);
 	out->invocation = pause_text(value);
-	if (read_transferred(in, buf_span(&line), &out->transferred) < 0 || !out->branch ||
+	if (read_transferred(in, buf_span(&caller.line), &out->transferred) < 0 || !out->branch ||
 	    !out->invocation)
 		return err_nomem(err);
 	return 0;

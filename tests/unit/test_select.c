@@ -94,9 +94,10 @@ static void expect_answer(const char *accept, int answer, const struct turn_info
 			  const char *want, const char *asked)
 {
 	struct asked a = { accept, answer, { 0 } };
+	struct speaker_filter filter = { accepts, &a, turn ? turn->invocation : NULL };
 	CLEANUP(buf_release) struct buf author = { 0 };
 
-	CODE(speaker_last(st, session, turn, accepts, &a, &author, &err), MIN(answer, 0));
+	CODE(speaker_last(st, session, &filter, &author, &err), MIN(answer, 0));
 	assert_string_equal(author.len ? buf_cstr(&author) : "", want);
 	assert_string_equal(a.authors.len ? buf_cstr(&a.authors) : "", asked);
 	buf_release(&a.authors);
@@ -132,7 +133,8 @@ static void test_last_author(void **state UNUSED)
 	expect_answer("a", 1, &turn, "a", "c a ");
 	expect_author("d", "d", "d ");
 	OK(scope_remove(st, session, &err));
-	CODE(speaker_last(st, session, NULL, accepts, NULL, NULL, &err), -ENOENT);
+	CODE(speaker_last(st, session, &(struct speaker_filter){ accepts, NULL, NULL }, NULL, &err),
+	     -ENOENT);
 }
 
 static void test_rewound_authors(void **state UNUSED)
@@ -153,23 +155,20 @@ static void test_rewound_authors(void **state UNUSED)
 /* Caller, branch and id of the line; NULL: there is none. */
 static void expect_caller(const char *id, const char *author, const char *branch)
 {
-	CLEANUP(buf_release) struct buf found = { 0 };
-	CLEANUP(buf_release) struct buf found_branch = { 0 };
-	CLEANUP(buf_release) struct buf line = { 0 };
+	CLEANUP(caller_release) struct caller found = { 0 };
 	CLEANUP(event_release) struct event e = { 0 };
 
-	CODE(speaker_of_call(st, session, id, &found, &found_branch, &line, &err),
-	     author ? 0 : -ENOENT);
-	assert_string_equal(found.len ? buf_cstr(&found) : "", author ? author : "");
-	assert_string_equal(found_branch.len ? buf_cstr(&found_branch) : "", branch);
+	CODE(speaker_of_call(st, session, id, &found, &err), author ? 0 : -ENOENT);
+	assert_string_equal(found.author.len ? buf_cstr(&found.author) : "", author ? author : "");
+	assert_string_equal(found.branch.len ? buf_cstr(&found.branch) : "", branch);
 	if (!author) {
-		assert_int_equal(line.len, 0);
+		assert_int_equal(found.line.len, 0);
 		return;
 	}
-	OK(event_from_json(buf_span(&line), &e, &err));
-	buf_clear(&found);
-	OK(event_text(&e, EVENT_AUTHOR, &found));
-	assert_string_equal(buf_cstr(&found), author);
+	OK(event_from_json(buf_span(&found.line), &e, &err));
+	buf_clear(&found.author);
+	OK(event_text(&e, EVENT_AUTHOR, &found.author));
+	assert_string_equal(buf_cstr(&found.author), author);
 }
 
 static void test_caller(void **state UNUSED)
