@@ -127,7 +127,7 @@ check_page() {
 		import html.parser, os, sys, urllib.parse
 		tags = set("""html head meta title style body header h1 h2 h3 h4 h5 h6 p br main section a span time
 			div details summary b code pre figure figcaption img table tr th td ul ol li blockquote
-			hr strong em""".split())
+			hr strong em del""".split())
 		empty = {"meta", "br", "img", "hr"}
 		class Page(html.parser.HTMLParser):
 		    open = []

@@ -1,19 +1,43 @@
 /*
  * HTML: see html.h.
  *
- * Markdown is read in two layers: blocks, line by line, where quotes and list
- * items are blocks again; and what is inside of a paragraph. Whatever is not
- * understood is text.
+ * md4c parses the Markdown and calls back for each block, span and piece of
+ * text; the functions here write the tags. Only they write tags, and every
+ * other byte is escaped, so that the page is safe whatever the parser reports.
  */
 #include "fs/view/html.h"
 
+#include "base/utf8.h"
+
 #include <ctype.h>
-#include <string.h>
+#include <errno.h>
+#include <md4c.h>
 
-#define DEPTH_MAX 8    /* of blocks in blocks, and of emphasis; deeper ones are text */
-#define REACH_MAX 1000 /* bytes from the start of a link, emphasis, ... to its end */
+#define LINKS_MAX   (64u << 10) /* bytes of a text whose bare addresses become links */
+#define MEMORY      128         /* bytes that the parser may need for each byte of Markdown... */
+#define MEMORY_ROOM (64u << 10) /* ...and for each text */
+#define DEPTH_MAX   100         /* tags that are open at a time */
+#define MARKS_MAX   50          /* marks of quotes and items at the start of a line */
+#define GROWTH_MAX  32          /* bytes of HTML for each byte of Markdown... */
+#define GROWTH_ROOM 4096        /* ...and for each text */
+#define REPLACEMENT "\xef\xbf\xbd"
 
-/* What a byte is written as; NULL: as it is. */
+struct page {
+	struct buf *out;
+	size_t limit;                   /* out->len may not pass it */
+	const char *closing[DEPTH_MAX]; /* ends of the open tags; "": nothing was opened */
+	size_t depth;
+	size_t link;  /* depth inside of the open link; 0: none is open */
+	size_t label; /* where the label of the open link begins in out */
+	bool stopped; /* the parsing ends because a limit was reached */
+};
+
+static bool is_in(const char *set, char c)
+{
+	return c && strchr(set, c);
+}
+
+/* What replaces a byte; NULL: the byte stays. */
 static const char *escape_of(unsigned char c)
 {
 	switch (c) {
@@ -33,11 +57,11 @@ static const char *escape_of(unsigned char c)
 	case '\r':
 		return "";
 	default:
-		return c < 0x20 || c == 0x7f ? "\xef\xbf\xbd" : NULL;
+		return c < 0x20 || c == 0x7f ? REPLACEMENT : NULL;
 	}
 }
 
-void html_text(struct buf *out, struct span text)
+static void put_escaped(struct buf *out, struct span text)
 {
 	size_t from = 0;
 	size_t i;
@@ -54,458 +78,278 @@ void html_text(struct buf *out, struct span text)
 	buf_span_add(out, span_sub(text, from, text.len));
 }
 
-static size_t run_of(struct span text, size_t at, char c)
+void html_text(struct buf *out, struct span text)
 {
-	size_t n = 0;
+	bool cut;
+	size_t valid;
 
-	while (at + n < text.len && text.data[at + n] == c)
-		n++;
-	return n;
+	while ((valid = utf8_prefix(text, &cut)) < text.len) {
+		put_escaped(out, span_sub(text, 0, valid));
+		buf_text(out, REPLACEMENT);
+		text = span_sub(text, valid + 1, text.len);
+	}
+	put_escaped(out, text);
 }
 
-/* Inside of a paragraph */
+/* Links */
 
-static void put_inline(struct buf *out, struct span text, unsigned depth);
+static const char link_end[] = "</a>";
 
-/* Where `what` is behind `from`; text.len: nowhere. */
-static size_t find(struct span text, size_t from, const char *what, size_t len)
-{
-	const char *hit = from < text.len ? memmem(text.data + from, text.len - from, what, len)
-					  : NULL;
-
-	return hit ? (size_t)(hit - text.data) : text.len;
-}
-
-/* `code`. How much was taken; 0: it is none. */
-static size_t put_code(struct buf *out, struct span text, size_t at)
-{
-	size_t ticks = run_of(text, at, '`');
-	size_t i = at + ticks;
-	struct span code;
-
-	while (i < text.len && run_of(text, i, '`') != ticks)
-		i += run_of(text, i, '`') ? run_of(text, i, '`') : 1;
-	if (i >= text.len)
-		return 0;
-	code = span_sub(text, at + ticks, i);
-	if (code.len > 2 && code.data[0] == ' ' && code.data[code.len - 1] == ' ')
-		code = span_sub(code, 1, code.len - 1);
-	buf_text(out, "<code>");
-	html_text(out, code);
-	buf_text(out, "</code>");
-	return i + ticks - at;
-}
-
-/* **strong** and *emphasis*, which touch what they stand for. */
-static size_t put_emphasis(struct buf *out, struct span text, size_t at, unsigned depth)
-{
-	size_t n = run_of(text, at, '*') > 1 ? 2 : 1;
-	const char *tag = n == 2 ? "strong" : "em";
-	size_t from = at + n;
-	size_t end = find(text, from, "**", n);
-
-	while (n == 1 && end < text.len && run_of(text, end, '*') > 1)
-		end = find(text, end + run_of(text, end, '*'), "*", 1);
-	if (end >= text.len || end == from || isspace((unsigned char)text.data[from]) ||
-	    isspace((unsigned char)text.data[end - 1]))
-		return 0;
-	buf_printf(out, "<%s>", tag);
-	put_inline(out, span_sub(text, from, end), depth + 1);
-	buf_printf(out, "</%s>", tag);
-	return end + n - at;
-}
-
-static bool may_link(struct span url)
+static bool may_link(struct span address)
 {
 	static const char *const schemes[] = { "http://", "https://", "mailto:" };
+	bool known = false;
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(schemes); i++) {
-		if (url.len > strlen(schemes[i]) &&
-		    strncasecmp(url.data, schemes[i], strlen(schemes[i])) == 0)
-			return true;
+		size_t n = strlen(schemes[i]);
+
+		known |= address.len > n && strncasecmp(address.data, schemes[i], n) == 0;
 	}
-	return false;
+	for (i = 0; i < address.len; i++)
+		known &= (unsigned char)address.data[i] > ' ' && address.data[i] != 0x7f;
+	return known;
 }
 
-static void open_link(struct buf *out, struct span url)
+/* An entity means the same in HTML. */
+static void put_entity(struct buf *out, struct span text)
 {
-	buf_text(out, "<a rel=\"noopener noreferrer\" href=\"");
-	html_text(out, url);
-	buf_text(out, "\">");
-}
-
-/* [text](url) */
-static size_t put_link(struct buf *out, struct span text, size_t at, unsigned depth)
-{
-	size_t middle = find(text, at, "](", 2);
-	size_t end = find(text, middle, ")", 1);
-	struct span label;
-	struct span url;
-
-	if (end >= text.len)
-		return 0;
-	label = span_sub(text, at + 1, middle);
-	url = span_sub(text, middle + 2, end);
-	if (!may_link(url) || memchr(url.data, ' ', url.len) || memchr(url.data, '\n', url.len) ||
-	    memchr(label.data, '[', label.len))
-		return 0;
-	open_link(out, url);
-	put_inline(out, label, depth + 1);
-	buf_text(out, "</a>");
-	return end + 1 - at;
-}
-
-/* An address as it stands. */
-static size_t put_address(struct buf *out, struct span text, size_t at)
-{
-	struct span url = span_sub(text, at, text.len);
-	size_t n = 0;
-
-	if ((at && isalnum((unsigned char)text.data[at - 1])) || !may_link(url) ||
-	    text.data[at] == 'm')
-		return 0;
-	while (n < url.len && !isspace((unsigned char)url.data[n]) &&
-	       !strchr("<>\"'`)]*|", url.data[n]))
-		n++;
-	if (n == REACH_MAX)
-		return 0;
-	while (n && strchr(".,;:!?", url.data[n - 1]))
-		n--;
-	url.len = n;
-	if (!may_link(url))
-		return 0;
-	open_link(out, url);
-	html_text(out, url);
-	buf_text(out, "</a>");
-	return n;
-}
-
-static size_t put_special(struct buf *out, struct span text, size_t at, unsigned depth)
-{
-	size_t n;
-
-	text = span_sub(text, 0, MIN(text.len, at + REACH_MAX));
-	switch (text.data[at]) {
-	case '`':
-		return put_code(out, text, at);
-	case '*':
-		return depth < DEPTH_MAX ? put_emphasis(out, text, at, depth) : 0;
-	case '[':
-		return depth < DEPTH_MAX ? put_link(out, text, at, depth) : 0;
-	case '!': /* a picture is not loaded, but may be followed */
-		n = at + 1 < text.len && text.data[at + 1] == '[' && depth < DEPTH_MAX
-			    ? put_link(out, text, at + 1, depth)
-			    : 0;
-		return n ? n + 1 : 0;
-	case 'h':
-		return put_address(out, text, at);
-	case '\\':
-		if (at + 1 >= text.len || !ispunct((unsigned char)text.data[at + 1]))
-			return 0;
-		html_text(out, span_sub(text, at + 1, at + 2));
-		return 2;
-	default:
-		return 0;
-	}
-}
-
-static void put_inline(struct buf *out, struct span text, unsigned depth)
-{
-	size_t from = 0;
-	size_t at = 0;
-
-	while (at < text.len) {
-		CLEANUP(buf_release) struct buf piece = { 0 };
-		size_t n = strchr("`*![h\\", text.data[at]) && text.data[at]
-				   ? put_special(&piece, text, at, depth)
-				   : 0;
-
-		if (!n) { /* a run of the same stays together: "***" is not three tries */
-			at += text.data[at] == '`' || text.data[at] == '*'
-				      ? run_of(text, at, text.data[at])
-				      : 1;
-			continue;
-		}
-		html_text(out, span_sub(text, from, at));
-		buf_span_add(out, buf_span(&piece));
-		out->failed |= piece.failed;
-		at += n;
-		from = at;
-	}
-	html_text(out, span_sub(text, from, text.len));
-}
-
-/* Blocks */
-
-static void put_blocks(struct buf *out, struct span text, unsigned depth);
-
-static struct span peek_line(struct span text)
-{
-	const char *newline = memchr(text.data, '\n', text.len);
-
-	return span_sub(text, 0, newline ? (size_t)(newline - text.data) : text.len);
-}
-
-static void skip_line(struct span *text, struct span line)
-{
-	*text = span_sub(*text, MIN(line.len + 1, text->len), text->len);
-}
-
-/* The run of a fence, 0: the line is none. */
-static size_t fence_of(struct span line, char *c)
-{
-	struct span rest = span_trim(line);
-	size_t n;
-
-	if (!rest.len || line.len - rest.len > 3 + 1 || !memchr("`~", rest.data[0], 2))
-		return 0;
-	*c = rest.data[0];
-	n = run_of(rest, 0, *c);
-	return n >= 3 ? n : 0;
-}
-
-static void put_fence(struct buf *out, struct span *text, size_t n, char c)
-{
-	struct span line = peek_line(*text);
-
-	skip_line(text, line);
-	buf_text(out, "<pre><code>");
-	while (text->len) {
-		struct span rest;
-
-		line = peek_line(*text);
-		skip_line(text, line);
-		rest = span_trim(line);
-		if (rest.len >= n && run_of(rest, 0, c) == rest.len)
-			break;
-		html_text(out, line);
-		buf_char(out, '\n');
-	}
-	buf_text(out, "</code></pre>\n");
-}
-
-static bool put_heading(struct buf *out, struct span line)
-{
-	struct span rest = span_trim(line);
-	size_t n = run_of(rest, 0, '#');
-
-	if (!n || n > 6 || n == rest.len || rest.data[n] != ' ')
-		return false;
-	buf_printf(out, "<h%zu>", MIN(n + 2, 6));
-	put_inline(out, span_trim(span_sub(rest, n, rest.len)), 0);
-	buf_printf(out, "</h%zu>\n", MIN(n + 2, 6));
-	return true;
-}
-
-static bool is_rule(struct span line)
-{
-	struct span rest = span_trim(line);
-
-	return rest.len >= 3 && memchr("-*_", rest.data[0], 3) &&
-	       run_of(rest, 0, rest.data[0]) == rest.len;
-}
-
-static bool is_quote(struct span line)
-{
-	struct span rest = span_trim(line);
-
-	return rest.len && rest.data[0] == '>';
-}
-
-static void put_quote(struct buf *out, struct span *text, unsigned depth)
-{
-	CLEANUP(buf_release) struct buf inner = { 0 };
-	struct span line;
-
-	while (text->len && is_quote(line = peek_line(*text))) {
-		struct span rest = span_trim(line);
-		size_t skip = rest.len > 1 && rest.data[1] == ' ' ? 2 : 1;
-
-		buf_span_add(&inner, span_sub(rest, skip, rest.len));
-		buf_char(&inner, '\n');
-		skip_line(text, line);
-	}
-	buf_text(out, "<blockquote>");
-	put_blocks(out, buf_span(&inner), depth + 1);
-	buf_text(out, "</blockquote>\n");
-	out->failed |= inner.failed;
-}
-
-/* Where the text of a list item begins, 0: the line is none. *number: it is numbered. */
-static size_t item_of(struct span line, bool *numbered)
-{
-	size_t indent = run_of(line, 0, ' ');
-	size_t at = indent;
-
-	while (at < line.len && at < indent + 9 && isdigit((unsigned char)line.data[at]))
-		at++;
-	*numbered = at > indent;
-	if (at + 1 >= line.len || line.data[at + 1] != ' ')
-		return 0;
-	return strchr(*numbered ? ".)" : "-*+", line.data[at]) && line.data[at] ? at + 2 : 0;
-}
-
-/* An item's first line and what is indented below it. at: where its text begins. */
-static void take_item(struct buf *inner, struct span *text, size_t at)
-{
-	struct span line = peek_line(*text);
-	size_t from = run_of(line, 0, ' ');
-
-	buf_span_add(inner, span_sub(line, at, line.len));
-	buf_char(inner, '\n');
-	skip_line(text, line);
-	while (text->len) {
-		size_t spaces;
-
-		line = peek_line(*text);
-		spaces = run_of(line, 0, ' ');
-		if (!span_is_blank(line) && spaces <= from)
-			return;
-		buf_span_add(inner, span_sub(line, MIN(spaces, at), line.len));
-		buf_char(inner, '\n');
-		skip_line(text, line);
-	}
-}
-
-static void put_list(struct buf *out, struct span *text, bool numbered, unsigned depth)
-{
-	const char *tag = numbered ? "ol" : "ul";
-	struct span line = peek_line(*text);
-	size_t from = run_of(line, 0, ' ');
-	bool same;
-	size_t at;
-
-	buf_printf(out, "<%s", tag);
-	if (numbered) /* nine digits at most, see item_of() */
-		buf_printf(out, " start=\"%.*s\"", (int)strspn(line.data + from, "0123456789"),
-			   line.data + from);
-	buf_text(out, ">");
-	while (text->len && (at = item_of(peek_line(*text), &same)) && same == numbered) {
-		CLEANUP(buf_release) struct buf inner = { 0 };
-
-		take_item(&inner, text, at);
-		buf_text(out, "<li>");
-		put_blocks(out, buf_span(&inner), depth + 1);
-		buf_text(out, "</li>\n");
-		out->failed |= inner.failed;
-	}
-	buf_printf(out, "</%s>\n", tag);
-}
-
-/* The line below the head of a table: bars, dashes and colons. */
-static bool is_table(struct span text)
-{
-	struct span line = peek_line(text);
+	bool whole = text.len > 2 && text.data[0] == '&' && text.data[text.len - 1] == ';';
 	size_t i;
 
-	if (!memchr(line.data, '|', line.len))
-		return false;
-	skip_line(&text, line);
-	line = span_trim(peek_line(text));
-	for (i = 0; i < line.len && memchr("|-: ", line.data[i], 4); i++)
-		;
-	return line.len >= 3 && i == line.len && memchr(line.data, '-', line.len) &&
-	       memchr(line.data, '|', line.len);
+	for (i = 1; i + 1 < text.len; i++)
+		whole &= isalnum((unsigned char)text.data[i]) || (i == 1 && text.data[i] == '#');
+	if (whole)
+		buf_span_add(out, text);
+	else
+		html_text(out, text);
 }
 
-static void put_row(struct buf *out, struct span line, const char *tag)
+static void put_address(struct buf *out, const MD_ATTRIBUTE *address)
 {
-	line = span_trim(line);
-	if (line.len && line.data[0] == '|')
-		line = span_sub(line, 1, line.len);
-	if (line.len && line.data[line.len - 1] == '|')
-		line.len--;
-	buf_text(out, "<tr>");
-	while (true) {
-		const char *bar = memchr(line.data, '|', line.len);
-		size_t n = bar ? (size_t)(bar - line.data) : line.len;
+	size_t i;
 
-		buf_printf(out, "<%s>", tag);
-		put_inline(out, span_trim(span_sub(line, 0, n)), 0);
-		buf_printf(out, "</%s>", tag);
-		if (!bar)
-			break;
-		line = span_sub(line, n + 1, line.len);
+	for (i = 0; address->substr_offsets[i] < address->size; i++) {
+		struct span piece = { address->text + address->substr_offsets[i],
+				      address->substr_offsets[i + 1] - address->substr_offsets[i] };
+
+		if (address->substr_types[i] == MD_TEXT_ENTITY)
+			put_entity(out, piece);
+		else
+			html_text(out, piece);
 	}
-	buf_text(out, "</tr>\n");
 }
 
-static void put_table(struct buf *out, struct span *text)
-{
-	struct span line = peek_line(*text);
+/* Callbacks of the parser. The list of open tags proves that all of them match. */
 
-	buf_text(out, "<div class=\"wide\"><table>\n");
-	put_row(out, line, "th");
-	skip_line(text, line);
-	skip_line(text, peek_line(*text));
-	while (text->len) {
-		line = peek_line(*text);
-		if (!memchr(line.data, '|', line.len))
-			break;
-		put_row(out, line, "td");
-		skip_line(text, line);
-	}
-	buf_text(out, "</table></div>\n");
+static int check(struct page *page)
+{
+	page->stopped |= page->out->len > page->limit;
+	return page->stopped || page->out->failed ? -ECANCELED : 0;
 }
 
-/* Whether a line ends the paragraph before it. */
-static bool begins_block(struct span text)
+static int open_tag(struct page *page, const char *opening, const char *closing)
 {
-	struct span line = peek_line(text);
-	bool numbered;
-	char c;
-
-	return span_is_blank(line) || fence_of(line, &c) || is_rule(line) || is_quote(line) ||
-	       item_of(line, &numbered) || span_trim(line).data[0] == '#' || is_table(text);
+	if (page->depth == DEPTH_MAX)
+		page->stopped = true;
+	else
+		page->closing[page->depth++] = closing;
+	buf_text(page->out, opening);
+	return check(page);
 }
 
-static void put_paragraph(struct buf *out, struct span *text)
+/* Close the latest tag. The parser must have reported the end of this one. */
+static int close_tag(struct page *page, const char *closing)
 {
-	struct span whole = *text;
-	size_t n = 0;
-
-	do {
-		struct span line = peek_line(*text);
-
-		n += line.len + 1;
-		skip_line(text, line);
-	} while (text->len && !begins_block(*text));
-	buf_text(out, "<p>");
-	put_inline(out, span_trim(span_sub(whole, 0, MIN(n, whole.len + 1) - 1)), 0);
-	buf_text(out, "</p>\n");
+	if (!page->depth || page->closing[--page->depth] != closing)
+		page->stopped = true;
+	buf_text(page->out, closing);
+	return check(page);
 }
 
-static void put_blocks(struct buf *out, struct span text, unsigned depth)
+static const char *const *block_tag(MD_BLOCKTYPE type, void *detail)
 {
-	bool deep = depth >= DEPTH_MAX;
+	static const char *const none[] = { "", "" };
+	static const char *const headings[][2] = {
+		{ "<h3>", "</h3>\n" },
+		{ "<h4>", "</h4>\n" },
+		{ "<h5>", "</h5>\n" },
+		{ "<h6>", "</h6>\n" },
+	};
+	static const char *const tags[][2] = {
+		[MD_BLOCK_QUOTE] = { "<blockquote>\n", "</blockquote>\n" },
+		[MD_BLOCK_UL] = { "<ul>\n", "</ul>\n" },
+		[MD_BLOCK_OL] = { "<ol start=\"", "</ol>\n" },
+		[MD_BLOCK_LI] = { "<li>", "</li>\n" },
+		[MD_BLOCK_HR] = { "<hr>\n", "" },
+		[MD_BLOCK_CODE] = { "<pre><code>", "</code></pre>\n" },
+		[MD_BLOCK_P] = { "<p>", "</p>\n" },
+		[MD_BLOCK_TABLE] = { "<div class=\"wide\"><table>\n", "</table></div>\n" },
+		[MD_BLOCK_TR] = { "<tr>", "</tr>\n" },
+		[MD_BLOCK_TH] = { "<th>", "</th>" },
+		[MD_BLOCK_TD] = { "<td>", "</td>" },
+	};
 
-	while (text.len && !out->failed) {
-		struct span line = peek_line(text);
-		bool numbered;
-		char c;
-		size_t n = fence_of(line, &c);
+	if (type == MD_BLOCK_H)
+		return headings[MIN(((MD_BLOCK_H_DETAIL *)detail)->level, 4) - 1];
+	return type < ARRAY_SIZE(tags) && tags[type][0] ? tags[type] : none;
+}
 
-		if (n) {
-			put_fence(out, &text, n, c);
-		} else if (is_rule(line)) {
-			buf_text(out, "<hr>\n");
-			skip_line(&text, line);
-		} else if (span_is_blank(line) || put_heading(out, line)) {
-			skip_line(&text, line);
-		} else if (is_table(text)) {
-			put_table(out, &text);
-		} else if (!deep && is_quote(line)) {
-			put_quote(out, &text, depth);
-		} else if (!deep && item_of(line, &numbered)) {
-			put_list(out, &text, numbered, depth);
-		} else {
-			put_paragraph(out, &text);
+static int enter_block(MD_BLOCKTYPE type, void *detail, void *arg)
+{
+	const char *const *tag = block_tag(type, detail);
+	struct page *page = arg;
+
+	if (open_tag(page, tag[0], tag[1]) == 0 && type == MD_BLOCK_OL)
+		buf_printf(page->out, "%u\">\n", ((MD_BLOCK_OL_DETAIL *)detail)->start);
+	return check(page);
+}
+
+static int leave_block(MD_BLOCKTYPE type, void *detail, void *arg)
+{
+	return close_tag(arg, block_tag(type, detail)[1]);
+}
+
+/* Links do not nest in HTML: the outer one stays. */
+static int enter_link(struct page *page, const MD_ATTRIBUTE *address)
+{
+	if (page->link || !may_link((struct span){ address->text, address->size }))
+		return open_tag(page, "", "");
+	buf_text(page->out, "<a rel=\"noopener noreferrer\" href=\"");
+	put_address(page->out, address);
+	buf_text(page->out, "\">");
+	page->link = page->depth + 1;
+	page->label = page->out->len;
+	return open_tag(page, "", link_end);
+}
+
+static int leave_link(struct page *page, const MD_ATTRIBUTE *address)
+{
+	if (!page->link || page->link != page->depth)
+		return close_tag(page, "");
+	page->link = 0;
+	if (page->out->len == page->label) /* nobody could see it */
+		put_address(page->out, address);
+	return close_tag(page, link_end);
+}
+
+static const char *const *span_tag(MD_SPANTYPE type)
+{
+	static const char *const none[] = { "", "" };
+	static const char *const tags[][2] = {
+		[MD_SPAN_EM] = { "<em>", "</em>" },
+		[MD_SPAN_STRONG] = { "<strong>", "</strong>" },
+		[MD_SPAN_CODE] = { "<code>", "</code>" },
+		[MD_SPAN_DEL] = { "<del>", "</del>" },
+	};
+
+	return type < ARRAY_SIZE(tags) && tags[type][0] ? tags[type] : none;
+}
+
+static int enter_span(MD_SPANTYPE type, void *detail, void *arg)
+{
+	if (type == MD_SPAN_A)
+		return enter_link(arg, &((MD_SPAN_A_DETAIL *)detail)->href);
+	if (type == MD_SPAN_IMG) /* not loaded, but a link leads to it */
+		return enter_link(arg, &((MD_SPAN_IMG_DETAIL *)detail)->src);
+	return open_tag(arg, span_tag(type)[0], span_tag(type)[1]);
+}
+
+static int leave_span(MD_SPANTYPE type, void *detail, void *arg)
+{
+	if (type == MD_SPAN_A)
+		return leave_link(arg, &((MD_SPAN_A_DETAIL *)detail)->href);
+	if (type == MD_SPAN_IMG)
+		return leave_link(arg, &((MD_SPAN_IMG_DETAIL *)detail)->src);
+	return close_tag(arg, span_tag(type)[1]);
+}
+
+static int put_text(MD_TEXTTYPE type, const MD_CHAR *text, MD_SIZE size, void *arg)
+{
+	struct page *page = arg;
+	struct span span = { text, size };
+
+	if (type == MD_TEXT_BR)
+		buf_text(page->out, "<br>");
+	else if (type == MD_TEXT_SOFTBR)
+		buf_char(page->out, '\n');
+	else if (type == MD_TEXT_NULLCHAR)
+		buf_text(page->out, REPLACEMENT);
+	else if (type == MD_TEXT_ENTITY)
+		put_entity(page->out, span);
+	else
+		html_text(page->out, span);
+	return check(page);
+}
+
+/*
+ * Whether no line begins with more marks than a person writes. The parser's
+ * time grows with the product of lines and marks.
+ */
+static bool is_flat(struct span text)
+{
+	unsigned marks = 0;
+	bool begins = true;
+	size_t i;
+
+	for (i = 0; i < text.len && marks <= MARKS_MAX; i++) {
+		char c = text.data[i];
+		char next = i + 1 < text.len ? text.data[i + 1] : '\n';
+
+		if (is_in("\r\n", c)) {
+			marks = 0;
+			begins = true;
+		} else if (begins && !is_in(" \t", c)) {
+			begins = is_in(">*+-.)0123456789", c);
+			marks += c == '>' || (begins && is_in(" \t\r\n", next));
 		}
 	}
+	return marks <= MARKS_MAX;
+}
+
+/*
+ * Append the HTML of a text. False: nothing was appended, since a limit was
+ * reached or the tags that the parser reported did not match.
+ */
+static bool put_markdown(struct buf *out, struct span text, unsigned flags)
+{
+	const MD_PARSER parser = {
+		.flags = flags | MD_FLAG_NOHTML | MD_FLAG_TABLES | MD_FLAG_STRIKETHROUGH,
+		.enter_block = enter_block,
+		.leave_block = leave_block,
+		.enter_span = enter_span,
+		.leave_span = leave_span,
+		.text = put_text,
+	};
+	struct page page = { .out = out, .limit = out->len + text.len * GROWTH_MAX + GROWTH_ROOM };
+	CLEANUP(buf_release) struct buf lines = { 0 };
+	size_t from = out->len;
+	int r;
+
+	/* md4c 0.4.8 may crash when memory ends while it works, so there must be enough now. */
+	out->failed |= !buf_reserve(&lines, text.len * MEMORY + MEMORY_ROOM);
+	buf_release(&lines);
+	/* It reads one byte past the end of a line that is not ended. */
+	buf_span_add(&lines, text);
+	buf_char(&lines, '\n');
+	out->failed |= !buf_cstr(&lines);
+	if (out->failed)
+		return true;
+	r = md_parse(lines.data, (MD_SIZE)lines.len, &parser, &page);
+	out->failed |= r < 0 && !page.stopped; /* no memory */
+	if (!page.stopped && !page.depth)
+		return true;
+	out->len = from;
+	return out->failed;
 }
 
 void html_markdown(struct buf *out, struct span text)
 {
-	put_blocks(out, text, 0);
+	if (text.len <= HTML_MARKDOWN_MAX && is_flat(text) &&
+	    ((text.len <= LINKS_MAX && put_markdown(out, text, MD_FLAG_PERMISSIVEURLAUTOLINKS)) ||
+	     put_markdown(out, text, 0)))
+		return;
+	buf_text(out, "<p>");
+	html_text(out, text);
+	buf_text(out, "</p>\n");
 }
