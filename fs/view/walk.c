@@ -2,13 +2,13 @@
  * Walks: see walk.h.
  *
  * The first pass over the log finds the turn of each line and joins
- * neighbours to runs; the second visits the runs in the order of turns.
+ * neighbouring lines of a turn to stretches. The second pass visits the
+ * stretches in the order of the turns.
  */
 #include "fs/view/walk.h"
 
 #include "runner/runner.h"
 #include "store/session/log.h"
-
 #include <errno.h>
 #include <stdlib.h>
 
@@ -27,61 +27,62 @@ static const char *const names[WALK_MEMBERS] = {
 	[WALK_TIMESTAMP] = "timestamp",
 };
 
-/* What tells the turn of a line. */
+/* What says which turn a line belongs to. */
 struct turn_name {
 	uint64_t n;
 	uint64_t first;
 	uint64_t last;
+	uint64_t reach; /* the greatest `last` of this turn and all before it */
 	char invocation[64];
 };
 
 /* Neighbouring lines of one turn. */
-struct run {
-	uint64_t n; /* they are shown with this turn, 0: before the first */
-	bool own;   /* they belong to it */
+struct stretch {
+	uint64_t n; /* the lines are shown with this turn; 0: before the first */
+	bool own;   /* the lines belong to the turn */
 	uint64_t from;
 	uint64_t to;
 };
 
 struct index {
-	struct buf names; /* of struct turn_name */
-	struct buf runs;  /* of struct run */
-	uint64_t at;      /* in the log */
-	uint64_t n;       /* of the last line that belongs to a turn */
-	size_t hint;      /* in names: where the last one was found */
+	struct buf names;     /* of struct turn_name */
+	struct buf stretches; /* of struct stretch */
+	uint64_t at;          /* offset of the line in the log */
+	uint64_t n;           /* turn of the latest line that belongs to one */
+	size_t hint;          /* place of that turn in names */
 };
 
 static void index_release(struct index *ix)
 {
 	buf_release(&ix->names);
-	buf_release(&ix->runs);
+	buf_release(&ix->stretches);
 }
 
 static int note_turn(void *arg, const struct turn_info *info)
 {
 	struct index *ix = arg;
-	struct turn_name name = { info->n, info->first, info->last, "" };
+	struct turn_name name = { info->n, info->first, info->last, info->last, "" };
+	size_t count;
+	const struct turn_name *list = BUF_LIST(struct turn_name, &ix->names, &count);
 
+	if (count)
+		name.reach = MAX(name.reach, list[count - 1].reach);
 	memcpy(name.invocation, info->invocation, sizeof name.invocation);
 	buf_add(&ix->names, &name, sizeof name);
 	return buf_check(&ix->names, NULL);
-}
-
-static const struct turn_name *name_at(const struct index *ix, size_t i)
-{
-	return (const struct turn_name *)(const void *)ix->names.data + i;
 }
 
 /* The turns that begin at or before an offset are the first so many. */
 static size_t begun_at(const struct index *ix, uint64_t at)
 {
 	size_t low = 0;
-	size_t high = ix->names.len / sizeof(struct turn_name);
+	size_t high;
+	const struct turn_name *list = BUF_LIST(struct turn_name, &ix->names, &high);
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (name_at(ix, middle)->first <= at)
+		if (list[middle].first <= at)
 			low = middle + 1;
 		else
 			high = middle;
@@ -92,20 +93,22 @@ static size_t begun_at(const struct index *ix, uint64_t at)
 /* The number of the turn that the line at ix->at belongs to; 0: none. */
 static uint64_t turn_of(struct index *ix, struct span invocation)
 {
-	size_t count = ix->names.len / sizeof(struct turn_name);
+	size_t count;
+	const struct turn_name *list = BUF_LIST(struct turn_name, &ix->names, &count);
 	size_t i;
-	size_t tries;
 
 	for (i = ix->hint; i < count && i < ix->hint + 2; i++) {
-		if (span_is(invocation, name_at(ix, i)->invocation))
-			return ix->hint = i, name_at(ix, i)->n;
+		if (span_is(invocation, list[i].invocation)) {
+			ix->hint = i;
+			return list[i].n;
+		}
 	}
-	/* Turns that wait or run at the same time are not more than this. */
 	i = invocation.len ? begun_at(ix, ix->at) : 0;
-	for (tries = 0; i-- > 0 && tries <= RUNNER_QUEUE_MAX; tries++) {
-		if (ix->at < name_at(ix, i)->last &&
-		    span_is(invocation, name_at(ix, i)->invocation))
-			return ix->hint = i, name_at(ix, i)->n;
+	while (i-- > 0 && ix->at < list[i].reach) {
+		if (ix->at < list[i].last && span_is(invocation, list[i].invocation)) {
+			ix->hint = i;
+			return list[i].n;
+		}
 	}
 	return 0;
 }
@@ -121,30 +124,30 @@ static int note_line(void *arg, struct span line)
 {
 	struct index *ix = arg;
 	CLEANUP(buf_release) struct buf invocation = { 0 };
-	struct run run = { .from = ix->at, .to = ix->at + line.len + 1 };
-	struct run *last = NULL;
+	struct stretch stretch = { .from = ix->at, .to = ix->at + line.len + 1 };
+	size_t count;
+	struct stretch *stretches = BUF_LIST(struct stretch, &ix->stretches, &count);
+	struct stretch *last = count ? &stretches[count - 1] : NULL;
 	uint64_t n;
 	int r = json_each(line, find_invocation, &invocation);
 
 	if (r < 0)
 		return r;
 	n = turn_of(ix, buf_span(&invocation));
-	ix->n = run.n = n ? n : ix->n;
-	run.own = n;
-	if (ix->runs.len)
-		last = (struct run *)(void *)(ix->runs.data + ix->runs.len - sizeof run);
-	if (last && last->n == run.n && last->own == run.own)
-		last->to = run.to;
+	ix->n = stretch.n = n ? n : ix->n;
+	stretch.own = n;
+	if (last && last->n == stretch.n && last->own == stretch.own)
+		last->to = stretch.to;
 	else
-		buf_add(&ix->runs, &run, sizeof run);
-	ix->at = run.to;
-	return buf_check(&ix->runs, NULL);
+		buf_add(&ix->stretches, &stretch, sizeof stretch);
+	ix->at = stretch.to;
+	return buf_check(&ix->stretches, NULL);
 }
 
 static int by_turn(const void *a, const void *b)
 {
-	const struct run *x = a;
-	const struct run *y = b;
+	const struct stretch *x = a;
+	const struct stretch *y = b;
 
 	if (x->n != y->n)
 		return x->n < y->n ? -1 : 1;
@@ -158,7 +161,7 @@ struct visit {
 	const struct walk *walk;
 	struct walk_turn turn;
 	struct walk_event event;
-	const char *only; /* invocation of the lines that count; NULL: all */
+	const char *only; /* invocation of the lines to visit; NULL: all lines */
 	struct err *err;
 };
 
@@ -181,8 +184,7 @@ static int enter_turn(struct visit *v, uint64_t n)
 	if (r == 0)
 		r = call_list(v->st, v->session, n, 0, note_call, &calls, v->err);
 	free(v->turn.calls);
-	v->turn.calls = (struct call_info *)(void *)calls.data;
-	v->turn.call_count = calls.len / sizeof *v->turn.calls;
+	v->turn.calls = BUF_LIST(struct call_info, &calls, &v->turn.call_count);
 	if (r == 0 && v->walk->turn)
 		r = v->walk->turn(v->walk->arg, &v->turn);
 	return r;
@@ -221,16 +223,17 @@ static int visit_line(void *arg, struct span line)
 	return r;
 }
 
-static int visit_run(struct visit *v, const struct run *run)
+static int visit_stretch(struct visit *v, const struct stretch *stretch)
 {
 	int r = 0;
 
-	if (run->n && run->n != v->turn.info.n)
-		r = enter_turn(v, run->n);
-	v->event.turn = run->own ? &v->turn : NULL;
-	v->event.at = run->from;
+	if (stretch->n && stretch->n != v->turn.info.n)
+		r = enter_turn(v, stretch->n);
+	v->event.turn = stretch->own ? &v->turn : NULL;
+	v->event.at = stretch->from;
 	if (r == 0 && v->walk->event)
-		r = session_lines(v->st, v->session, run->from, run->to, visit_line, v, v->err);
+		r = session_lines(v->st, v->session, stretch->from, stretch->to, visit_line, v,
+				  v->err);
 	return r;
 }
 
@@ -240,7 +243,7 @@ int walk_session(struct store *st, struct ref session, const struct walk *walk, 
 	CLEANUP(visit_release)
 	struct visit v = { .st = st, .session = session, .walk = walk, .err = err };
 	struct scope_info info;
-	struct run *runs;
+	struct stretch *stretches;
 	size_t count;
 	size_t i;
 	int r = scope_stat(st, session, &info, err);
@@ -249,12 +252,11 @@ int walk_session(struct store *st, struct ref session, const struct walk *walk, 
 		r = turn_list(st, session, 0, note_turn, &ix, err);
 	if (r == 0)
 		r = session_lines(st, session, 0, info.log_size, note_line, &ix, err);
-	runs = (struct run *)(void *)ix.runs.data;
-	count = ix.runs.len / sizeof *runs;
+	stretches = BUF_LIST(struct stretch, &ix.stretches, &count);
 	if (r == 0 && count)
-		qsort(runs, count, sizeof *runs, by_turn);
+		qsort(stretches, count, sizeof *stretches, by_turn);
 	for (i = 0; r == 0 && i < count; i++)
-		r = visit_run(&v, &runs[i]);
+		r = visit_stretch(&v, &stretches[i]);
 	return r;
 }
 
@@ -263,14 +265,14 @@ int walk_one_turn(struct store *st, struct ref session, uint64_t n, const struct
 {
 	CLEANUP(visit_release)
 	struct visit v = { .st = st, .session = session, .walk = walk, .err = err };
-	struct run run = { .n = n, .own = true };
+	struct stretch stretch = { .n = n, .own = true };
 	int r = turn_stat(st, session, n, &v.turn.info, err);
 
 	if (r < 0)
 		return r;
-	run.from = v.turn.info.first;
-	run.to = v.turn.info.last;
+	stretch.from = v.turn.info.first;
+	stretch.to = v.turn.info.last;
 	v.only = v.turn.info.invocation;
-	v.turn.info.n = 0; /* entered by the visit */
-	return visit_run(&v, &run);
+	v.turn.info.n = 0; /* so that visit_stretch() enters the turn */
+	return visit_stretch(&v, &stretch);
 }
