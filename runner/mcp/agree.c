@@ -1,9 +1,9 @@
 /*
- * Which revision of MCP a server speaks.
+ * Agreeing with a server: see agree.h.
  *
- * A server of the modern era answers server/discover, or says with one of its
- * own error codes that it is one. Whatever else comes is a server that wants
- * to be initialized first.
+ * A server of the modern era answers server/discover, or refuses it with an
+ * error code of that era. Any other answer comes from a server that must be
+ * initialized first.
  */
 #include "runner/mcp/agree.h"
 
@@ -64,7 +64,7 @@ static const char *find_legacy(struct span list)
 	return NULL;
 }
 
-/* A server that names its versions. */
+/* Choose from the versions that a server names. */
 static int choose(const struct mcp_link *link, struct span versions, enum verdict *verdict,
 		  struct err *err)
 {
@@ -92,12 +92,12 @@ static int judge_refusal(const struct mcp_link *link, const struct mcp_request *
 	case HEADER_MISMATCH:
 	case CAPABILITY_MISSING:
 		if (!rq->status)
-			break; /* codes of HTTP */
+			break; /* these codes are for HTTP alone */
 		return mcp_refused(link, rq, err);
 	case NOT_FOUND:
 		if (rq->status != 404)
 			break;
-		*verdict = VERDICT_MODERN; /* one that can do without this method */
+		*verdict = VERDICT_MODERN; /* a modern server without this method */
 		return 0;
 	default:
 		break;
@@ -106,7 +106,7 @@ static int judge_refusal(const struct mcp_link *link, const struct mcp_request *
 	return 0;
 }
 
-/* Whether a server says that it tells when the list of tools changes. */
+/* Whether a server says that it reports changes of the list of tools. */
 static bool tells_changes(struct span result)
 {
 	struct span value;
@@ -116,7 +116,7 @@ static bool tells_changes(struct span result)
 	       json_member(value, "listChanged", &value) == 0 && span_is(value, "true");
 }
 
-/* Have changes of the list pushed over the link, where that has to be asked for. */
+/* Ask for reports of changes of the list, if the link can push them. */
 static int subscribe(struct mcp_link *link, struct cancel *cancel, struct err *err)
 {
 	static const struct mcp_request rq = MCP_LISTEN_REQUEST;
@@ -146,10 +146,7 @@ static int judge_discovery(struct mcp_link *link, struct span result, struct can
 	return subscribe(link, cancel, err);
 }
 
-/*
- * A server whose silence means something has to have time for initialize
- * behind it.
- */
+/* When silence means a legacy server, half of the time is kept for initialize. */
 static uint64_t end_of_probe(const struct mcp_link *link)
 {
 	unsigned ms = MIN(mcp_time_left(link) / 2, MCP_PROBE_MS);
@@ -169,14 +166,14 @@ static int probe(struct mcp_link *link, struct cancel *cancel, enum verdict *ver
 	(void)strcpy(link->version, MCP_MODERN_VERSION);
 	rq.timeout_ms = mcp_patience(link->params);
 	rq.deadline = end_of_probe(link);
-	rq.must_end = true; /* one that knows only initialize may stumble over more */
+	rq.must_end = true; /* a cancellation may confuse a server that knows only initialize */
 	r = link->transport->ask(link, &rq, cancel, err);
 	if (r == 0)
 		return judge_discovery(link, buf_span(&rq.result), cancel, verdict, err);
 	if (r == -EREMOTEIO)
 		return judge_refusal(link, &rq, verdict, err);
 	if (r == -EPROTO || rq.status >= 500)
-		*verdict = VERDICT_LEGACY; /* it may only not have understood */
+		*verdict = VERDICT_LEGACY; /* the server may not have understood */
 	else if (r == -ETIMEDOUT && link->transport->silence_is_legacy)
 		*verdict = VERDICT_SILENT;
 	else
@@ -184,7 +181,7 @@ static int probe(struct mcp_link *link, struct cancel *cancel, enum verdict *ver
 	return 0;
 }
 
-/* The version that the server agrees to, which is its own when it does not know ours. */
+/* Take the version that the server agrees to; if it does not know ours, that is its own. */
 static int take_version(struct mcp_link *link, struct span result, struct err *err)
 {
 	CLEANUP(buf_release) struct buf version = { 0 };

@@ -61,7 +61,7 @@ static const char *check_mark(json_t *seen, const json_t *schema, bool is_proper
 	return note_name(seen, mark);
 }
 
-/* Members that hold values, not schemas. */
+/* Whether a member of a schema holds values, not schemas. */
 static bool is_value(const char *key)
 {
 	static const char *const values[] = { "default", "const", "enum", "examples", "required" };
@@ -75,8 +75,8 @@ static bool is_value(const char *key)
 }
 
 /*
- * is_reached: through `properties` alone; is_property: as one of these. Depth
- * is bounded by that of messages.
+ * is_reached: only `properties` lead to this schema; is_property: and it is a property itself.
+ * The depth is bounded, since the depth of messages is.
  */
 static const char *check_schema(json_t *seen, const json_t *schema, bool is_reached,
 				bool is_property);
@@ -162,7 +162,7 @@ int mcp_headers_text(struct http_request *http, const char *name, struct span te
 	return http_request_header(http, "%s: %s", name, value.data);
 }
 
-/* An integer in decimal, though it may be written 1.0 or 1e3. */
+/* Add an integer in decimal, even if the call writes 1.0 or 1e3. */
 static int add_number(struct http_request *http, const char *name, struct span token)
 {
 	char text[400];
@@ -171,12 +171,12 @@ static int add_number(struct http_request *http, const char *name, struct span t
 	if (!memchr(token.data, '.', token.len) && !memchr(token.data, 'e', token.len) &&
 	    !memchr(token.data, 'E', token.len))
 		return mcp_headers_text(http, name, token);
-	value = strtod(token.data, NULL); /* more than the token cannot be read as a number */
+	value = strtod(token.data, NULL); /* reads to the end of the token at most */
 	(void)snprintf(text, sizeof text, "%.0f", value);
 	return mcp_headers_text(http, name, span_of(text));
 }
 
-/* 0 also for a value that has no header. */
+/* Returns 0 for a value that cannot be a header, too. */
 static int add_value(struct http_request *http, const char *mark, struct span token)
 {
 	CLEANUP(buf_release) struct buf text = { 0 };

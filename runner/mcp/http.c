@@ -1,11 +1,10 @@
 /*
- * MCP over Streamable HTTP: one POST for each message, whose answer is the
- * message that we wait for, or a stream of server-sent events that ends with
- * it.
+ * MCP over Streamable HTTP: one POST for each message. The answer of HTTP is the
+ * message that we wait for, or a stream of server-sent events that ends with it.
  *
- * In the legacy era the server may hand out a session id, send requests and
- * notifications in a stream, and end a stream early: the rest is fetched by a
- * GET that names the last event. In the modern era none of that exists.
+ * In the legacy era the server may give a session id, send requests and
+ * notifications in a stream, and end a stream early; then a GET that names the
+ * last event fetches the rest. In the modern era none of that exists.
  */
 #include "runner/mcp/listen.h"
 
@@ -19,12 +18,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define TOLD_MS     500 /* how long a server may take to hear that a call is cancelled */
+#define TOLD_MS     500 /* time to send a server the news that a call is cancelled */
 #define GOODBYE_MS  1000
-#define RESUMES_MAX 100 /* times that one answer is fetched further */
+#define RESUMES_MAX 100 /* GETs for the rest of one answer */
 #define QUOTE_MAX   120 /* bytes of a body that errors quote */
 
-/* A request and all that is sent and received for it. */
+/* A request with all that is sent and received for it. */
 struct exchange {
 	struct mcp_service *service;
 	struct mcp_request *rq;
@@ -34,16 +33,16 @@ struct exchange {
 	struct buf body;
 
 	struct stream stream;
-	bool is_open; /* the stream knows its kind */
+	bool is_open; /* the stream is initialised */
 	struct http_answer answer;
-	char session[MCP_SESSION_MAX]; /* what was sent */
+	char session[MCP_SESSION_MAX]; /* the id that was sent */
 	uint64_t deadline;             /* progress moves it, up to last */
 	uint64_t last;
-	bool is_done; /* the answer is there, and: */
+	bool is_done; /* the answer has come, and: */
 	int r;
 };
 
-/* What requests of the modern era repeat. */
+/* Add the headers that repeat parts of a request, in the modern era. */
 static int add_repeated(const struct exchange *x, struct http_request *http)
 {
 	const struct mcp_request *rq = x->rq;
@@ -79,7 +78,7 @@ static int exchange_fail(struct exchange *x, int r, const char *text)
 	return mcp_fail(x->service->link.params, x->err, r, "%s %s", text, x->rq->method);
 }
 
-/* The answer has come: nothing more of the stream is wanted. */
+/* The answer has come: the rest of the stream is not read. */
 static int settle(struct exchange *x, int r)
 {
 	x->is_done = true;
@@ -99,11 +98,11 @@ static int take_message(struct exchange *x, const struct mcp_message *m)
 	struct mcp_link *link = &x->service->link;
 	uint64_t id = mcp_message_id(m->id);
 
-	/* What has no id is about the only request there is here, but nobody's result. */
+	/* An answer without an id is about our only request, but cannot be its result. */
 	if (m->kind == MCP_ANSWER && (id == x->id || (!m->id.len && !m->result.len)))
 		return settle(x, mcp_message_take(link, m, x->rq, x->err));
 	if (m->kind == MCP_ASKS)
-		mcp_service_reply(x->service, m, x->cancel); /* it waits for our word */
+		mcp_service_reply(x->service, m, x->cancel); /* the server waits for our answer */
 	else if (mcp_message_progress(m) == x->id)
 		move_deadline(x);
 	else
@@ -111,7 +110,7 @@ static int take_message(struct exchange *x, const struct mcp_message *m)
 	return 0;
 }
 
-/* One event, or a whole body. */
+/* Take one event, or a whole body. */
 static int take_event(void *arg, struct span data)
 {
 	struct exchange *x = arg;
@@ -150,7 +149,7 @@ static int take_piece(void *arg, struct span piece)
 
 /* Verdicts */
 
-/* The start of a body that is none of the protocol, for errors. */
+/* Quote the start of a body in an error. */
 static void quote(struct span body, char *out, size_t size)
 {
 	int n = (int)MIN(body.len, QUOTE_MAX);
@@ -186,7 +185,7 @@ static int judge_status(struct exchange *x)
 			x->rq->method, status, quoted);
 }
 
-/* The connection is done with, and the answer did not come. */
+/* The connection has ended, and the answer did not come. */
 static int judge_failure(struct exchange *x, int r, const struct err *reason)
 {
 	const struct mcp_params *params = x->service->link.params;
@@ -217,7 +216,7 @@ static bool can_resume(const struct exchange *x, int r)
 	       atomic_load(&x->service->link.era) == MCP_LEGACY;
 }
 
-/* How one connection went. 1: there is more to fetch. */
+/* Judge how one connection went. 0 or -errno: done; 1: the rest has to be fetched. */
 static int judge(struct exchange *x, int r, const struct err *reason)
 {
 	int status = x->answer.status;
@@ -253,8 +252,8 @@ static void keep_session(struct exchange *x)
 	mutex_unlock(&s->lock);
 }
 
-/* One connection: the POST, or a GET for the rest of its answer. As judge() returns. */
-static int connection(struct exchange *x, const char *method)
+/* Make one connection: the POST, or a GET for the rest of its answer. Returns as judge(). */
+static int connect_once(struct exchange *x, const char *method)
 {
 	CLEANUP(http_request_release) struct http_request http = { .method = method };
 	const struct mcp_params *params = x->service->link.params;
@@ -288,7 +287,7 @@ static int connection(struct exchange *x, const char *method)
 	return judge(x, r, &reason);
 }
 
-/* As long as the server wants before it is asked for more. 0; -ECANCELED; -ETIMEDOUT. */
+/* Wait as long as the server wants before a GET. 0; -ECANCELED; -ETIMEDOUT. */
 static int pause_as_told(struct exchange *x)
 {
 	uint64_t until = clock_monotonic() + (uint64_t)x->stream.retry_ms * NSEC_PER_MSEC;
@@ -308,7 +307,7 @@ static int pause_as_told(struct exchange *x)
 	}
 }
 
-/* Go on with the stream where it was left. */
+/* Prepare the stream for the rest of the events. */
 static void rewind_stream(struct exchange *x)
 {
 	struct stream fresh;
@@ -324,7 +323,7 @@ static void rewind_stream(struct exchange *x)
 static int converse(struct exchange *x)
 {
 	const struct err none = { 0 };
-	int r = connection(x, NULL);
+	int r = connect_once(x, NULL);
 	int resumes;
 
 	for (resumes = 0; r == 1 && resumes < RESUMES_MAX; resumes++) {
@@ -332,12 +331,12 @@ static int converse(struct exchange *x)
 		if (r < 0)
 			return judge_failure(x, r, &none);
 		rewind_stream(x);
-		r = connection(x, "GET");
+		r = connect_once(x, "GET");
 	}
 	return r == 1 ? exchange_fail(x, -EPROTO, "does not come to an end with") : r;
 }
 
-/* In the modern era the closed connection has told it. */
+/* Tell the server. In the modern era the closed connection has done that. */
 static void tell_cancelled(const struct exchange *x, int r)
 {
 	CLEANUP(buf_release) struct buf text = { 0 };
@@ -406,7 +405,7 @@ static void http_stop(struct mcp_link *link)
 	mcp_listen_stop(CONTAINER_OF(link, struct mcp_service, link));
 }
 
-/* A session that is not over is ended, if the entry wants that. */
+/* End the session, unless it is over already or the entry says otherwise. */
 static void http_free(struct mcp_link *link)
 {
 	struct mcp_service *s = CONTAINER_OF(link, struct mcp_service, link);

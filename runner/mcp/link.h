@@ -1,9 +1,9 @@
 /*
  * Links: one connection to an MCP server, over one of the transports.
  *
- * A transport carries requests and gives back their answers; agree.c
- * finds out which revision the server speaks, server.c makes links anew
- * when they are lost. Many threads may use a link at once.
+ * A transport carries requests and returns their answers. agree.c finds out
+ * which revision the server speaks; server.c replaces links that are lost. Many
+ * threads may use a link at once.
  */
 #ifndef RUNNER_MCP_LINK_H
 #define RUNNER_MCP_LINK_H
@@ -20,8 +20,8 @@
 	}
 
 enum mcp_era {
-	MCP_LEGACY, /* initialize, then what was agreed holds */
-	MCP_MODERN, /* each request has all that it needs */
+	MCP_LEGACY, /* `initialize` agrees on a version and opens a session */
+	MCP_MODERN, /* each request stands alone */
 };
 
 /* An error that the server answered with. */
@@ -35,17 +35,17 @@ struct mcp_request {
 	/* set by the caller, borrowed */
 	const char *method;
 	struct span members;  /* JSON text of the members of params, without its braces */
-	const char *name;     /* of a tool that is called, or NULL */
-	const json_t *schema; /* of its arguments, whose x-mcp-header count; or NULL */
+	const char *name;     /* of the tool that is called, or NULL */
+	const json_t *schema; /* of its arguments, which may have x-mcp-header; or NULL */
 	struct span args;     /* of the call, canonical */
-	unsigned timeout_ms;  /* and again after each progress, up to MCP_CALL_MAX_MS in all */
-	uint64_t deadline;    /* monotonic ns: no longer than that in any case; 0: none */
-	bool must_end;        /* the server is never told that nobody waits any more */
+	unsigned timeout_ms;  /* starts anew with each progress, up to MCP_CALL_MAX_MS in all */
+	uint64_t deadline;    /* monotonic ns: the end in any case; 0: none */
+	bool must_end;        /* the server must not be told that the request is cancelled */
 
 	/* the result */
-	struct buf result;          /* canonical text of the result object */
+	struct buf result;          /* the result object as canonical text */
 	struct mcp_refusal refusal; /* when the request returned -EREMOTEIO */
-	int status;                 /* of HTTP */
+	int status;                 /* of HTTP; 0: no HTTP */
 };
 
 void mcp_request_release(struct mcp_request *rq);
@@ -53,53 +53,53 @@ void mcp_request_release(struct mcp_request *rq);
 struct mcp_link {
 	const struct mcp_transport *transport;
 	const struct mcp_params *params;
-	char version[16]; /* fixed before others than mcp_agree() see the link */
-	atomic_int era;   /* enum mcp_era; a reader thread looks at it while it is found out */
+	char version[16]; /* fixed when mcp_agree() is done */
+	atomic_int era;   /* enum mcp_era; a reader thread looks at it during mcp_agree() */
 	atomic_ullong ids;
-	atomic_bool tools_changed; /* the server said so since the last list */
-	bool tells_changes;        /* it said that it would; fixed as the version is */
-	uint64_t agree_by;         /* monotonic ns: when mcp_agree() has to be done */
+	atomic_bool tools_changed; /* the server reported a change since the last list */
+	bool tells_changes;        /* the server reports changes; fixed as the version is */
+	uint64_t agree_by;         /* monotonic ns: the deadline of mcp_agree() */
 
 	/* for server.c, under its lock */
 	struct mcp_link *next;
 	unsigned users;
-	uint64_t number; /* of the connections of its server */
+	uint64_t number; /* counts the connections of the server */
 };
 
 struct mcp_transport {
-	/* Programs, services. 0; -errno with err. Does not say a word yet. */
+	/* Start the program, or prepare for the service. Sends nothing. 0; -errno with err. */
 	int (*open)(const struct mcp_params *params, const struct mcp_home *home,
 		    struct mcp_link **out, struct err *err);
 
 	/*
 	 * Ask and wait. 0: rq->result; -EREMOTEIO: rq->refusal, err is unset;
-	 * -ESTALE: the link is over, and the server did nothing of it;
+	 * -ESTALE: the link is over, and the server did not see the request;
 	 * -ECANCELED, -ETIMEDOUT, -EFBIG, -EPROTO, another -errno.
 	 */
 	int (*ask)(struct mcp_link *link, struct mcp_request *rq, struct cancel *cancel,
 		   struct err *err);
 
-	/* Send a message that no answer is awaited to. */
+	/* Send a message that needs no answer. */
 	int (*send)(struct mcp_link *link, struct span message, struct cancel *cancel,
 		    struct err *err);
 
 	/*
-	 * Before a list is read: hear of changes from now on. Blocks nobody; one
-	 * caller at a time. Unset: there is nothing to do for that.
+	 * Have changes of the list reported from now on; called before a list is
+	 * read. Does not block; one caller at a time. Unset: nothing to do.
 	 */
 	void (*listen)(struct mcp_link *link);
 
-	/* Whether it is lost: nothing can be asked any more. */
+	/* Whether the link is lost: nothing can be asked any more. */
 	bool (*is_over)(struct mcp_link *link);
 
-	/* Whether free() would not have to wait. */
+	/* Whether free() would return at once. */
 	bool (*has_ended)(struct mcp_link *link);
 
-	/* Start to end it, at once; free() then waits for the end. */
+	/* Start to end the link, and return at once; free() waits for the end. */
 	void (*stop)(struct mcp_link *link);
 	void (*free)(struct mcp_link *link);
 
-	/* Why a tool with these parameters cannot be called; NULL: it can. May be unset. */
+	/* Why a tool with these parameters cannot be called; NULL: no reason. May be unset. */
 	const char *(*check)(const struct mcp_link *link, const json_t *parameters);
 
 	bool silence_is_legacy; /* no answer to server/discover means the legacy era */
@@ -109,23 +109,23 @@ struct mcp_transport {
 extern const struct mcp_transport mcp_stdio;
 extern const struct mcp_transport mcp_http;
 
-/* For transports: the parts of a new link that they share. */
+/* For transports: set up a new link. */
 void mcp_link_init(struct mcp_link *link, const struct mcp_transport *transport,
 		   const struct mcp_params *params);
 
-/* When a request of now ends at the latest, whatever progress it makes. Monotonic ns. */
+/* When a request that starts now ends at the latest, with any progress. Monotonic ns. */
 uint64_t mcp_request_last(const struct mcp_request *rq, uint64_t now);
 
 /* Set "refused METHOD: message (code)" and return -EREMOTEIO. */
 int mcp_refused(const struct mcp_link *link, const struct mcp_request *rq, struct err *err);
 
 /*
- * How long to wait for what is no call, in milliseconds: for a server to start
- * and agree, all in all, and for a page of its tools.
+ * How long to wait for anything but a call, in milliseconds: for a server to start
+ * and agree, and for one page of its tools.
  */
 unsigned mcp_patience(const struct mcp_params *params);
 
-/* What is left until link->agree_by, in milliseconds; at least 1. */
+/* Milliseconds until link->agree_by; at least 1. */
 unsigned mcp_time_left(const struct mcp_link *link);
 
 #endif

@@ -15,14 +15,14 @@
 #include <stdlib.h>
 #include <strings.h>
 
-#define KEPT_MS      60000 /* a list of a service that cannot tell of changes */
+#define KEPT_MS      60000 /* a list of a service that cannot report changes */
 #define WARNINGS_MAX 100
 
 struct listing {
 	struct mcp_link *link;
 	struct mcp_list *list;
-	json_t *own_names; /* object: names of the server seen */
-	json_t *cursors;   /* object: cursors seen */
+	json_t *own_names; /* object: names of the server, seen so far */
+	json_t *cursors;   /* object: cursors seen so far */
 	uint64_t now;
 	size_t bytes; /* of all pages */
 };
@@ -48,7 +48,8 @@ static int warn(struct listing *l, const char *fmt, ...)
 
 /* Names */
 
-/* Names that providers do not take become others; long ones end with a hash of the whole. */
+/* Make the name on offer. Characters that providers refuse become _; a long name ends with a hash.
+ */
 static void make_name(const char *prefix, const char *own, char *out)
 {
 	uint32_t hash = 2166136261u;
@@ -89,7 +90,7 @@ static void listing_release(struct listing *l)
 	json_decref(l->cursors);
 }
 
-/* Arguments are an object. Some servers write {} for tools that take none. */
+/* Whether a schema is of an object. Some servers write {} for tools without arguments. */
 static bool is_of_object(const json_t *schema)
 {
 	const json_t *type = json_object_get(schema, "type");
@@ -100,7 +101,7 @@ static bool is_of_object(const json_t *schema)
 	return !properties || json_is_object(properties);
 }
 
-/* 0 also for a tool that is left out. */
+/* Returns 0 for a tool that is left out, too. */
 static int take_tool(struct listing *l, const json_t *item)
 {
 	const struct mcp_link *link = l->link;
@@ -138,7 +139,7 @@ static int take_tool(struct listing *l, const json_t *item)
 	return 0;
 }
 
-/* The offered name is a key of `names`, which does not move any more. */
+/* Give each tool its offered name: a key of `names`, which does not move any more. */
 static void point_at_names(struct mcp_list *list)
 {
 	const char *name;
@@ -156,7 +157,7 @@ static int compare_tools(const void *a, const void *b)
 	return strcmp(((const struct mcp_tool *)a)->name, ((const struct mcp_tool *)b)->name);
 }
 
-/* Make room for as many tools as may be taken. False: there are too many. */
+/* Make room for *more tools; *more becomes less when that is too many. 0 or -ENOMEM. */
 static int make_room(struct mcp_list *list, size_t *more)
 {
 	struct mcp_tool *tools;
@@ -186,7 +187,7 @@ static int take_tools(struct listing *l, const json_t *page)
 	return r;
 }
 
-/* How long the list may be used. */
+/* Note how long the list may be used. */
 static void take_lifetime(struct listing *l, const json_t *page)
 {
 	const json_t *ttl = json_object_get(page, "ttlMs");
@@ -204,7 +205,7 @@ static void take_lifetime(struct listing *l, const json_t *page)
 				     l->now + (uint64_t)(MIN(ms, 1e12) * NSEC_PER_MSEC));
 }
 
-/* Integers that do not fit 64 bits become the nearest double: jansson has no other place. */
+/* Integers beyond 64 bits become the nearest double, since jansson has no larger type. */
 static json_t *load(struct span text)
 {
 	json_error_t at;
@@ -240,14 +241,14 @@ static int ask_page(struct listing *l, struct span cursor, struct cancel *cancel
 		return mcp_fail(l->link->params, err, -E2BIG,
 				"answered tools/list with more than %u bytes", MCP_LIST_BYTES);
 	*page = load(buf_span(&rq.result));
-	if (!*page) /* it is JSON, as canonical text */
+	if (!*page) /* the text is valid JSON */
 		return err_nomem(err);
 	if (!json_is_array(json_object_get(*page, "tools")))
 		return mcp_fail(l->link->params, err, -EPROTO, "answered tools/list without tools");
 	return 0;
 }
 
-/* The cursor of the page behind this one; 0: there is none that we want. */
+/* Find the cursor of the next page. 1: there is one; 0: the list ends here; -ENOMEM. */
 static int next_cursor(struct listing *l, const json_t *page, size_t pages, struct buf *cursor)
 {
 	const json_t *next = json_object_get(page, "nextCursor");
@@ -289,7 +290,7 @@ static int read_pages(struct listing *l, struct cancel *cancel, struct err *err)
 	return r < 0 ? err_nomem(err) : 0;
 }
 
-/* Names in tool_filter that the server does not have. */
+/* Warn of names in tool_filter that the server does not have. */
 static int check_filter(struct listing *l)
 {
 	const json_t *name;

@@ -14,24 +14,24 @@
 
 #define AGAIN (MCP_LISTEN_AGAIN_MS * (uint64_t)NSEC_PER_MSEC)
 
-/* A stream, and what became of it. */
+/* A stream and the thread that reads it. */
 struct mcp_listener {
 	struct mcp_service *service;
 	struct cancel cancel;
 	pthread_t thread;
 
-	/* of the thread, until it is over */
+	/* for the thread alone, until is_over */
 	struct stream stream;
 	struct http_answer answer;
 	uint64_t ended;      /* monotonic */
-	atomic_bool is_over; /* pairs with mcp_listen() and makes the above visible there */
+	atomic_bool is_over; /* set last; mcp_listen() reads it before the fields above */
 };
 
 static atomic_uint listeners;
 
 /* Receiving */
 
-/* What cannot be read says nothing of tools. */
+/* An event that cannot be read reports no change. */
 static int take_event(void *arg, struct span data)
 {
 	struct mcp_listener *l = arg;
@@ -81,7 +81,7 @@ static bool is_stream(const struct http_answer *answer)
 	return answer->status >= 200 && answer->status <= 299 && mcp_service_streams(answer);
 }
 
-/* However it ends: what the server says from then on is not heard. */
+/* Read the stream to its end. Later changes would go unnoticed, so the list counts as changed. */
 static void hear(struct mcp_listener *l)
 {
 	CLEANUP(http_request_release) struct http_request http = { 0 };
@@ -119,7 +119,7 @@ static void listener_free(struct mcp_listener *l)
 	atomic_fetch_sub(&listeners, 1);
 }
 
-/* NULL: there are enough, or there is no memory or thread for it. */
+/* NULL: there are enough streams, or no memory or thread for another. */
 static struct mcp_listener *listener_new(struct mcp_service *s)
 {
 	struct mcp_listener *l = NULL;
@@ -139,7 +139,7 @@ static struct mcp_listener *listener_new(struct mcp_service *s)
 	return NULL;
 }
 
-/* A server that has no such stream is not asked again; one that failed is, later. */
+/* When to ask again: never if the server has no such stream; later if it failed. */
 static uint64_t again_at(const struct mcp_listener *l)
 {
 	int status = l->answer.status;

@@ -1,29 +1,29 @@
 /*
- * Listening to a service: that its list of tools changed, when no request is
- * under way that could carry the news.
+ * Listening to a service: it reports in a stream that its list of tools changed.
  *
- * In the legacy era a GET opens a stream of what the server has to say; in the
- * modern one subscriptions/listen asks for it. A thread reads it until it ends
- * and does nothing else, so nobody waits for it. There is a stream where a list
- * of tools is used that the server said it would tell of: it is opened before
- * a list is read, not again within MCP_LISTEN_AGAIN_MS, and never again when the
- * server has none. When a stream ends, the list counts as changed.
+ * In the legacy era a GET opens such a stream; in the modern one the request
+ * subscriptions/listen does. A thread of its own reads the stream to its end, so
+ * no caller waits for it. A stream is opened before a list of tools is read, if
+ * the server says that it reports changes. It is not opened again within
+ * MCP_LISTEN_AGAIN_MS, and never again if the server has no such stream. When a
+ * stream ends, the list counts as changed.
  */
 #ifndef RUNNER_MCP_LISTEN_H
 #define RUNNER_MCP_LISTEN_H
 
 #include "runner/mcp/service.h"
 
-#define MCP_LISTENERS_MAX   64    /* streams of all services; without one, lists have their time */
-#define MCP_LISTEN_AGAIN_MS 60000 /* or what the server said, if that is more */
+#define MCP_LISTENERS_MAX                                                                          \
+	64 /* streams of all services; a service without one has its lists read again in time */
+#define MCP_LISTEN_AGAIN_MS 60000 /* or the time that the server gave, if that is more */
 
-/* Have a stream, if it is time for one. Does not block. One caller at a time. */
+/* Open a stream, if it is time for one. Does not block. One caller at a time. */
 void mcp_listen(struct mcp_service *s);
 
-/* Start to end it, at once. */
+/* Start to end the stream, and return at once. */
 void mcp_listen_stop(struct mcp_service *s);
 
-/* End it. Nobody uses the service any more. */
+/* End the stream and wait for its thread. */
 void mcp_listen_release(struct mcp_service *s);
 
 #endif

@@ -69,7 +69,7 @@ int mcp_message_mend(struct span text, struct buf *out)
 	CLEANUP(buf_release) struct buf quoted = { 0 };
 	CLEANUP(buf_release) struct buf clean = { 0 };
 
-	/* There and back: the quoting replaces what is no UTF-8. */
+	/* Quoting replaces invalid UTF-8; unquoting then restores the rest. */
 	json_quote_lossy(&quoted, text);
 	if (buf_check(&quoted, NULL) < 0 || json_unquote(buf_span(&quoted), &clean) < 0)
 		return -ENOMEM;
@@ -90,7 +90,7 @@ uint64_t mcp_message_id(struct span id)
 	return number;
 }
 
-/* Among the members that a text starts with. */
+/* Look among the members at the start of a text. */
 static uint64_t guess_at_start(struct span text)
 {
 	struct json_scan s = json_scan_of(text, JSON_DEPTH_MAX, NULL);
@@ -122,7 +122,7 @@ static bool cut_char(struct span *text, char c)
 	return true;
 }
 
-/* `"id":7}` at the very end can only be a member of the whole. */
+/* `"id":7}` at the very end can only be a member of the outermost object. */
 static uint64_t guess_at_end(struct span text)
 {
 	static const struct span key = SPAN("\"id\"");
@@ -212,7 +212,7 @@ int mcp_message_take(const struct mcp_link *link, const struct mcp_message *m,
 
 /* Writing */
 
-/* `_meta` of a request: progress is asked for by calls, the rest has to be there. */
+/* `_meta` of a request: calls ask for progress; the modern era requires the rest. */
 static void write_meta(struct buf *out, const struct mcp_link *link, const struct mcp_request *rq,
 		       uint64_t id)
 {

@@ -1,6 +1,6 @@
 /*
- * Parameters of MCP connections: see params.h. The tables of fields are
- * behind the functions that take them.
+ * Parameters of MCP servers: see params.h. Each table of fields follows the
+ * functions that read its fields.
  */
 #include "runner/mcp/params.h"
 
@@ -17,7 +17,7 @@
 
 #define SECONDS_MAX   86400
 #define MASK          "***"
-#define SECRET_MIN    4 /* bytes; what is shorter is no secret, and is found everywhere */
+#define SECRET_MIN    4 /* bytes; a shorter value is no secret, and would be found everywhere */
 #define NO_CREDENTIAL "is not supported: put credentials into `headers` or `env`"
 
 struct reading {
@@ -26,14 +26,14 @@ struct reading {
 	struct err *err;
 };
 
-/* A member of a mapping; one with a refusal is known but cannot be used. */
+/* A member of a mapping. A field with a refusal is known but not supported. */
 struct field {
 	const char *name;
 	int (*take)(const struct reading *rd, const char *path, const json_t *value);
 	const char *refusal;
 };
 
-/* The path of a member. Cut paths only make errors less exact. */
+/* The path of a member. A path that is cut only makes errors less exact. */
 struct path {
 	char text[YAML_TREE_PATH_MAX];
 };
@@ -110,7 +110,7 @@ static int take_seconds(const struct reading *rd, const char *path, const json_t
 	return 0;
 }
 
-/* A limit of at least a millisecond. */
+/* A time limit of at least a millisecond. */
 static int take_limit(const struct reading *rd, const char *path, const json_t *value,
 		      unsigned *out)
 {
@@ -138,7 +138,7 @@ static int check_texts(const struct reading *rd, const char *path, const json_t 
 	return 0;
 }
 
-/* A mapping of names to texts, each of which `check` agrees to (NULL or a reason). */
+/* Check a mapping of names to texts. check() returns NULL, or a reason against a member. */
 static int check_map(const struct reading *rd, const char *path, const json_t *map,
 		     const char *(*check)(const char *name, const char *value))
 {
@@ -225,7 +225,8 @@ static const struct field program_fields[] = {
 	{ 0 },
 };
 
-/* The command, and its first argument when that looks like what it runs: "npx @acme/rooms". */
+/* The command, and its first argument if that looks like a script or a package: "npx @acme/rooms".
+ */
 static void make_program_label(struct mcp_params *params)
 {
 	const char *script = params->argv[1];
@@ -302,7 +303,7 @@ static int take_url(const struct reading *rd, const char *path, const json_t *va
 	return 0;
 }
 
-/* What each request has from us. */
+/* Headers that adkfs sets in each request. */
 static const char *const own_headers[] = {
 	"Accept",     "Content-Type",  "Content-Length", "Host",           "Transfer-Encoding",
 	"Mcp-Method", "Last-Event-ID", "Mcp-Name",       "Mcp-Session-Id", "MCP-Protocol-Version",
@@ -528,7 +529,7 @@ static void mask_all(char *text, const json_t *map)
 
 		mask_text(text, secret);
 		if (last)
-			mask_text(text, last + 1); /* of "Bearer KEY" */
+			mask_text(text, last + 1); /* KEY in "Bearer KEY" */
 	}
 }
 

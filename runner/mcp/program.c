@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define LINE_MAX_BYTES 160 /* of standard error, in errors */
+#define LINE_MAX_BYTES 160 /* bytes of standard error in errors */
 
 static int make_env(const struct mcp_params *params, struct childenv *env)
 {
@@ -32,7 +32,7 @@ static int make_env(const struct mcp_params *params, struct childenv *env)
 	return childenv_add_base(env);
 }
 
-/* 0; -errno: it cannot be executed. */
+/* 0; -errno: the file cannot be executed. */
 static int check_program(const char *path)
 {
 	struct stat st;
@@ -42,7 +42,7 @@ static int check_program(const char *path)
 	return S_ISREG(st.st_mode) ? 0 : -EACCES;
 }
 
-/* DIRECTORY/NAME, a relative directory being of the agent's folder. */
+/* DIRECTORY/NAME; a relative directory starts at the agent's folder. */
 static void join(struct buf *out, const char *folder, struct span directory, const char *name)
 {
 	buf_clear(out);
@@ -52,7 +52,7 @@ static void join(struct buf *out, const char *folder, struct span directory, con
 	buf_printf(out, "/%s", name);
 }
 
-/* The first program of that name in PATH. -ENOENT; -ENOMEM. */
+/* Find the first program of that name in PATH. 0; -ENOENT; -ENOMEM. */
 static int search_path(const char *path, const char *folder, const char *name, struct buf *out)
 {
 	for (;;) {
@@ -87,7 +87,7 @@ static void free_text(char **text)
 	free(*text);
 }
 
-/* The working directory, which has to lie in the folder with symlinks resolved. */
+/* Find the working directory. With symlinks resolved it must lie in the folder. */
 static int find_directory(const struct mcp_params *params, const char *folder, char **out,
 			  struct err *err)
 {
@@ -112,7 +112,7 @@ static int find_directory(const struct mcp_params *params, const char *folder, c
 	return 0;
 }
 
-/* The program may see all that the daemon's user sees, but the keys of the agents. */
+/* The program may see all that the daemon's user sees, except the keys of the agents. */
 static int enclose(const struct mcp_home *home, struct process *p, struct buf *hidden)
 {
 	int r;

@@ -15,16 +15,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define UNSENT_MAX  (4 * MCP_MESSAGE_MAX) /* bytes that wait for a program to read them */
+#define UNSENT_MAX  (4 * MCP_MESSAGE_MAX) /* bytes that the program has not read yet */
 #define OVERLONG    4096                  /* bytes kept of each end of a line that is too long */
 #define FDS_AND_OUR (FDS + 1)             /* the wake descriptor is the last */
 
 static void wake(struct mcp_pump *s)
 {
-	(void)eventfd_write(s->wake, 1); /* full means that it is awake anyway */
+	(void)eventfd_write(s->wake, 1); /* if it is full, the thread is awake anyway */
 }
 
-/* When the program has had its time to end by itself, or by a TERM. */
+/* The end of the time that a program has to end by itself, or after a TERM. */
 static uint64_t grace_over(const struct mcp_pump *s)
 {
 	return clock_monotonic() + s->link->params->grace_ms * (uint64_t)NSEC_PER_MSEC;
@@ -41,7 +41,7 @@ static struct mcp_waiter **find_locked(struct mcp_pump *s, uint64_t id) REQUIRES
 	return at;
 }
 
-/* The answer, or the reason why there is none. Who does not wait any more is not found. */
+/* Give a waiter the answer, or the reason why there is none. A waiter that left is not found. */
 static void settle(struct mcp_pump *s, uint64_t id, struct span answer, int failure)
 {
 	struct mcp_waiter **at;
@@ -135,7 +135,7 @@ bool mcp_pump_leave(struct mcp_pump *s, struct mcp_waiter *w)
 
 /* The pump: messages */
 
-/* Ask the program to end. Those who wait learn its exit status, or `failure` at once. */
+/* Ask the program to end. Waiters get `failure` at once, or without one the exit status later. */
 static void end_program(struct mcp_pump *s, int failure)
 {
 	if (s->phase != MCP_SERVING)
@@ -155,9 +155,9 @@ static void reply(struct mcp_pump *s, const struct mcp_message *m)
 	CLEANUP(buf_release) struct buf text = { 0 };
 
 	if (atomic_load(&s->link->era) == MCP_MODERN)
-		return; /* there are no such requests */
+		return; /* servers of that era make no requests */
 	mcp_write_reply(&text, m);
-	/* One that asks without reading the answers gets none. */
+	/* A server that does not read its answers gets none. */
 	if (buf_check(&text, NULL) == 0)
 		(void)mcp_pump_send(s, buf_span(&text), NULL);
 }
@@ -176,7 +176,7 @@ static void handle(struct mcp_pump *s, const struct mcp_message *m, struct span 
 		mcp_message_note(s->link, m);
 }
 
-/* Not a message, perhaps after mending. It may show whose answer it was to be. */
+/* A line that is no valid message: mend it, or guess whose answer it was to be. */
 static void handle_broken(struct mcp_pump *s, struct span line)
 {
 	CLEANUP(mcp_message_release) struct mcp_message m = { 0 };
@@ -191,7 +191,7 @@ static void handle_broken(struct mcp_pump *s, struct span line)
 		settle(s, mcp_message_guess(line), SPAN(""), r == -ENOMEM ? r : -EPROTO);
 }
 
-/* Programs print all kinds of things; what does not look like a message is skipped. */
+/* Programs print other lines, too. A line that does not look like a message is skipped. */
 static void handle_line(struct mcp_pump *s, struct span line)
 {
 	static const struct span sign = SPAN("\"jsonrpc\"");
@@ -219,7 +219,7 @@ static void handle_overlong(struct mcp_pump *s, struct span end)
 	buf_clear(&s->in_head);
 }
 
-/* `in` has no whole line. Of one that is too long only the ends stay. */
+/* `in` has no whole line. Keep only both ends of a line that is too long. */
 static void limit_line(struct mcp_pump *s)
 {
 	if (!s->in_head.len && s->in.len > MCP_MESSAGE_MAX)
@@ -228,7 +228,7 @@ static void limit_line(struct mcp_pump *s)
 		buf_consume(&s->in, s->in.len - OVERLONG);
 }
 
-/* Take the whole lines out of `in`; only what is behind `seen` can have ends of lines. */
+/* Take the whole lines out of `in`. The first `seen` bytes hold no end of a line. */
 static void take_lines(struct mcp_pump *s, size_t seen)
 {
 	size_t from = 0;
@@ -281,7 +281,7 @@ static void feed(struct mcp_pump *s)
 	if (n > 0)
 		s->sent += (size_t)n;
 	if (n < 0 && errno != EAGAIN && errno != EINTR)
-		end_program(s, 0); /* it is ending anyway, or will not listen */
+		end_program(s, 0); /* the program is ending anyway, or does not listen */
 	if (s->sent == s->sending.len) {
 		buf_clear(&s->sending);
 		s->sent = 0;
@@ -311,7 +311,7 @@ static int time_left(const struct mcp_pump *s)
 	return now >= s->deadline ? 0 : (int)((s->deadline - now) / NSEC_PER_MSEC + 1);
 }
 
-/* What others have left for the pump. */
+/* See what other threads have left for the pump. */
 static void look_around(struct mcp_pump *s)
 {
 	bool stopping;
@@ -345,7 +345,7 @@ static void wait_for_news(struct mcp_pump *s, struct pollfd *polls)
 	}
 }
 
-/* One round. False: the program has ended. */
+/* Do one round of the loop. False: the program has ended. */
 static bool serve(struct mcp_pump *s)
 {
 	struct pollfd polls[FDS_AND_OUR];
@@ -368,7 +368,7 @@ static bool serve(struct mcp_pump *s)
 	return true;
 }
 
-/* What is left in the pipes when the program is gone. */
+/* Read what is left in the pipes when the program has ended. */
 static void drain(struct mcp_pump *s)
 {
 	uint64_t end = clock_monotonic() + PROCESS_DRAIN_MS * (uint64_t)NSEC_PER_MSEC;
@@ -502,7 +502,7 @@ static int start_thread(struct mcp_pump *s)
 	return -r;
 }
 
-/* How the thread fared with the program. */
+/* Wait until the thread has started the program, or failed to. */
 static int await_program(struct mcp_pump *s, struct err *err)
 {
 	int r;

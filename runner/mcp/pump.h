@@ -1,12 +1,12 @@
 /*
  * Pumps: a thread that talks to the program of an MCP link.
  *
- * It moves bytes between the program's pipes and us: it writes the lines that
- * wait, takes lines from standard output and hands each answer to whoever
- * waits for its id, keeps the end of standard error, and sees the program end.
- * Nobody else reads or writes the pipes, so a slow call holds up no other, and
- * a program that does not read holds up nobody. The thread also starts the
- * program: a sandbox ends with the thread that made it.
+ * The thread moves bytes between the program's pipes and us. It writes the lines
+ * that are queued, reads lines from standard output, hands each answer to the
+ * waiter with its id, keeps the end of standard error, and sees the program end.
+ * Nobody else reads or writes the pipes. So a slow call delays no other call, and
+ * a program that does not read delays nobody. The thread starts the program, too:
+ * a sandbox ends with the thread that made it.
  */
 #ifndef RUNNER_MCP_PUMP_H
 #define RUNNER_MCP_PUMP_H
@@ -19,10 +19,10 @@
 struct mcp_waiter {
 	/* set by the caller */
 	uint64_t id;
-	struct cancel done; /* fired when the answer is there, or none will come */
-	uint64_t patience;  /* ns; progress moves the deadline so far from then */
+	struct cancel done; /* fired when the answer has come, or none will come */
+	uint64_t patience;  /* ns; progress moves the deadline to so long from then */
 	uint64_t deadline;  /* monotonic; guarded by the pump's lock once it was sent */
-	uint64_t last;      /* where the deadline stops */
+	uint64_t last;      /* the deadline never moves beyond this */
 
 	/* the result, once it is done */
 	struct buf answer;
@@ -33,9 +33,9 @@ struct mcp_waiter {
 
 enum mcp_phase {
 	MCP_SERVING,
-	MCP_CLOSED, /* standard input closed: it should end by itself */
-	MCP_ENDING, /* had its TERM */
-	MCP_KILLED, /* had its KILL: no limit */
+	MCP_CLOSED, /* standard input is closed: the program should end by itself */
+	MCP_ENDING, /* a TERM was sent */
+	MCP_KILLED, /* a KILL was sent: no deadline */
 };
 
 struct mcp_pump {
@@ -48,7 +48,7 @@ struct mcp_pump {
 	struct mutex lock;
 	struct cond news;                   /* is_up or ended became true */
 	bool is_up GUARDED_BY(lock);        /* the program was started, or failed to: */
-	int start_failure GUARDED_BY(lock); /* 0: it did */
+	int start_failure GUARDED_BY(lock); /* 0: it was started */
 	struct err start_reason GUARDED_BY(lock);
 	struct mcp_waiter *waiters GUARDED_BY(lock);
 	struct buf unsent GUARDED_BY(lock);
@@ -63,7 +63,7 @@ struct mcp_pump {
 	struct buf sending;
 	size_t sent;
 	struct buf in;      /* an unfinished line */
-	struct buf in_head; /* of a line that is too long: its start; `in` has its end then */
+	struct buf in_head; /* the start of a line that is too long; `in` has its end then */
 	struct buf stderr_text;
 };
 
@@ -72,16 +72,16 @@ MUST_CHECK int mcp_pump_start(struct mcp_pump *pump, struct mcp_link *link,
 			      const struct mcp_home *home, struct err *err);
 
 /*
- * Queue a message, and w (or NULL), which then belongs to the pump until
- * mcp_pump_leave(). -EPIPE: it has ended or is ending; -EBUSY: the program
+ * Queue a message. With w (or NULL) wait for its answer: w belongs to the pump then
+ * until mcp_pump_leave(). 0; -EPIPE: the program has ended or is ending; -EBUSY: it
  * does not read; -ENOMEM.
  */
 int mcp_pump_send(struct mcp_pump *pump, struct span message, struct mcp_waiter *w);
 
-/* Milliseconds until the waiter's deadline; 0: it is over. */
+/* Milliseconds until the waiter's deadline; 0: it has passed. */
 int mcp_pump_left(struct mcp_pump *pump, struct mcp_waiter *w);
 
-/* Nobody waits any more. True: it was done before. */
+/* Take a waiter back. True: its result was there before. */
 bool mcp_pump_leave(struct mcp_pump *pump, struct mcp_waiter *w);
 
 /* Start to end the program. */

@@ -1,6 +1,6 @@
 /*
- * MCP servers: see mcp.h. Inside the gate one of those who ask connects, or
- * lists the tools; the others wait for the outcome.
+ * MCP servers: see mcp.h. Inside the gate one caller connects, or reads the list
+ * of tools; the others wait for the outcome.
  */
 #include "base/clock.h"
 #include "base/json_text.h"
@@ -20,13 +20,13 @@ struct mcp_server {
 	struct mcp_gate gate;
 
 	struct mutex lock;
-	struct mcp_link *link GUARDED_BY(lock);    /* in use; NULL: none yet */
-	struct mcp_link *retired GUARDED_BY(lock); /* over, or on their way */
+	struct mcp_link *link GUARDED_BY(lock);    /* can be asked; NULL: none */
+	struct mcp_link *retired GUARDED_BY(lock); /* lost, and ending */
 	uint64_t numbers GUARDED_BY(lock);
 	struct mcp_list *list GUARDED_BY(lock); /* the latest, or NULL */
 };
 
-/* What a caller gets from a server. */
+/* A link and a list, as a caller gets them from a server. */
 struct wanted {
 	struct mcp_server *server;
 	struct mcp_link *link; /* in use by the caller */
@@ -74,7 +74,7 @@ static void put_link(struct mcp_server *server, struct mcp_link *link)
 	mutex_unlock(&server->lock);
 }
 
-/* One that is retired, that nobody uses and that has ended: the caller's now. NULL: none. */
+/* Take out a retired link that has ended and that nobody uses. NULL: none. */
 static struct mcp_link *take_ended(struct mcp_server *server)
 {
 	struct mcp_link **at;
@@ -250,7 +250,7 @@ json_t *mcp_warnings(struct mcp_server *server)
 
 /* Calls */
 
-/* A member of a result, unless it is the protocol's own. */
+/* Copy a member of a result, except the protocol's own. */
 static int copy_member(void *arg, struct span key, struct span value)
 {
 	struct buf *out = arg;
@@ -275,8 +275,8 @@ static int copy_result(struct span result, struct buf *out, struct err *err)
 }
 
 /*
- * What a result says about itself. 0: it is complete; 1: ask again with the
- * state that was put behind `members`; -EPROTO.
+ * Find out whether a result is complete. 0: yes; 1: call again with the state that
+ * was appended to `members`; -EPROTO.
  */
 static int judge_result(const struct mcp_link *link, struct span result, struct buf *members,
 			struct err *err)
@@ -425,7 +425,7 @@ void mcp_server_enclose(struct mcp_server *server, const struct sandbox *sandbox
 	server->home.agents = agents;
 }
 
-/* All are asked to end before the first is waited for. */
+/* Ask all links to end before waiting for the first. */
 static void end_links(struct mcp_link *list)
 {
 	struct mcp_link *link;

@@ -108,9 +108,9 @@ void mcp_service_reply(struct mcp_service *s, const struct mcp_message *request,
 	CLEANUP(buf_release) struct buf text = { 0 };
 
 	if (atomic_load(&s->link.era) == MCP_MODERN)
-		return; /* there are no such requests */
+		return; /* servers of that era make no requests */
 	mcp_write_reply(&text, request);
-	/* One that asks and does not listen gets no answer; it has one from us all the same. */
+	/* A server that asks without listening misses the answer, which is no failure of ours. */
 	if (buf_check(&text, NULL) == 0 &&
 	    mcp_service_tell(s, NULL, buf_span(&text), mcp_patience(s->link.params), cancel, NULL) <
 		    0)

@@ -1,5 +1,5 @@
 /*
- * Services: MCP servers behind a URL, and the messages to them that need no
+ * Services: MCP servers behind a URL. Here are the messages to them that need no
  * answer.
  */
 #ifndef RUNNER_MCP_SERVICE_H
@@ -18,28 +18,29 @@ struct mcp_message;
 struct mcp_service {
 	struct mcp_link link;
 
-	/* of listen.c, whose callers take turns */
+	/* for listen.c, one caller at a time */
 	struct mcp_listener *listener; /* NULL: none */
-	uint64_t listen_at;            /* monotonic ns: no other before */
+	uint64_t listen_at;            /* monotonic ns: no new one before */
 
 	struct mutex lock;
 	char session[MCP_SESSION_MAX] GUARDED_BY(lock); /* "": none */
 	bool over GUARDED_BY(lock);
 };
 
-/* The session's id, "" without one. out has MCP_SESSION_MAX bytes. */
+/* Copy the session's id, "" without one, to `out`, which has MCP_SESSION_MAX bytes. */
 void mcp_service_session(struct mcp_service *s, char *out);
 
-/* Until a connection stands, in milliseconds. */
+/* The time limit for making a connection, in milliseconds. */
 unsigned mcp_service_connect_ms(const struct mcp_params *params);
 
 /* Whether an answer is a stream of events. */
 bool mcp_service_streams(const struct http_answer *answer);
 
-/* Nothing can be asked over this link any more. */
+/* Note that nothing can be asked over this link any more. */
 void mcp_service_over(struct mcp_service *s);
 
-/* Give a request the address and the headers that all have. -ENOMEM; -E2BIG; -EINVAL. */
+/* Give a request its address and the headers that all requests have. 0; -ENOMEM; -E2BIG; -EINVAL.
+ */
 MUST_CHECK int mcp_service_prepare(const struct mcp_service *s, const char *session,
 				   struct http_request *http);
 
@@ -50,7 +51,7 @@ MUST_CHECK int mcp_service_prepare(const struct mcp_service *s, const char *sess
 MUST_CHECK int mcp_service_tell(struct mcp_service *s, const char *method, struct span message,
 				unsigned ms, struct cancel *cancel, struct err *err);
 
-/* The same when the turn is over already, and nobody wants to know how it went. */
+/* Send such a message when the turn is over; a failure marks the link as over. */
 void mcp_service_tell_last(struct mcp_service *s, const char *method, struct span message,
 			   unsigned ms);
 

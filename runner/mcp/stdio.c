@@ -1,6 +1,6 @@
 /*
- * MCP over standard input and output of a program: see pump.h for the
- * thread that does the work.
+ * MCP over standard input and output of a program. The thread of pump.h does the
+ * work.
  */
 #include "runner/mcp/link.h"
 
@@ -52,7 +52,7 @@ static int say_failure(struct stdio *s, const struct mcp_request *rq, int r, str
 	}
 }
 
-/* 0: settled; -ECANCELED; -ETIMEDOUT. */
+/* Wait for the waiter's result. 0; -ECANCELED; -ETIMEDOUT. */
 static int await(struct stdio *s, struct mcp_waiter *w, struct cancel *cancel)
 {
 	struct pollfd polls[] = { { .fd = w->done.fd, .events = POLLIN },
@@ -67,7 +67,7 @@ static int await(struct stdio *s, struct mcp_waiter *w, struct cancel *cancel)
 			return -ECANCELED;
 		if (!left)
 			return -ETIMEDOUT;
-		(void)poll(polls, ARRAY_SIZE(polls), left); /* however it ends, we look */
+		(void)poll(polls, ARRAY_SIZE(polls), left); /* the loop looks, however this ends */
 	}
 }
 
@@ -76,7 +76,7 @@ static void tell_cancelled(struct stdio *s, uint64_t id, int r)
 	CLEANUP(buf_release) struct buf text = { 0 };
 
 	mcp_write_cancelled(&text, id, r == -ETIMEDOUT ? "timed out" : "cancelled");
-	/* One that is gone need not know. */
+	/* A program that has ended need not know. */
 	if (buf_check(&text, NULL) == 0)
 		(void)mcp_pump_send(&s->pump, buf_span(&text), NULL);
 }
@@ -94,7 +94,7 @@ static int converse(struct stdio *s, struct mcp_request *rq, struct mcp_waiter *
 	if (r == 0)
 		r = mcp_pump_send(&s->pump, buf_span(&text), w);
 	if (r < 0)
-		return r == -EPIPE ? -ESTALE : r; /* it saw nothing of this */
+		return r == -EPIPE ? -ESTALE : r; /* the program did not see the request */
 	r = await(s, w, cancel);
 	if (mcp_pump_leave(&s->pump, w))
 		return w->failure;

@@ -34,7 +34,7 @@ static const char *const system_names[] = {
 	"/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"
 };
 
-/* Where the links of a session lead: some steps up, then the name. */
+/* Targets of the links of a session: some steps up, then the name. */
 static const struct {
 	unsigned up;
 	const char *name;
