@@ -204,7 +204,7 @@ int folder_read(struct folder *folder, const char *name, size_t max, struct buf 
 		return err_errno(err, -errno, "%s", name);
 	if (!S_ISREG(st.st_mode))
 		return err_set(err, -EINVAL, "%s: is not a regular file", name);
-	/* The state from before the reading: a change in between is one for later. */
+	/* Keep the state first: a change while we read is then seen later. */
 	r = keep_state(folder, name, &st, err);
 	return r < 0 ? r : read_all(fd, name, max, text, err);
 }

@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* What has just been opened needs no comma. */
+/* Write a comma, unless a bracket was just opened. */
 static void separate(struct buf *out)
 {
 	if (out->len && !strchr("{[", out->data[out->len - 1]))

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* A tree without lines, for a text that is no YAML. */
+/* A tree without lines, for a text that is not valid YAML. */
 static struct yaml_tree *bare_tree(const char *file)
 {
 	struct yaml_tree *tree = calloc(1, sizeof *tree);

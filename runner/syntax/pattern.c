@@ -8,19 +8,19 @@
 #include <pcre2.h>
 #include <stdio.h>
 
-/* Compiling and matching are on small stacks. */
+/* Patterns are compiled and matched on small stacks. */
 #define NESTED_MAX  100      /* brackets */
 #define SOURCE_MAX  65536    /* bytes */
 #define STEPS_MAX   10000000 /* of matching: some tenths of a second */
 #define MEMORY_MAX  131072   /* KiB, for matching; 80 MB for `(?:aa)*` on a text of 1 MB */
 #define REASON_SIZE 128
 
-/* As in JavaScript, except that a '$' is never before a last newline there either. */
+/* Syntax as in JavaScript, where '$' does not match before a last newline either. */
 #define SYNTAX                                                                                     \
 	(PCRE2_UTF | PCRE2_ALT_BSUX | PCRE2_ALLOW_EMPTY_CLASS | PCRE2_DOLLAR_ENDONLY |             \
 	 PCRE2_MATCH_UNSET_BACKREF | PCRE2_NEVER_BACKSLASH_C)
 
-/* A struct pattern is PCRE2's code: there is no such struct. */
+/* A struct pattern is PCRE2's code under another name; the struct has no definition. */
 static struct pattern *of_code(pcre2_code *code)
 {
 	return (struct pattern *)code;
@@ -92,7 +92,7 @@ size_t pattern_groups(const struct pattern *p)
 	return p ? number(p, PCRE2_INFO_CAPTURECOUNT) : 0;
 }
 
-/* Rows of the table are the number in two bytes, and the name with a NUL. */
+/* A row of the table of names has the group's number in two bytes, then the name with a NUL. */
 struct span pattern_name(const struct pattern *p, size_t group)
 {
 	uint32_t count = number(p, PCRE2_INFO_NAMECOUNT);

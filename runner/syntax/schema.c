@@ -15,18 +15,18 @@
 #include <stdlib.h>
 
 struct check {
-	const json_t *root; /* what $ref points into */
-	unsigned steps;     /* that are left */
-	uint64_t patterns;  /* nanoseconds of a processor that are left for them */
+	const json_t *root; /* references point into it */
+	unsigned steps;     /* left */
+	uint64_t patterns;  /* processor time left for patterns, ns */
 };
 
-/* A value, the schema it has to fit, and the way to it. */
+/* A value, the schema that it must fit, and the way to it. */
 struct subject {
 	struct check *check;
 	const json_t *schema;
 	const json_t *value;
 	const struct subject *up;
-	const char *key; /* NULL: an item, or with no index the same place as `up` */
+	const char *key; /* NULL: an item, or with NO_INDEX the same place as `up` */
 	size_t index;
 	int depth;
 	struct err *err;
@@ -89,13 +89,13 @@ static struct subject item_of(const struct subject *s, const json_t *schema, siz
 	return item;
 }
 
-/* The same value against another schema. */
+/* Check the same value against another schema. */
 static struct subject again(const struct subject *s, const json_t *schema)
 {
 	return member_of(s, schema, NULL, s->value);
 }
 
-/* As again(), where a misfit is an answer and no error. */
+/* Try the same value against another schema: a misfit is no error. */
 static int try(const struct subject *s, const json_t *schema)
 {
 	struct subject other = again(s, schema);
@@ -162,7 +162,7 @@ static const struct value_type {
 	{ "null", "null", is_null },
 };
 
-/* What a value is, for people. */
+/* Say what type a value has, for people. */
 static const char *say_type(const json_t *value)
 {
 	size_t i = 0;
@@ -190,7 +190,7 @@ bool schema_is_type(const json_t *name)
 	return find_type(name);
 }
 
-/* One of a list of types. A name that is no type means nothing, and so fits. */
+/* Whether a value fits one type of a list. An unknown name is ignored, and so fits. */
 static bool fits_a_type(const json_t *names, const json_t *value)
 {
 	json_t *name;
@@ -346,7 +346,7 @@ static int check_prefix(const struct subject *s, const json_t *arg)
 	return 0;
 }
 
-/* In older drafts a list of schemas here is what prefixItems is now. */
+/* A list of schemas comes from older drafts; newer ones call it prefixItems. */
 static int check_items(const struct subject *s, const json_t *arg)
 {
 	if (json_is_array(arg))
@@ -496,7 +496,7 @@ static int check_multiple(const struct subject *s, const json_t *arg)
 		return out_of_bounds(s, "a multiple of", arg);
 	}
 	quotient = json_number_value(s->value) / json_number_value(arg);
-	/* 0.3 is a multiple of 0.1 for people, so a little is forgiven. */
+	/* Allow a small error: people call 0.3 a multiple of 0.1. */
 	if (fabs(quotient - round(quotient)) <= 1e-9 * fmax(1, fabs(quotient)))
 		return 0;
 	return out_of_bounds(s, "a multiple of", arg);
@@ -576,7 +576,7 @@ static int check_ref(const struct subject *s, const json_t *arg)
 	if (r == -ENOMEM)
 		return err_nomem(s->err);
 	if (r < 0 && !s->check->steps)
-		return take_step(s); /* the search took them all */
+		return take_step(s); /* the search used them up */
 	if (r < 0)
 		return misfit(s, "cannot be checked: the schema has no %.100s", ref ? ref : "$ref");
 	other = again(s, schema);

@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Where in a schema other schemas are. */
+/* Members of a schema that hold other schemas: one, a list of them, or an object. */
 enum place { PLACE_ONE, PLACE_LIST, PLACE_MAP };
 
 static const struct member {
@@ -125,7 +125,7 @@ int model_schema_put(const json_t *schema, struct buf *out)
 	return r < 0 ? r : jsonput_value(out, copy);
 }
 
-/* Give a schema a member that it has to have. Steals the value. */
+/* Give a schema a member, unless it has one of that name. Steals the value. */
 static int add_member(json_t *schema, const char *name, json_t *value)
 {
 	if (!json_object_get(schema, name))

@@ -1,5 +1,5 @@
 /*
- * JSON Schemas for providers.
+ * JSON Schemas as requests to providers need them: copied, with types in lower case.
  */
 #ifndef RUNNER_SYNTAX_SCHEMA_COPY_H
 #define RUNNER_SYNTAX_SCHEMA_COPY_H
@@ -10,21 +10,24 @@
 
 #define MODEL_SCHEMA_DEPTH 64
 
-/* *out is a new copy with its types in lower case, as Gemini does not write them. -E2BIG; -ENOMEM.
- */
+/* Make a copy with types in lower case (Gemini has upper case). 0; -E2BIG: nested too deeply;
+ * -ENOMEM. */
 MUST_CHECK int model_schema_copy(const json_t *schema, json_t **out);
 
-/* Append such a copy. -E2BIG: nested too deeply; -ENOMEM. */
+/* Append such a copy as text. Returns as model_schema_copy(). */
 MUST_CHECK int model_schema_put(const json_t *schema, struct buf *out);
 
 /*
- * The same of a schema of parameters, or of none (NULL). Most services refuse one
- * that is not plainly of an object, so `type` and `properties` are added where
- * it has none.
+ * Append such a copy of a schema of parameters (NULL: no parameters). Most services
+ * refuse a schema that is not plainly of an object, so missing `type` and
+ * `properties` are added. Returns as model_schema_copy().
  */
 MUST_CHECK int model_schema_put_object(const json_t *schema, struct buf *out);
 
-/* Call fn for a schema and all schemas in it, which it may change. Not 0 ends it; -E2BIG. */
+/*
+ * Call fn for a schema and all schemas in it; fn may change them. A result other than 0 ends the
+ * walk and is returned; -E2BIG: nested too deeply.
+ */
 typedef int model_schema_fn(void *arg, json_t *schema);
 MUST_CHECK int model_schema_each(json_t *schema, model_schema_fn *fn, void *arg);
 

@@ -10,7 +10,7 @@
 #include <stdio.h>
 
 struct form {
-	const json_t *root; /* what $ref points into */
+	const json_t *root; /* references point into it */
 	struct buf *where;
 	int depth;
 	struct err *err;
@@ -23,7 +23,7 @@ struct keyword {
 
 static int check_schema(struct form *f, const json_t *schema);
 
-/* The same one level down, at a member or an item of what is there. */
+/* Check a schema one level down, at a member or an item. */
 
 static int check_below(struct form *f, const char *key, const json_t *schema)
 {

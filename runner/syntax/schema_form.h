@@ -1,6 +1,6 @@
 /*
- * The form of schemas: whether a JSON Schema is written so that schema.h does
- * with it what its author meant. A misspelled type would let anything pass.
+ * The form of schemas: finds mistakes in a JSON Schema that schema.h would ignore.
+ * With a misspelled type, for example, every value would pass.
  */
 #ifndef RUNNER_SYNTAX_SCHEMA_FORM_H
 #define RUNNER_SYNTAX_SCHEMA_FORM_H
@@ -10,9 +10,9 @@
 #include <jansson.h>
 
 /*
- * Check a schema. -EINVAL: err has the reason, and `where` gets the way to the
- * place, such as "properties.city.type"; -ENOMEM. Keywords that schema.h does
- * not know are not looked at. Any thread.
+ * Check a schema. 0; -EINVAL: err has the reason, and `where` gets the path of the
+ * mistake, such as "properties.city.type"; -ENOMEM. Keywords that schema.h does not
+ * know are ignored. Any thread.
  */
 MUST_CHECK int schema_form_check(const json_t *schema, struct buf *where, struct err *err);
 

@@ -23,7 +23,7 @@ static const json_t *item_at(const json_t *list, const char *index)
 	return json_array_get(list, strtoul(index, NULL, 10));
 }
 
-/* One step of a pointer: "~1" is '/', "~0" is '~'. */
+/* Go one step of a pointer. "~1" stands for '/', "~0" for '~'. */
 static int take_step(const json_t **at, struct span name)
 {
 	CLEANUP(buf_release) struct buf key = { 0 };
@@ -100,7 +100,7 @@ int schema_find_ref(const json_t *root, const char *ref, unsigned *steps, const 
 	if (*ref++ != '#')
 		return -ENOENT;
 	r = percent_decode(span_of(ref), &fragment);
-	if (r == -EINVAL) { /* written as it is meant, without the encoding */
+	if (r == -EINVAL) { /* not percent-encoded */
 		buf_clear(&fragment);
 		buf_text(&fragment, ref);
 	}

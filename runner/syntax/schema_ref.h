@@ -1,6 +1,6 @@
 /*
- * References of JSON Schema into the same document: "#/$defs/x", a JSON
- * Pointer that is percent-encoded, or "#x", the first schema whose $anchor it is.
+ * References of JSON Schema into the same document: "#/$defs/x" is a JSON Pointer,
+ * percent-encoded; "#x" names the first schema with the $anchor x.
  */
 #ifndef RUNNER_SYNTAX_SCHEMA_REF_H
 #define RUNNER_SYNTAX_SCHEMA_REF_H
@@ -10,11 +10,11 @@
 #include <jansson.h>
 
 /*
- * Find what a reference names; *out is borrowed from the root.
+ * Find the schema that a reference names; *out is borrowed from the root.
  *
- * @steps	schemas that may be looked at for an anchor, which becomes what is
- *		left of that; NULL: as many as there are
- * Returns 0; -ENOENT: there is nothing; -ENOMEM.
+ * @steps	how many schemas may be searched for an anchor; reduced by those that
+ *		were; NULL: no limit
+ * Returns 0; -ENOENT; -ENOMEM.
  */
 MUST_CHECK int schema_find_ref(const json_t *root, const char *ref, unsigned *steps,
 			       const json_t **out);

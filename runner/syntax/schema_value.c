@@ -8,9 +8,9 @@
 #include <stdlib.h>
 
 #define INT_END 0x1p63 /* the first double over all integers */
-#define SAY_MAX 1e18   /* whole numbers below are written out */
+#define SAY_MAX 1e18   /* smaller whole numbers are written in full */
 
-/* An integer and a double. No conversion that rounds: doubles over 2^53 are far between. */
+/* Compare an integer with a double without a conversion that rounds. */
 static int compare_mixed(json_int_t n, double x)
 {
 	json_int_t whole;

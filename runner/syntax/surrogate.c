@@ -11,7 +11,7 @@
 #define PRIVATE_LEN 4       /* U+FD800 to U+FDFFF in UTF-8 */
 #define PRIVATE_AT  0xf0000 /* added to a half, makes its private character */
 
-/* The surrogate that is written at p, 0 when there is none. */
+/* The surrogate in an escape at p; 0: no such escape. */
 static unsigned half_at(const char *p, const char *end)
 {
 	unsigned value = 0;
@@ -39,7 +39,7 @@ static bool is_low(unsigned half)
 	return half >= 0xdc00;
 }
 
-/* The next lone half from p on; *half is its value. NULL: none is left. */
+/* Find the next lone half from p on; *half is its value. NULL: none. */
 static const char *next_lone(const char *p, const char *end, unsigned *half)
 {
 	while (p < end && (p = memchr(p, '\\', (size_t)(end - p)))) {
@@ -96,7 +96,7 @@ void surrogate_drop(struct span json, struct buf *out)
 	mend(json, put_escape, out);
 }
 
-/* The half that stands as a private character at the start of text, 0 when there is none. */
+/* The half in a private character at the start of a text; 0: no such character. */
 static unsigned private_at(struct span text)
 {
 	uint32_t c = utf8_take(&text);
@@ -124,7 +124,7 @@ static void joint_take(struct surrogate_joint *joint, unsigned half, struct buf 
 	}
 }
 
-/* A piece without halves. */
+/* Append a piece without halves. */
 static void joint_pass(struct surrogate_joint *joint, struct span piece, struct buf *out)
 {
 	if (!piece.len)

@@ -1,5 +1,5 @@
 /*
- * YAML: see yaml.h. libyaml finds the events; what they mean is decided here.
+ * YAML: see yaml.h. libyaml reads events; this file makes values of them.
  */
 #include "runner/syntax/yaml.h"
 
@@ -78,7 +78,7 @@ static void yaml_event_release(yaml_event_t *event)
 
 /* Scalars */
 
-/* The part of a tag behind YAML's own prefix; NULL without a tag; "?" for a foreign one. */
+/* The part of a tag after YAML's own prefix; NULL without a tag; "?" for a foreign one. */
 static const char *known_tag(const yaml_char_t *tag)
 {
 	const char *text = (const char *)tag;
@@ -101,7 +101,7 @@ static int string_value(struct reader *r, const yaml_event_t *event, json_t **ou
 	return *out ? 0 : err_nomem(r->err);
 }
 
-/* A scalar as what it looks like; *tag is then the last part of its tag. */
+/* Read a scalar by its looks; *tag is set to the last part of the tag that fits. */
 static int looked_at_value(struct reader *r, const yaml_event_t *event, const char **tag,
 			   json_t **out)
 {
@@ -118,7 +118,7 @@ static int looked_at_value(struct reader *r, const yaml_event_t *event, const ch
 	return e < 0 ? err_nomem(r->err) : 0;
 }
 
-/* A scalar with a tag other than !!str has to look like that. */
+/* Read a scalar with a tag other than !!str, which must look like its tag. */
 static int tagged_value(struct reader *r, const yaml_event_t *event, const char *tag, json_t **out)
 {
 	json_auto_t *value = NULL;
@@ -287,7 +287,7 @@ static int list_value(struct reader *r, json_t **out)
 	return err_nomem(r->err);
 }
 
-/* A key; *merge tells that it is the plain "<<". */
+/* Read a key; *merge: it is the plain "<<". */
 static int key_of(struct reader *r, const yaml_event_t *event, json_t **key, bool *merge)
 {
 	size_t line = event->start_mark.line;
@@ -326,7 +326,7 @@ static bool is_mergeable(const json_t *from)
 	return json_is_object(from) || json_is_array(from);
 }
 
-/* Add the members of `from` that are not there yet; of a list, those of each in order. */
+/* Add the members of `from` that the map lacks. A list of mappings is added in its order. */
 static int merge_into(json_t *map, json_t *from)
 {
 	json_t *item;
@@ -342,7 +342,7 @@ static int merge_into(json_t *map, json_t *from)
 	return 0;
 }
 
-/* The value of one key, into the map, or to the list of what is merged at the end. */
+/* Read the value of a key into the map, or into the list of mappings to merge at the end. */
 static int member_value(struct reader *r, const char *key, json_t *into, size_t line)
 {
 	size_t base = r->path.len;
@@ -411,7 +411,7 @@ static int map_value(struct reader *r, json_t **out)
 	return 0;
 }
 
-/* A list or a map, one level deeper. */
+/* Read a list or a map, one level deeper. */
 static int collection_value(struct reader *r, const yaml_event_t *event, json_t **out)
 {
 	size_t line = event->start_mark.line;
@@ -462,7 +462,7 @@ static int value_of(struct reader *r, const yaml_event_t *event, json_t **out)
 
 /* Documents */
 
-/* After the stream's start: the one document there may be. */
+/* Read the only document, after the start of the stream. */
 static int document(struct reader *r)
 {
 	EVENT(start);

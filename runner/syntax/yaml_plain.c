@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* The text without its underscores, which stand in numbers for the eye only. */
+/* Copy a text without its underscores, which only make numbers easier to read. */
 static void without_underscores(const char *text, char *out)
 {
 	for (; *text; text++) {
@@ -115,7 +115,7 @@ static json_t *read_no_number(const char *text UNUSED)
 	return NULL;
 }
 
-/* The forms of a plain scalar, as YAML 1.1 and Python's loader have them; else a string. */
+/* The forms of plain scalars in YAML 1.1 and in Python's loader. */
 static const struct form {
 	const char *tag;
 	const char *pattern;
