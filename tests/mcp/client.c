@@ -1,13 +1,13 @@
 /*
- * The MCP client of adkfs by itself: to try servers with.
+ * The MCP client of adkfs as a program of its own, for trying servers.
  *
  *     mcp_client FOLDER < COMMANDS
  *
- * FOLDER has entry.yaml, the args of an MCPToolset entry. Commands, a line each:
+ * FOLDER has entry.yaml, the args of an MCPToolset entry. Each line is a command:
  *
- *     list                the tools, a line each: name, a tab, description
- *     schemas             their parameters, a line each: name, a tab, JSON
- *     warnings            what was left out
+ *     list                the tools, one in each line: name, a tab, description
+ *     schemas             their parameters, one in each line: name, a tab, JSON
+ *     warnings            the tools that were left out, and why
  *     call NAME ARGS      the result, or "error ERRNO: text"
  */
 #include "base/net/http.h"

@@ -3,7 +3,7 @@
 
     http_server.py          the first line on standard output is the port
 
-The path says how it behaves; what stands behind a second slash keeps
+The path says how the server behaves; text after a second slash keeps
 conversations apart.
 
     /json       legacy, sessions, answers as JSON
@@ -21,14 +21,14 @@ conversations apart.
     /mute       accepts, and says nothing
     /slow       as /json, 6 seconds later
     /cut        as /sse; each stream ends before the answer
-    /push       as /json, and tells of changes on the stream that a GET opens
-    /listen     as /modern, and tells of changes to who sent subscriptions/listen
-    /deaf       says that it tells of changes, and has 405 for a GET
-    /stuck      the same, and does not answer a GET
+    /push       as /json, and reports changes on the stream that a GET opens
+    /listen     as /modern, and reports changes to clients that sent subscriptions/listen
+    /deaf       says that it reports changes, and answers 405 to a GET
+    /stuck      as /deaf, but does not answer a GET
 
-Tools more than those of tools.py: `headers` tells the headers of the call,
+Tools besides those of tools.py: `headers` returns the headers of the call,
 `forget` makes the server forget all sessions, `hang_up` ends the streams that
-tell of changes.
+report changes.
 """
 
 import base64
@@ -70,7 +70,7 @@ MORE = [
 
 
 class Place:
-    """What is behind a path: sessions, and what was said."""
+    """One path: its sessions and the messages it received."""
 
     def __init__(self):
         self.state = tools.State()
@@ -86,7 +86,7 @@ PLACES_LOCK = threading.Lock()
 
 
 class Conversation:
-    """One POST: what tools.py wants to talk to."""
+    """One POST: the `conn` of tools.py."""
 
     def __init__(self, handler, place, modern, stream):
         self.handler = handler
@@ -194,7 +194,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.event(line)
 
     def tell(self, place, first=()):
-        """Send what there is to tell, until one of both has enough."""
+        """Send reports until the client leaves or the stream is ended."""
         lines = queue.Queue()
         self.start_stream()
         for line in first:

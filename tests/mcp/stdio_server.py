@@ -4,21 +4,21 @@
     stdio_server.py [MODE ...]
 
     legacy      (the default) wants to be initialized; does not know server/discover
-    silent      the same, but says nothing to what it does not know
-    touchy      the same, and ends when something else comes first
-    old         the same, and speaks 2024-11-05 whatever it is offered
+    silent      legacy, but does not answer requests that it does not know
+    touchy      legacy, but ends when another request comes first
+    old         legacy, and speaks only 2024-11-05
     ancient     speaks a version that nobody knows
     modern      2026-07-28, and refuses to be initialized
-    late        says nothing until it has had a second message, then is modern
+    late        answers nothing until it has received a second message, then is modern
     refuse      modern, but only with versions that nobody knows
-    paged       lists its tools one a page, the second cursor being ""
-    endless     lists pages without end; `loops`: the same page again and again
-    bulky       the same, and the pages are large; `bare`: many tools have no schema
+    paged       lists one tool in each page; the second cursor is ""
+    endless     lists pages without end; `loops`: repeats one page
+    bulky       lists large pages without end; `bare`: many tools have no schema
     odd         lists tools that cannot be offered, too
     changed     says that the list changed before its first answer to tools/list
-    stubborn    does not end when its input is closed, nor on TERM
+    stubborn    ends neither when its input is closed nor on TERM
     dead        ends at once with status 7
-    babble      prints what is no message before it starts
+    babble      prints other lines before it starts
     listless    does not answer tools/list
 """
 

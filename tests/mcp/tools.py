@@ -1,8 +1,8 @@
-"""What both test servers offer, and how they behave when a tool is called.
+"""The tools of both test servers.
 
-A tool is a function of (conn, message, raw): it returns a result, or None when
-it has said all there is to say itself. conn has send(object), write(bytes) for
-what is no message, ask(method) for requests to the client, and `state`.
+A tool is a function of (conn, message, raw). It returns a result, or None when
+it has answered by itself. conn has send(object), write(bytes) for invalid
+messages, ask(method) for requests to the client, and `state`.
 """
 
 import json
@@ -19,7 +19,7 @@ MODERN = "2026-07-28"
 
 
 class State:
-    """What a server remembers, over all its conversations."""
+    """The memory of a server, for all its conversations."""
 
     def __init__(self):
         self.seen = []  # methods that arrived, with the ids of what was cancelled
@@ -55,7 +55,7 @@ def echo(conn, message, raw):
 
 
 def raw_args(conn, message, raw):
-    """The arguments as they were written, in the text and as they are."""
+    """Return the arguments, as text and as values."""
     start = raw.index('"arguments":') + len('"arguments":')
     _, end = json.JSONDecoder().raw_decode(raw, start)
     body = raw[start:end]
@@ -104,7 +104,7 @@ def where(conn, message, raw):
 
 
 def shell(conn, message, raw):
-    """What a command printed."""
+    """Return the output of a command."""
     done = subprocess.run(args_of(message)["command"], shell=True, capture_output=True, text=True, stdin=subprocess.DEVNULL)
     return {"content": [], "structuredContent": {"text": (done.stdout + done.stderr).strip()}}
 
@@ -134,7 +134,7 @@ def twice(conn, message, raw):
 
 
 def broken(conn, message, raw):
-    """No JSON, but it shows whose answer it was to be."""
+    """Answer with invalid JSON that still shows the id."""
     conn.write('{"jsonrpc":"2.0","id":%d,"result":{"content":[}}\n' % message["id"])
 
 
@@ -143,7 +143,7 @@ def scalar(conn, message, raw):
 
 
 def neither(conn, message, raw):
-    """JSON with the right id, or what else `as` is, that has no result and no error."""
+    """Answer with JSON that has the right id (or `as`), but no result and no error."""
     conn.write(args_of(message).get("as", '{"jsonrpc":"2.0","id":%d}' % message["id"]) + "\n")
 
 
@@ -168,7 +168,7 @@ def change_quietly(conn, message, raw):
 
 
 def ask(conn, message, raw):
-    """Requests to the client, with ids that the client uses too."""
+    """Send requests to the client, with ids that the client uses, too."""
     ping = conn.ask("ping", message["id"])
     roots = conn.ask("roots/list", "r-1")
     return {"content": [], "structuredContent": {"ping": ping, "roots": roots}}
@@ -191,7 +191,7 @@ def stderr(conn, message, raw):
 
 
 def state(conn, message, raw):
-    """Wants to be called again n times."""
+    """Ask to be called again n times."""
     round_ = int(message["params"].get("requestState", "0"))
     if round_ < args_of(message)["n"]:
         return {"resultType": "input_required", "requestState": str(round_ + 1)}
@@ -203,7 +203,7 @@ def wants_input(conn, message, raw):
 
 
 def close_out(conn, message, raw):
-    """Closes its standard output and goes on."""
+    """Close standard output and go on."""
     os.close(1)
     time.sleep(3600)
 

@@ -1,6 +1,5 @@
 /*
- * What the tests of MCP share: a server with the entry that made it, and what
- * is expected of its tools.
+ * Shared by the tests of MCP: a server with its entry, and checks of its tools.
  */
 #ifndef UNIT_MCP_RIG_H
 #define UNIT_MCP_RIG_H
@@ -23,7 +22,7 @@
 static char *folder; /* tests/mcp */
 static struct cancel cancel;
 
-/* A server with the entry that made it. */
+/* A server and the entry that it was made from. */
 struct rig {
 	struct yaml_tree *tree;
 	struct mcp_params *params;
@@ -58,7 +57,7 @@ static inline void rig_release(struct rig *rig)
 
 #define RIG CLEANUP(rig_release) struct rig
 
-/* Names as offered, each followed by a blank. */
+/* Append the offered names, each with a blank after it. */
 static inline int add_name(void *arg, const struct mcp_tool *tool)
 {
 	assert_true(json_is_object(tool->parameters));
@@ -185,7 +184,7 @@ static inline void background_join(struct background *b)
 	cancel_release(&b->cancel);
 }
 
-/* Wait until the server has had so many messages of a kind. */
+/* Wait until the server has received so many messages of a kind. */
 static inline void await_seen(struct rig *rig, const char *what, size_t n)
 {
 	CLEANUP(buf_release) struct buf seen = { 0 };

@@ -1,6 +1,6 @@
 /*
  * MCP over standard input and output: parameters, lists, calls, ends. The
- * server is tests/mcp/stdio_server.py, in its modes.
+ * server is tests/mcp/stdio_server.py; each test picks modes of it.
  */
 #include "mcp_rig.h"
 
@@ -8,13 +8,13 @@
 
 #include <sys/stat.h>
 
-/* Much less than the limits of calls, also on a machine that has other work. */
+/* Much less than the limits of calls, even on a busy machine. */
 #define AT_ONCE (20ull * NSEC_PER_SEC)
 
-/* What errors and warnings start with. */
+/* The start of errors and warnings. */
 #define SERVER "MCP server python3 stdio_server.py: "
 
-/* The same with a time limit for what is no call. */
+/* Such an entry with a time limit for all but calls. */
 static struct rig rig_within(const char *seconds, const char *modes, const char *more)
 {
 	char *yaml;
@@ -33,7 +33,7 @@ static struct rig rig_within(const char *seconds, const char *modes, const char 
 	return rig;
 }
 
-/* The test server in some modes, "legacy" or "modern, paged"; `more` are lines of args. */
+/* Start the test server in modes such as "modern, paged"; `more` are lines of args. */
 static struct rig rig_with(const char *modes, const char *more)
 {
 	return rig_within("4", modes, more);
@@ -202,7 +202,7 @@ static void test_endless_list(void **state UNUSED)
 	expect_warning("loops", SERVER "the list of tools repeats itself");
 }
 
-/* All pages together; and of what is wrong with it the first hundred sentences. */
+/* Limits count all pages together; only the first hundred warnings are kept. */
 static void test_large_list(void **state UNUSED)
 {
 	RIG bulky = rig_with("bulky", "");
@@ -226,7 +226,7 @@ static void test_list_changes(void **state UNUSED)
 	RIG modern = rig_with("modern", "");
 	RIG brief = rig_with("legacy", "  tool_list_cache_ttl_seconds: 0\n");
 
-	/* kept until the server says so */
+	/* kept until the server reports a change */
 	expect_listed(&rig, "late0", false);
 	expect_text(&rig, "change_quietly", "", "changed");
 	expect_listed(&rig, "late0", false);
@@ -252,7 +252,7 @@ static void test_list_fails(void **state UNUSED)
 	assert_string_equal(
 		err.text,
 		"MCP server python3 stdio_server.py: did not answer tools/list in 1 seconds");
-	expect_text(&rig, "count", "", "1"); /* calls do not need it */
+	expect_text(&rig, "count", "", "1"); /* calls do not need the list */
 }
 
 /* Calls */
@@ -348,7 +348,7 @@ static void test_side_by_side(void **state UNUSED)
 
 	for (i = 0; i < ARRAY_SIZE(hanging); i++)
 		background_start(&hanging[i], &rig, "hang");
-	expect_text(&rig, "count", "{}", "1"); /* all went to one process, and none is held up */
+	expect_text(&rig, "count", "{}", "1"); /* all went to one process, and no call waited */
 	await_seen(&rig, "tools/call hang", ARRAY_SIZE(hanging));
 	from = clock_monotonic();
 	for (i = 0; i < ARRAY_SIZE(hanging); i++)
@@ -362,7 +362,7 @@ static void test_side_by_side(void **state UNUSED)
 	expect_text(&rig, "count", "{}", "2");
 }
 
-/* Those who come while one connects wait for it, each as long as it wants to. */
+/* Callers that come while one connects wait for it, each until its own cancel. */
 static void test_cancel_connecting(void **state UNUSED)
 {
 	struct background waiting[3];
@@ -381,7 +381,7 @@ static void test_cancel_connecting(void **state UNUSED)
 	assert_true(clock_monotonic() - from < AT_ONCE);
 }
 
-/* Whoever waited while it failed for another one does not try the same again. */
+/* Callers that waited while another failed to connect fail with it, and do not try again. */
 static void test_failing_together(void **state UNUSED)
 {
 	struct background waiting[4];
@@ -428,7 +428,7 @@ static void test_time(void **state UNUSED)
 			    "MCP server python3 stdio_server.py: did not answer tools/call "
 			    "in 0.3 seconds");
 	await_seen(&rig, "notifications/cancelled", 1);
-	/* more than the limit in all, with news all the time */
+	/* longer than the limit in all, with progress all the time */
 	assert_int_equal(call_for(&rig, "progress", "{\"n\":12,\"ms\":50}", 500, &result, &err), 0);
 }
 
@@ -460,7 +460,7 @@ static void test_killed_between(void **state UNUSED)
 	structured(&rig, "where", "pid", &pid);
 	expect_text(&rig, "count", "{}", "1");
 	assert_int_equal(kill(atoi(pid.data), SIGKILL), 0);
-	/* Until that is noticed, calls fail; none is repeated. */
+	/* Calls fail until we notice the end; no call is repeated. */
 	for (;;) {
 		CLEANUP(buf_release) struct buf result = { 0 };
 		struct err err = { 0 };
@@ -520,7 +520,7 @@ static void test_start_fails(void **state UNUSED)
 	}
 }
 
-/* Whatever the era: what is asked first must not decide. */
+/* Servers of each era work, whatever they answer to the first request. */
 static void test_eras(void **state UNUSED)
 {
 	static const char *const modes[] = { "legacy", "silent", "touchy",
@@ -576,7 +576,7 @@ static void test_environment(void **state UNUSED)
 	(void)json_object_del(tree, "LANG");
 	(void)json_object_del(tree, "TMPDIR");
 	(void)json_object_del(tree, "ROOMS_TOKEN");
-	(void)json_object_del(tree, "LC_CTYPE"); /* Python sets it for itself, so do its wrappers */
+	(void)json_object_del(tree, "LC_CTYPE"); /* Python and its wrappers set this themselves */
 	assert_null(json_object_get(tree, "OPENAI_API_KEY"));
 	assert_null(json_object_get(tree, "USER"));
 	json_decref(tree);
@@ -584,7 +584,7 @@ static void test_environment(void **state UNUSED)
 	assert_memory_equal(cwd.data + 1, folder, strlen(folder));
 }
 
-/* What the server says of its secrets does not get into errors. */
+/* Errors do not repeat secrets that the server prints. */
 static void test_secret(void **state UNUSED)
 {
 	RIG rig = rig_of("args: {stdio_server_params: {command: sh,"
@@ -609,7 +609,7 @@ static void test_stubborn(void **state UNUSED)
 	assert_int_equal(errno, ESRCH);
 }
 
-/* In a sandbox: the thread that needed the server first is over, the server is not. */
+/* A server in a sandbox outlives the thread that needed it first. */
 static void test_enclosed(void **state UNUSED)
 {
 	CLEANUP(buf_release) struct buf life = { 0 };

@@ -7,11 +7,11 @@
 
 #include <sys/wait.h>
 
-static FILE *service; /* what the server says: its port */
+static FILE *service; /* the output of the server: its port */
 static pid_t service_pid;
 static int port;
 
-/* The server behind a path; `more` are lines of args. */
+/* Use the server behind a path; `more` are lines of args. */
 static struct rig rig_within(int seconds, const char *path, const char *more)
 {
 	char *yaml;
@@ -90,7 +90,7 @@ static void test_noise(void **state UNUSED)
 	expect_failure(&rig, "noise", "{}", -EPROTO, "not JSON");
 }
 
-/* What a server wants to know in the middle of a call. */
+/* Requests of the server in the middle of a call. */
 static void test_asked(void **state UNUSED)
 {
 	RIG rig = rig_with("sse/ask", "");
@@ -110,7 +110,7 @@ static void test_sessions(void **state UNUSED)
 	expect_listed(&rig, "echo", true);
 	expect_text(&rig, "count", "{}", "1");
 	expect_result(&rig, "forget", "{}", "{\"content\":[]}");
-	expect_text(&rig, "count", "{}", "2"); /* over a session that was made again */
+	expect_text(&rig, "count", "{}", "2"); /* over a new session */
 	structured(&rig, "seen", "seen", &seen);
 	assert_string_equal(
 		seen.data,
@@ -216,7 +216,7 @@ static void test_marks(void **state UNUSED)
 	json_decref(warnings);
 }
 
-/* Fresh for 0 ms: listed anew each time. */
+/* A list that is fresh for 0 ms is read each time. */
 static void test_lifetime(void **state UNUSED)
 {
 	RIG modern = rig_with("modern/lifetime", "");
@@ -298,10 +298,11 @@ static void test_time(void **state UNUSED)
 	assert_int_equal(call_for(&events, "progress", "{\"n\":10}", 1000, &result, &err), 0);
 }
 
-/* The time to connect is one, whatever is asked in it. */
+/* The time limit of a connection covers all requests in it. */
 static void test_slow(void **state UNUSED)
 {
-	RIG rig = rig_within(8, "slow", ""); /* 6 for the first answer, as many for the second */
+	RIG rig = rig_within(8, "slow",
+			     ""); /* 6 seconds for the first answer, 6 more for the second */
 
 	expect_failure(&rig, "echo", "{}", -ETIMEDOUT, "did not answer initialize in 8 seconds");
 }
@@ -334,7 +335,7 @@ static void test_cancel(void **state UNUSED)
 	}
 }
 
-/* Legacy calls go on when a stream breaks off; the rest is not asked for twice. */
+/* Legacy calls go on when a stream breaks off; the rest is fetched only once. */
 static void test_resume(void **state UNUSED)
 {
 	CLEANUP(buf_release) struct buf seen = { 0 };
@@ -348,11 +349,11 @@ static void test_resume(void **state UNUSED)
 			    "\"tools/call seen\"]");
 }
 
-/* News on a stream of their own. */
+/* Changes, reported in a stream of their own. */
 
 static const char *const telling[] = { "push", "listen" };
 
-/* Until a list has the tool: the news may be on their way. */
+/* Wait until a list has the tool: the report may be on its way. */
 static void await_listed(struct rig *rig, const char *name)
 {
 	CLEANUP(buf_release) struct buf names = { 0 };
@@ -394,7 +395,7 @@ static void test_told(void **state UNUSED)
 	}
 }
 
-/* What changes behind the end of a stream is not told: the list is read again, once. */
+/* Changes after the end of a stream are not reported, so the list is read again, once. */
 static void test_hung_up(void **state UNUSED)
 {
 	size_t i;
@@ -465,7 +466,7 @@ static void test_no_stream(void **state UNUSED)
 	assert_int_equal(times_seen(&rig, "tools/list"), 10);
 }
 
-/* Nobody waits for it, at the end neither. */
+/* No caller waits for the stream, even at the end. */
 static void test_stuck_stream(void **state UNUSED)
 {
 	struct rig rig = rig_with("stuck", "");

@@ -1,6 +1,5 @@
 /*
- * Messages of MCP: what is read out of what servers send, and out of what is
- * broken.
+ * Messages of MCP: reading valid ones and broken ones.
  */
 #include "runner/mcp/message.h"
 

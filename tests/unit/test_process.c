@@ -1,5 +1,5 @@
 /*
- * Processes: feeding, listening, limits, ends; with and without a sandbox.
+ * Processes: input, output, limits, ends; with and without a sandbox.
  * Programs are small shell scripts in a folder of their own.
  */
 #include "base/clock.h"
@@ -32,7 +32,7 @@
 static char folder[] = FOLDER;
 static char *const plain_env[] = { "PATH=/usr/bin:/bin", "GREETING=hello", NULL };
 static struct cancel cancel;
-static struct sandbox *sandbox; /* of the tests that run in one, while they run */
+static struct sandbox *sandbox; /* while the tests run that need one */
 
 static char *path_of(const char *name)
 {
@@ -42,7 +42,7 @@ static char *path_of(const char *name)
 	return path;
 }
 
-/* Write a program; the path is to be freed. */
+/* Write a program; the caller frees the path. */
 static char *program(const char *name, const char *script)
 {
 	char *path = path_of(name);
@@ -62,7 +62,7 @@ static struct process process_of(const char *path)
 	};
 }
 
-/* Run one script. The result is to be released. */
+/* Run one script; the caller releases the result. */
 static struct process run(const char *script, struct span input, unsigned timeout_ms)
 {
 	char *path = program("p", script);
@@ -127,7 +127,7 @@ static void test_surroundings(void **state UNUSED)
 	expect_output(&p, "own\n");
 }
 
-/* What it starts with beyond that: limits, nothing to gain, no terminal. */
+/* A program starts with limits, without a terminal, and cannot gain privileges. */
 static void test_limits(void **state UNUSED)
 {
 	struct process p = run("#!/bin/sh\nulimit -c; ulimit -n\n"
@@ -138,7 +138,7 @@ static void test_limits(void **state UNUSED)
 	expect_output(&p, "0\n1024\n1\nno terminal\n");
 }
 
-/* A descriptor without FD_CLOEXEC does not reach the child either. */
+/* Even a descriptor without FD_CLOEXEC does not reach the child. */
 static void test_descriptors(void **state UNUSED)
 {
 	int fd = open("/dev/null", O_RDONLY);
@@ -151,7 +151,8 @@ static void test_descriptors(void **state UNUSED)
 	expect_output(&p, "closed\n");
 }
 
-/* SIGPIPE is ignored here and must not be there, nor anything blocked (but 32 on are libc's). */
+/* The child ignores and blocks no signal, though we ignore SIGPIPE. (Signals from 32 on are
+ * libc's.) */
 static void test_signals(void **state UNUSED)
 {
 	struct process p;
@@ -180,7 +181,7 @@ static void test_large(void **state UNUSED)
 	assert_true(span_equal(buf_span(&p.output), buf_span(&input)));
 	process_release(&p);
 
-	/* one that does not read it all */
+	/* a program that does not read all its input */
 	p = run("#!/bin/sh\nhead -c 5\n", buf_span(&input), 0);
 	expect_output(&p, "01234");
 	p = run("#!/bin/sh\nexit 7\n", buf_span(&input), 0);
@@ -257,7 +258,7 @@ static void test_timeout(void **state UNUSED)
 	process_release(&p);
 }
 
-/* One that ignores TERM gets KILL when the grace is over. */
+/* A program that ignores TERM gets KILL when the grace is over. */
 static void test_stubborn(void **state UNUSED)
 {
 	struct process p = run("#!/bin/sh\ntrap '' TERM; while :; do sleep 1; done\n", SPAN(""),
@@ -273,15 +274,15 @@ static void test_stubborn(void **state UNUSED)
 /* Lines */
 
 struct lines {
-	struct buf text; /* a line each, in angle brackets */
-	unsigned refuse; /* the number of the line that is not taken; 0: none */
+	struct buf text; /* each line in angle brackets */
+	unsigned refuse; /* the number of the line to refuse; 0: none */
 	unsigned count;  /* of lines that came */
 	size_t bytes;    /* in them */
-	bool opens;      /* the named pipe of each line's name, which the program waits at */
+	bool opens;      /* opens the named pipe that each line names, where the program waits */
 	bool keeps_no_text;
 };
 
-/* A pipe for each, or the next reader could meet the writer before. */
+/* A pipe for each line: the next reader could meet the previous writer otherwise. */
 static void open_pipe(struct span name)
 {
 	char path[sizeof folder + 16];
@@ -341,11 +342,11 @@ static void test_lines(void **state UNUSED)
 	expect_lines("#!/bin/sh\nfor x in 1 2 3; do printf $x; done; echo; printf '\\n'\n",
 		     "<123><>");
 	expect_lines("#!/bin/sh\nexit\n", "");
-	/* the last one, when something left behind holds the pipe */
+	/* the last line, when a process left behind holds the pipe */
 	expect_lines("#!/bin/sh\nprintf left; sleep 1000 &\n", "<left>");
 }
 
-/* A line arrives while its program runs: it goes on only when we have seen it. */
+/* A line arrives while its program runs: the program waits until we have seen it. */
 static void test_lines_at_once(void **state UNUSED)
 {
 	static const char *const names[] = { "one", "two", "three" };
@@ -379,7 +380,7 @@ static void test_line_refused(void **state UNUSED)
 	process_release(&p);
 }
 
-/* A line has a limit, all of them together have none. */
+/* Each line has a limit; all lines together have none. */
 static void test_lines_large(void **state UNUSED)
 {
 	struct lines lines = { .keeps_no_text = true };
@@ -402,7 +403,7 @@ static void test_lines_large(void **state UNUSED)
 	process_release(&p);
 }
 
-/* Wait until a process of somebody else has ended. */
+/* Wait until a process that is not our child has ended. */
 static void expect_gone(pid_t pid)
 {
 	struct pollfd end = { .fd = (int)syscall(SYS_pidfd_open, pid, 0), .events = POLLIN };
@@ -415,7 +416,7 @@ static void expect_gone(pid_t pid)
 	(void)close(end.fd);
 }
 
-/* What a program leaves behind holds its pipes: neither waited for nor left alive. */
+/* A process left behind holds the pipes: nobody waits for it, and it is killed. */
 static void test_left_behind(void **state UNUSED)
 {
 	uint64_t before = clock_monotonic();
@@ -428,13 +429,13 @@ static void test_left_behind(void **state UNUSED)
 	expect_gone(atoi(buf_cstr(&p.output)));
 	expect_exit(&p, 0);
 
-	/* with its pipes closed it is ended at once */
+	/* with its pipes closed, such a process is killed at once */
 	p = run("#!/bin/sh\nsleep 1000 >&- 2>&- <&- & echo $!\n", SPAN(""), 0);
 	expect_gone(atoi(buf_cstr(&p.output)));
 	expect_exit(&p, 0);
 }
 
-/* Two that wait for each other: they can only end when they run side by side. */
+/* Two programs that wait for each other can only end when they run side by side. */
 static void test_side_by_side(void **state UNUSED)
 {
 	char *a = program("a", "#!/bin/sh\nmkfifo f1 f2\necho from a > f1; cat f2\n");
@@ -452,7 +453,7 @@ static void test_side_by_side(void **state UNUSED)
 	free(b);
 }
 
-/* More than may run at once, and more than there are descriptors for. */
+/* More programs than may run at once, and more than there are descriptors for. */
 static void test_many(void **state UNUSED)
 {
 	enum { MANY = 3 * PROCESS_AT_ONCE / 2 };
@@ -478,7 +479,7 @@ struct canceller {
 	char *fifo;
 };
 
-/* Fires as soon as the program says that it runs. */
+/* Cancel as soon as the program says that it runs. */
 static void *cancel_later(void *arg)
 {
 	struct canceller *c = arg;
@@ -511,7 +512,7 @@ static void test_cancel(void **state UNUSED)
 	assert_null(failed);
 	assert_true(clock_monotonic() - before < 4ull * SECOND);
 	assert_int_equal(list[0].failure, -ECANCELED);
-	if (!sandbox) /* in one, bwrap may be cancelled before it finds out */
+	if (!sandbox) /* in a sandbox, bwrap may be cancelled before it finds out */
 		assert_int_equal(list[1].failure, -ENOENT);
 	process_release(&list[0]);
 	process_release(&list[1]);
@@ -562,7 +563,7 @@ static void test_inside(void **state UNUSED)
 	expect_output(&p, "folder\nroot\nusr\nhidden\netc\nx\n/proc/1 /proc/2\n0 1 2 3 ");
 }
 
-/* Whether it reaches a port of this machine on the loopback interface. */
+/* Whether a program reaches a port of this machine on the loopback interface. */
 static struct process run_client(bool network)
 {
 	struct sockaddr_in at = { .sin_family = AF_INET, .sin_addr = { htonl(INADDR_LOOPBACK) } };
@@ -623,7 +624,7 @@ static void test_inside_context(void **state UNUSED)
 	free(path);
 }
 
-/* A TERM comes to the program, which may take its time and say a word. */
+/* The program gets the TERM, and may still print something before it ends. */
 static void test_inside_term(void **state UNUSED)
 {
 	struct process p = run("#!/bin/sh\ntrap 'sleep 0.3; echo last; exit 5' TERM\n"
@@ -636,7 +637,7 @@ static void test_inside_term(void **state UNUSED)
 	process_release(&p);
 }
 
-/* It ends at any moment of its start, and nothing of it stays. */
+/* A program that is ended at any moment of its start leaves nothing. */
 static void test_inside_early(void **state UNUSED)
 {
 	struct process p;
@@ -653,7 +654,7 @@ static void test_inside_early(void **state UNUSED)
 	expect_no_process("sleep 987654");
 }
 
-/* Programs that have left their group and closed all end with the sandbox. */
+/* Programs that left their group and closed everything end with the sandbox. */
 static void test_inside_left_behind(void **state UNUSED)
 {
 	struct process p = run("#!/bin/sh\nsetsid sleep 987653 >&- 2>&- <&- &\n"
@@ -730,7 +731,7 @@ static int tear_down(void **state UNUSED)
 	return system(command);
 }
 
-/* Nothing is left open or unreaped by all of the above. */
+/* The tests above left nothing open or unreaped. */
 static void test_nothing_left(void **state UNUSED)
 {
 	int before = count_descriptors();
@@ -742,7 +743,7 @@ static void test_nothing_left(void **state UNUSED)
 	assert_int_equal(errno, ECHILD);
 }
 
-/* The tests of a sandbox, and of all that has to be the same in one. */
+/* Tests of the sandbox, and of all that must be the same inside. */
 static int enter_sandbox(void **state UNUSED)
 {
 	struct err err = { 0 };

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-/* NULL: the value fits; else the error it has to give. */
+/* want: the error; NULL: the value fits. */
 static void expect(const char *schema_text, const char *value_text, const char *want)
 {
 	json_auto_t *schema = json_loads(schema_text, JSON_DECODE_ANY, NULL);
@@ -185,7 +185,7 @@ static void test_references(void **state UNUSED)
 	expect("{\"$ref\":\"http://x/y\"}", "1", "cannot be checked: the schema has no http://x/y");
 }
 
-/* "#..." is a pointer in the form of URIs: percent-encoded. */
+/* "#..." is a percent-encoded pointer, as in URIs. */
 static void test_encoded_references(void **state UNUSED)
 {
 	static const char *const bad = "must be a string, not an integer";
@@ -227,14 +227,14 @@ static void test_anchors(void **state UNUSED)
 	expect("{\"$anchor\":\"top\",\"properties\":{\"a\":{\"$ref\":\"#top\"}},"
 	       "\"required\":[\"v\"]}",
 	       "{\"v\":1,\"a\":{}}", "a.v: is missing");
-	/* a value that looks like a schema is none */
+	/* a value that looks like a schema is not a schema */
 	expect("{\"$ref\":\"#foo\",\"enum\":[{\"$anchor\":\"foo\"}]}", "1",
 	       "cannot be checked: the schema has no #foo");
 	expect("{\"$ref\":\"#foo\",\"$anchor\":1}", "1",
 	       "cannot be checked: the schema has no #foo");
 }
 
-/* A schema that never ends, and one that takes 2^200 steps. */
+/* One schema never ends, another takes 2^200 steps. */
 static void test_bounds(void **state UNUSED)
 {
 	expect("{\"$ref\":\"#\"}", "1", "cannot be checked: the schema asks for too many steps");
@@ -310,7 +310,7 @@ static void test_patterns(void **state UNUSED)
 	match("[\\", "a", -ENOTSUP);
 }
 
-/* A schema of a stranger's server: what takes too much is given up, in a small part of a second. */
+/* Patterns of a stranger's server: one that takes too much memory or time is given up soon. */
 static void test_hostile_patterns(void **state UNUSED)
 {
 	CLEANUP(buf_release) struct buf deep = { 0 };
@@ -332,7 +332,7 @@ static void test_hostile_patterns(void **state UNUSED)
 	match("^(?R)*$", "a", -ENOTSUP);
 }
 
-/* Many of them in one schema neither. */
+/* Many such patterns in one schema are given up soon, too. */
 static void test_many_hostile_patterns(void **state UNUSED)
 {
 	CLEANUP(buf_release) struct buf schema = { 0 };

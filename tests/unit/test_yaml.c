@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-/* What a text gives: its compact JSON, or "CODE text of the error". To be freed. */
+/* Read a text: returns compact JSON, or "CODE text of the error". The caller frees it. */
 static char *read_text(struct span text)
 {
 	CLEANUP(yaml_tree_free_p) struct yaml_tree *tree = NULL;
@@ -164,7 +164,7 @@ static void test_limits(void **state UNUSED)
 		buf_char(&text, '[');
 	expect_start(buf_cstr(&text), "EINVAL a.yaml:1: nested more than 64 levels deep");
 
-	/* an alias is as deep as what it stands for */
+	/* an alias is as deep as its value */
 	buf_clear(&text);
 	buf_text(&text, "- &a ");
 	for (i = 0; i < 40; i++)
@@ -177,7 +177,7 @@ static void test_limits(void **state UNUSED)
 	buf_text(&text, "*a");
 	expect_start(buf_cstr(&text), "EINVAL a.yaml:2: nested more than 64 levels deep");
 
-	/* ten lists of ten times the one before: a thousand million values */
+	/* each of ten lists holds the previous one ten times: a thousand million values */
 	buf_clear(&text);
 	buf_text(&text, "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n");
 	for (i = 1; i < 10; i++)
