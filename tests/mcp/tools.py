@@ -55,7 +55,7 @@ def echo(conn, message, raw):
 
 
 def raw_args(conn, message, raw):
-    """Return the arguments, as text and as values."""
+    """Answer with the arguments as they were written."""
     start = raw.index('"arguments":') + len('"arguments":')
     _, end = json.JSONDecoder().raw_decode(raw, start)
     body = raw[start:end]
