@@ -1,6 +1,6 @@
 /*
- * Messages being closed: see closing.h. There are as many as processes that
- * just closed an input: a short list.
+ * Closing: see closing.h. The list is short: one row for each close(2) whose
+ * RELEASE is still to come.
  */
 #include "fs/tree/closing.h"
 
@@ -19,7 +19,7 @@ static struct {
 		uint64_t deadline;
 	} rows[CLOSING_MAX];
 	size_t used;
-	atomic_size_t any; /* same as used; read without the lock as a hint */
+	atomic_size_t any; /* equal to used; read without the lock as a hint */
 } closing = { .lock = MUTEX_INIT };
 
 void closing_begin(uint64_t session)
@@ -27,7 +27,7 @@ void closing_begin(uint64_t session)
 	uint64_t deadline = clock_monotonic() + CLOSING_WAIT_MS * (uint64_t)NSEC_PER_MSEC;
 
 	mutex_lock(&closing.lock);
-	if (closing.used < CLOSING_MAX) /* beyond that, opens just do not wait */
+	if (closing.used < CLOSING_MAX) /* if the list is full, opens just do not wait */
 		closing.rows[closing.used++] = (struct closing_row){ session, deadline };
 	atomic_store(&closing.any, closing.used);
 	mutex_unlock(&closing.lock);

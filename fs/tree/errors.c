@@ -15,7 +15,7 @@ void errors_init(struct errors *e)
 	mutex_init(&e->lock);
 }
 
-void errors_release(struct errors *e) NO_THREAD_ANALYSIS /* nobody else is left */
+void errors_release(struct errors *e) NO_THREAD_ANALYSIS /* no other thread is left */
 {
 	size_t i;
 
@@ -35,7 +35,7 @@ static struct error_place *find_locked(struct errors *e, uint64_t object) REQUIR
 	return NULL;
 }
 
-/* The place of the directory, made from the one that was quiet for the longest. */
+/* The place of a directory; a new one replaces the place with the oldest last line. */
 static struct error_place *need_locked(struct errors *e, uint64_t object) REQUIRES(e->lock)
 {
 	struct error_place *place = find_locked(e, object);
@@ -53,7 +53,7 @@ static struct error_place *need_locked(struct errors *e, uint64_t object) REQUIR
 	return place;
 }
 
-/* Drop the oldest lines until it fits. */
+/* Drop the oldest lines until the text fits. */
 static void trim(struct buf *lines)
 {
 	while (lines->len > ERRORS_BYTES) {

@@ -1,5 +1,5 @@
 /*
- * What the files of fs/ share: the one struct fs.
+ * struct fs: the state of one mount, shared by all files of fs/.
  */
 #ifndef FS_TREE_FS_H
 #define FS_TREE_FS_H
@@ -38,7 +38,7 @@ struct fs {
 	unsigned threads;
 	bool is_mounted;
 
-	_Atomic uint64_t requests[4]; /* counters by enum request_kind */
+	_Atomic uint64_t requests[4]; /* number of requests by enum request_kind */
 
 	struct mutex handles_lock;
 	struct handle *handles GUARDED_BY(handles_lock);

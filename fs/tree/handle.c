@@ -139,7 +139,7 @@ bool handle_remove_made(struct fs *fs, uint64_t dir, const char *name)
 	return true;
 }
 
-void handle_close_all(struct fs *fs) NO_THREAD_ANALYSIS /* nobody else is left */
+void handle_close_all(struct fs *fs) NO_THREAD_ANALYSIS /* no other thread is left */
 {
 	struct err err = { 0 };
 
@@ -148,8 +148,9 @@ void handle_close_all(struct fs *fs) NO_THREAD_ANALYSIS /* nobody else is left *
 }
 
 /*
- * The text as it is now: kept while nothing changed. Pages of the kernel belong to all
- * opens and have to be of now; what goes around them is of one piece.
+ * Show the text again if the file changed since the last show. Reads through the page cache
+ * must see the present text, since all opens share the pages; a direct handle keeps one text
+ * from its read at offset 0 on.
  */
 static int refresh_locked(struct handle *h, uint64_t offset, struct err *err) REQUIRES(h->lock)
 {
@@ -159,7 +160,7 @@ static int refresh_locked(struct handle *h, uint64_t offset, struct err *err) RE
 	int r;
 
 	if (h->has_text && (!has_news || (h->direct && offset) ||
-			    atomic_load(&h->inode->gone))) /* then there is no other one */
+			    atomic_load(&h->inode->gone))) /* a removed file cannot be shown */
 		return 0;
 	r = h->at.type->show(&h->at, &text, err);
 	if (r == 0)

@@ -1,6 +1,6 @@
 /*
- * The rows' part of inode numbers. They are kept by tools such as git and
- * tar: a number here never changes its meaning.
+ * The ids of rows: the low 8 bits of inode numbers. Tools such as git and tar
+ * remember inode numbers, so an id never changes its meaning.
  */
 #ifndef FS_TREE_IDS_H
 #define FS_TREE_IDS_H

@@ -18,7 +18,7 @@ int inodes_init(struct inodes *t, struct err *err)
 	return t->buckets ? 0 : err_nomem(err);
 }
 
-/* older: owned by the new one from here on. */
+/* The new spot owns `older`. */
 static struct spot *make_spot(const struct place *at, uint64_t parent, const char *file_name,
 			      struct spot *older)
 {
@@ -51,7 +51,7 @@ static void free_inode(struct inode *inode)
 	free(inode);
 }
 
-void inodes_release(struct inodes *t) NO_THREAD_ANALYSIS /* nobody else is left */
+void inodes_release(struct inodes *t) NO_THREAD_ANALYSIS /* no other thread is left */
 {
 	size_t i;
 
@@ -84,7 +84,7 @@ static struct inode **slot_locked(struct inodes *t, uint64_t ino) REQUIRES(t->lo
 	return at;
 }
 
-/* Twice the buckets. Without memory for them the table just gets slower. */
+/* Double the buckets. Without memory the table just gets slower. */
 static void grow_locked(struct inodes *t) REQUIRES(t->lock)
 {
 	struct inode **old = t->buckets;
@@ -126,7 +126,7 @@ static struct inode *make_inode(const struct place *at, uint64_t ino, uint64_t p
 	return inode;
 }
 
-/* The list that inodes with these flags are in; NULL: none. */
+/* The list of inodes with one of these flags; NULL: the flags have no list. */
 static struct inode **watching_locked(struct inodes *t, unsigned flags) REQUIRES(t->lock)
 {
 	return flags & NODE_SHOWS_ABOVE    ? &t->shows_state

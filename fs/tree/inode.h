@@ -1,9 +1,9 @@
 /*
- * Inodes: the places that the kernel knows, by number.
+ * Inodes: the places that the kernel holds, by inode number.
  *
- * An inode is here as long as the kernel holds lookups of it, and no longer.
- * While a request on it is under way the kernel does not forget it, so that
- * a handler may use the pointer without a lock.
+ * An inode exists as long as the kernel holds lookups of it. The kernel does not
+ * forget an inode during a request on it, so the handler of the request may use
+ * the pointer without a lock. All functions here may be called on any thread.
  */
 #ifndef FS_TREE_INODE_H
 #define FS_TREE_INODE_H
@@ -13,12 +13,12 @@
 
 #include <stdatomic.h>
 
-/* Where an inode is, and where it was: a rename puts a new one in front. */
+/* The place and name of an inode. A rename puts a new spot before the older ones. */
 struct spot {
 	struct place at;
-	struct spot *older; /* kept, since requests may still look at it */
-	uint64_t parent;    /* the directory, 0: unknown */
-	char *file_name;    /* in that directory; behind the text of at.name */
+	struct spot *older; /* freed with the inode, since requests may still read it */
+	uint64_t parent;    /* inode number of the directory; 0: unknown */
+	char *file_name;    /* in that directory; stored after the text of at.name */
 	char text[];
 };
 
@@ -26,36 +26,37 @@ struct inode {
 	uint64_t ino; /* fixed */
 	_Atomic(const struct spot *) spot;
 
-	atomic_uint pending; /* opens that may still make it come into being */
-	atomic_uint writers; /* opens whose drafts others do not see */
+	atomic_uint pending; /* opens that may still make the file exist */
+	atomic_uint writers; /* opens that write a draft which others do not see */
 	_Atomic uint64_t
-		change; /* counts changes; a handle compares before it trusts what it has */
+		change; /* counts changes; a handle compares it before it uses its cached text */
 	/*
-	 * The kernel may hold attributes of it: set before they are looked up and again
-	 * before they are told, cleared when they are dropped. While it is false there is
+	 * The kernel may cache the attributes: set before they are looked up and again
+	 * before they are sent, cleared when they are dropped. While this is false there is
 	 * nothing to drop.
 	 */
 	atomic_bool asked;
-	_Atomic uint64_t changed_at; /* inodes.changes, when it changed or was entered */
-	atomic_bool gone;            /* what it stood for was removed: opens of it are ESTALE */
-	atomic_bool
-		unlinked; /* a directory whose name the kernel knows is gone: rmdir(2) took it */
-	_Atomic uint64_t generation; /* counts how often something new got its number */
+	_Atomic uint64_t changed_at; /* inodes.changes when the inode changed or was entered */
+	atomic_bool gone;            /* the object was removed: opens are ESTALE */
+	atomic_bool unlinked;        /* rmdir(2) removed the directory, and the kernel knows */
+	_Atomic uint64_t
+		generation; /* counts the new objects that got the number of a removed one */
 
-	uint64_t notified; /* monotonic ns; guarded by inodes.lock, as are the next ones */
+	/* guarded by inodes.lock */
+	uint64_t notified; /* monotonic ns of the latest drop by inode_may_notify() */
 	uint64_t lookups;
 	struct inode *next;
-	struct inode *watch_prev; /* those with the same of the flags that inodes_showing() takes */
+	struct inode *watch_prev; /* list of inodes with a flag of inodes_showing() */
 	struct inode *watch_next;
 
 	struct mutex shown_lock;
-	uint64_t shown_hash GUARDED_BY(shown_lock); /* of what inode_text_stamp() got last */
+	uint64_t shown_hash GUARDED_BY(shown_lock); /* of the latest text of inode_text_stamp() */
 	struct buf shown GUARDED_BY(shown_lock);    /* text of a volatile file */
 	uint64_t shown_at GUARDED_BY(shown_lock);   /* monotonic */
 	uint64_t shown_stamp GUARDED_BY(shown_lock);
 };
 
-/* Where it is now; valid as long as the inode is. */
+/* The present spot of an inode; valid as long as the inode. */
 static inline const struct spot *inode_spot(const struct inode *inode)
 {
 	return atomic_load_explicit(&inode->spot, memory_order_acquire);
@@ -67,7 +68,7 @@ static inline const struct place *inode_place(const struct inode *inode)
 }
 
 struct inodes {
-	_Atomic uint64_t changes; /* of any inode, held or not */
+	_Atomic uint64_t changes; /* counts changes of all inodes, held or not */
 	struct mutex lock;
 	struct inode **buckets GUARDED_BY(lock);
 	size_t size GUARDED_BY(lock); /* a power of two */
@@ -76,71 +77,74 @@ struct inodes {
 	struct inode *shows_memory GUARDED_BY(lock);
 };
 
+/* Returns 0; -ENOMEM. */
 MUST_CHECK int inodes_init(struct inodes *t, struct err *err);
+/* Free all inodes. No other thread uses the table any more. */
 void inodes_release(struct inodes *t);
 
-/* The number of a place. */
+/* The inode number of a place. */
 uint64_t inode_number(const struct place *at);
 
 /*
- * Enter a place under its number, or find it there, and count one lookup.
- * text is copied (at->name); NULL: out of memory.
+ * Find the inode of a place, or make one, and count one lookup of the kernel. The texts
+ * (at->name, file_name) are copied. NULL: out of memory.
  */
 struct inode *inode_enter(struct inodes *t, const struct place *at, uint64_t parent,
 			  const char *file_name);
 
 /*
- * Its name was changed: at is where it is now. Does nothing unless the kernel
- * holds it. 0 or -ENOMEM.
+ * Give an inode a new spot after a rename: `at` is the new place, file_name the name in the
+ * directory `parent`. Does nothing unless the kernel holds the inode. Returns 0; -ENOMEM.
  */
 MUST_CHECK int inode_move(struct inodes *t, const struct place *at, uint64_t parent,
 			  const char *file_name);
 
-/* NULL: the kernel does not hold it. */
+/* NULL: the kernel does not hold the inode. */
 struct inode *inode_find(struct inodes *t, uint64_t ino);
 
+/* The kernel forgot that many lookups; without any the inode is freed. */
 void inode_forget(struct inodes *t, uint64_t ino, uint64_t lookups);
 
-/* It changed. Whether the kernel has attributes of it, which have to be dropped now. */
+/* Note a change. True: the kernel may cache attributes, which must be dropped now. */
 MUST_CHECK bool inode_changed(struct inodes *t, uint64_t ino);
 
-/* The kernel may have attributes of it after all. False: it does not hold it. */
+/* Note that the kernel may cache attributes. False: the kernel does not hold the inode. */
 MUST_CHECK bool inode_asked(struct inodes *t, uint64_t ino);
 
-/* What it stood for is gone; is there after all. */
+/* Note that the object was removed, or that it exists after all. */
 void inode_removed(struct inodes *t, uint64_t ino);
 void inode_restored(struct inodes *t, uint64_t ino);
 
-/* rmdir(2) took the directory away; who is in there finds it empty. */
+/* Note that rmdir(2) removed the directory: whoever is still in there finds it empty. */
 void inode_unlinked(struct inodes *t, uint64_t ino);
 
 /*
- * A directory was made that has the number of one that was removed. To the kernel, which
- * may still hold that one and let nothing be made in it, it is another.
+ * Note that a new directory has the number of a removed one. The kernel may still hold the
+ * removed one and refuse new names in it, so the new one gets another generation.
  */
 void inode_remade(struct inodes *t, uint64_t ino);
 
 /*
- * As inode_changed, for something that may be told late: *at_once is set when the
- * last time was longer than `pause` ago.
+ * Like inode_changed(), for a change that may be reported late. *at_once is set to whether the
+ * last drop is at least `pause` (ns) ago; if so, the caller drops now, else later.
  */
 MUST_CHECK bool inode_may_notify(struct inodes *t, uint64_t ino, uint64_t now, uint64_t pause,
 				 bool *at_once);
 
-/* The same stamp as long as the text is the same: for what changes without news. */
+/* A time for a text that changes without news: a new one only when the text is another. */
 uint64_t inode_text_stamp(struct inode *inode, struct span text);
 
-/* Whether the kernel holds it. */
+/* Whether the kernel holds the inode. */
 bool inode_is_held(struct inodes *t, uint64_t ino);
 
 /*
- * Collect the numbers of held inodes that show something of the scope and that the news make
- * stale into out (of uint64_t). flag: NODE_SHOWS_ABOVE or NODE_SHOWS_MEMORY; news: of enum
- * node_news.
+ * Append the numbers (uint64_t) of the held inodes that show data of the scope and that the
+ * news make stale. flag: NODE_SHOWS_ABOVE or NODE_SHOWS_MEMORY; news: of enum node_news.
  */
 void inodes_showing(struct inodes *t, enum node_flag flag, unsigned news, struct ref scope,
 		    struct buf *out);
 
+/* The number of inodes that the kernel holds. */
 size_t inodes_count(struct inodes *t);
 
 #endif

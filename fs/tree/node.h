@@ -2,9 +2,9 @@
  * Nodes: what each name in the mount means.
  *
  * A directory is a table of node types. A row is all there is to say about a
- * name: its mode, and the functions behind reading and writing it. The FUSE
- * operations (ops*.c) know the tables and never a name, so that every name is
- * written once and a search for it ends at its code.
+ * name: its mode, and the functions that read and write it. The FUSE operations
+ * (fs/kernel) know the tables and never a name, so every name is written once
+ * and a search for a name ends at its code.
  */
 #ifndef FS_TREE_NODE_H
 #define FS_TREE_NODE_H
@@ -23,78 +23,86 @@ struct inode;
 struct node_type;
 struct text_rules;
 
-/* Where in the tree something is. Copied freely; the texts belong to the inode. */
+/*
+ * A place: one file or directory of the tree. Places are copied freely; `name` is
+ * borrowed, from the inode or from the buf that tree_find() filled.
+ */
 struct place {
 	struct fs *fs;
 	const struct node_type *type;
-	struct ref ref;      /* the scope it is in */
-	uint64_t item;       /* number of the object, when it is not the scope itself */
+	struct ref ref;      /* the scope that contains the place */
+	uint64_t item;       /* number of the object; 0: the object is the scope itself */
 	uint64_t parent;     /* artifacts: number of the directory; calls: place in the turn */
-	uint64_t n;          /* of a turn or version */
+	uint64_t n;          /* number of a turn or version */
 	const char *name;    /* key, or ADK file name */
-	struct inode *inode; /* NULL while it is only looked for */
+	struct inode *inode; /* NULL during a lookup */
 };
 
-#define NODE_APPEND  UINT64_MAX /* as an offset: where the file ends */
-#define NODE_MEASURE UINT64_MAX /* as a size: show the text to learn it */
+#define NODE_APPEND  UINT64_MAX /* as an offset: the end of the file */
+#define NODE_MEASURE UINT64_MAX /* as a size: show the text to learn its size */
 
-/* What getattr needs beyond the row. */
+/* The attributes of a place that its row does not have. */
 struct node_stat {
 	uint64_t size;
 	uint64_t mtime;            /* ns; differs after every change */
-	uint64_t ctime;            /* ns; 0: as mtime */
-	struct artifact_attr attr; /* what was set instead, in what keeps such things */
+	uint64_t ctime;            /* ns; 0: equal to mtime */
+	struct artifact_attr attr; /* attributes that a user set, where the store keeps them */
 	unsigned nlink;            /* 0: 1 for files, 2 for directories */
 	bool is_unlinked;          /* nlink is 0 */
 };
 
-/* Who makes or changes a name, and how. */
+/* The caller that makes or changes a name, and the mode that the caller asks for. */
 struct node_new {
-	mode_t mode; /* permission bits, as the umask left them */
+	mode_t mode; /* permission bits after the umask */
 	uid_t uid;
 	gid_t gid;
 };
 
 /*
- * What is kept of it: the mode; the owner too, if it is not the daemon's user, whose files
- * belong to whom the map of owners says.
+ * Set *attr to what the store keeps about a new file: its mode, and its owner unless the
+ * caller is the daemon's user. (The map of owners decides who owns the daemon's files.)
  */
 void node_attr_of_new(const struct node_new *by, struct artifact_attr *attr);
 
 enum node_flag {
-	NODE_VOLATILE = 1, /* text without a time of its own: rendered when asked, kept shortly */
-	NODE_SHOWS_ABOVE = 2, /* its text or list shows something of the scopes above */
-	NODE_STREAM = 4,      /* reads may wait; never cached */
-	NODE_UNLISTED = 8,    /* there, but not in listings: rm -r and copies pass it by */
-	NODE_DIRECT = 16,     /* the kernel keeps none of its bytes */
-	NODE_PUBLIC = 32,     /* above the users: others may read it, if they may enter the mount */
-	NODE_JOINABLE = 64,   /* others pass it, and make what the map of owners gives them */
-	NODE_LAZY = 128,      /* its size costs: listings and lookups do not tell it */
-	NODE_LATE = 256,      /* names appear by calls that cannot wait until the kernel was told */
-	NODE_SHOWS_MEMORY = 512, /* its text shows what is found in its user's memory */
-	NODE_SCRATCH =
-		2048,      /* in no store: a close saves nothing, a rename makes something of it */
-	NODE_FRESH = 1024, /* changes without news: the kernel keeps nothing, and asks each time */
+	NODE_VOLATILE =
+		1, /* the text has no time: it is rendered on request and cached for a moment */
+	NODE_SHOWS_ABOVE = 2, /* the text or list shows data of the scopes above */
+	NODE_STREAM = 4,      /* reads may wait; the kernel caches nothing */
+	NODE_UNLISTED = 8,    /* not in listings, so that rm -r and copies skip the name */
+	NODE_DIRECT = 16,     /* the kernel caches no bytes of the file */
+	NODE_PUBLIC = 32,     /* above the users: whoever may enter the mount may read the file */
+	NODE_JOINABLE =
+		64, /* others may pass, and may make the names that the map of owners gives them */
+	NODE_LAZY = 128, /* the size is expensive: listings and lookups leave it out */
+	NODE_LATE =
+		256, /* names appear through calls that cannot wait for the kernel to drop them */
+	NODE_SHOWS_MEMORY = 512, /* the text shows what is found in the user's memory */
+	NODE_SCRATCH = 2048, /* not in the store: a close saves nothing, a rename saves the file */
+	NODE_FRESH = 1024, /* changes without news: the kernel caches nothing and asks each time */
 };
 
 /*
- * What may make a row stale: its attributes, and with them its text or its list. Names
- * that come and go are told one by one (names/changes.c).
+ * News: the changes of the store that make the attributes of a row stale, and with them its
+ * text or its list. Names that come and go are dropped one by one (names/changes.c).
  */
 enum node_news {
 	NEWS_LOG = 1,         /* an event was appended */
 	NEWS_STATE = 2,       /* a value was set, made or removed */
-	NEWS_STATE_NAMES = 4, /* a key came or went */
-	NEWS_ARTIFACTS = 8,   /* an artifact of the user, which its sessions link to */
+	NEWS_STATE_NAMES = 4, /* a key was made or removed */
+	NEWS_ARTIFACTS = 8,   /* an artifact of the user changed; the user's sessions link to it */
 	NEWS_TURN = 16,       /* a turn was queued, began or ended */
 	NEWS_TURN_NAMES = 32, /* a turn was made */
-	NEWS_PROGRESS = 64,   /* a running turn said something; told late */
-	NEWS_ATTACHMENTS = 128,
-	NEWS_MEMBERS = 256, /* an app, a user or a session was made or removed */
-	NEWS_MEMORY = 512,  /* a session is remembered or forgotten, or more of it is found */
+	NEWS_PROGRESS = 64,   /* a running turn made progress; reported late */
+	NEWS_ATTACHMENTS = 128, /* an attachment was added, changed or removed */
+	NEWS_MEMBERS = 256,     /* an app, a user or a session was made or removed */
+	NEWS_MEMORY =
+		512, /* a session was remembered or forgotten, or more of its text can be found */
 };
 
-/* A directory being listed: whoever lists it sets emit(), which returns 1 when the reply is full.
+/*
+ * The receiver of a directory's names. emit() gets each name with the cookie to go on after;
+ * st may be NULL. emit() returns 0, or 1 when the reply is full.
  */
 struct lister {
 	int (*emit)(struct lister *l, const char *name, const struct place *child, uint64_t cookie,
@@ -107,45 +115,49 @@ static inline int lister_emit(struct lister *l, const char *name, const struct p
 	return l->emit(l, name, child, cookie, st);
 }
 
-/* How a file takes what is written to it; one state per open file description. */
+/* The operations on an open file. Each open file description has its own h->state. */
 struct file_ops {
-	/* Checks, and may set h->state. Called for opens that write (streams: all). */
+	/* Check the open; may set h->state. Called for opens that write, of streams for all. */
 	int (*open)(struct handle *h, struct err *err);
-	/* Bytes taken, or an error. offset may be NODE_APPEND. */
+	/* Returns the number of bytes accepted, or -errno. offset may be NODE_APPEND. */
 	ssize_t (*write)(struct handle *h, uint64_t offset, struct span data, struct err *err);
 	/*
-	 * A write may make names in other directories, and is answered when they are
-	 * everywhere. Not in its own: who unlinks a file holds the directory and waits
-	 * for the write.
+	 * A write may make names in other directories. The write is answered when the kernel
+	 * has dropped these names. A write makes no names in the file's own directory: an
+	 * unlink of the file holds that directory and waits for the write.
 	 */
 	bool makes_names;
 	int (*truncate)(struct handle *h, uint64_t size, struct err *err);
-	/* Before truncate(2) by name: what earlier closes left to be done. */
+	/* Called before truncate(2) by name: finish what earlier closes left to do. */
 	int (*settle)(const struct inode *inode, struct err *err);
-	/* mode: of fallocate(2). */
+	/* fallocate(2); mode has the FALLOC_FL_ bits. */
 	int (*allocate)(struct handle *h, int mode, uint64_t offset, uint64_t len, struct err *err);
-	/* SEEK_DATA, SEEK_HOLE. -ENXIO. */
+	/* SEEK_DATA (data is true) or SEEK_HOLE. -ENXIO: nothing from the offset on. */
 	int (*seek)(struct handle *h, uint64_t offset, bool data, uint64_t *out, struct err *err);
-	/* Bytes copied from another handle with the same function; fewer at its end. */
+	/*
+	 * Copy bytes from a handle with the same function to another one. Returns the number
+	 * of bytes, fewer than len at the end of the source; or -errno.
+	 */
 	ssize_t (*copy)(struct handle *from, uint64_t offset, struct handle *to, uint64_t to_offset,
 			uint64_t len, struct err *err);
-	/* The size that who writes sees before it is anybody else's. False: there is none. */
+	/* The size that only the writer sees until the close. False: the writer has no own one. */
 	bool (*draft_size)(struct handle *h, uint64_t *size);
 	int (*flush)(struct handle *h, struct err *err);
-	/* Bytes that lie outside of the engine survive a power cut when this returns 0. */
+	/* When this returns 0, bytes stored outside of the engine survive a power cut. */
 	int (*sync)(struct handle *h, struct err *err);
 	void (*release)(struct handle *h, struct err *err);
 	/*
-	 * The file was removed while h is open: nothing comes of what h wrote. Set for files
-	 * that a close stores as a whole. Called under fs.handles_lock: takes no lock.
+	 * The file was removed while h is open: the bytes that h wrote are discarded. Set for
+	 * files that a close stores as a whole. Called with fs.handles_lock held; must not
+	 * lock anything.
 	 */
 	void (*removed)(struct handle *h);
-	/* A stream's read: 0; -EAGAIN: park; 1: the end; other errors end it. */
+	/* Read of a stream: 0; -EAGAIN: park the read; 1: the end; another error ends the read. */
 	int (*follow)(struct handle *h, uint64_t offset, size_t size, struct buf *out,
 		      struct err *err);
 };
 
-/* A name to change. */
+/* A rename: `name` of dir becomes `new_name` of new_dir. */
 struct node_rename {
 	const struct place *dir;
 	const char *name;
@@ -156,55 +168,57 @@ struct node_rename {
 };
 
 struct node_type {
-	const char *name; /* NULL ends a table; of a member's type: what manuals call it */
-	unsigned id;      /* in the inode number, unique in its object; never changes */
+	const char *name; /* NULL ends a table; for a type of members: the name in manuals */
+	unsigned id;      /* part of the inode number, unique in its object; never changes */
 	mode_t mode;
 	unsigned flags;   /* of enum node_flag */
-	unsigned news;    /* of enum node_news: what makes it stale */
-	const char *help; /* its line in README.md; NULL: not listed there */
+	unsigned news;    /* of enum node_news: the news that make the row stale */
+	const char *help; /* the line in README.md; NULL: not listed there */
 
 	/* A fixed directory has rows... */
 	const struct node_type *entries;
-	/* ...of which one may be missing: 0 it is there, -ENOENT. */
+	/* ...and a row may be missing for a while: 0: the row is there; -ENOENT. */
 	int (*present)(const struct place *at);
 
 	/*
-	 * ...a directory of objects has members: `members` is a table of the types that they
-	 * may have, from which list and find choose. `after` is a cookie of theirs; 0: all.
+	 * ...a directory of objects has members: `members` is a table of their types, from
+	 * which list and find choose. list emits the members after the cookie `after`; 0: all.
 	 */
 	const struct node_type *members;
 	int (*list)(const struct place *dir, uint64_t after, struct lister *l, struct err *err);
 	int (*find)(const struct place *dir, const char *name, struct place *child,
 		    struct buf *text, struct err *err);
 
-	/* Size and time. Without it a text is shown to learn its size. */
+	/* Size and time. If stat is unset, the text is shown to learn its size. */
 	int (*stat)(const struct place *at, struct node_stat *st, struct err *err);
 
-	/* Files: the whole text, or a range of it, or a symlink's target. */
+	/* Files: the whole text (show) or a range of it (read); symlinks: the target (link). */
 	int (*show)(const struct place *at, struct buf *out, struct err *err);
 	int (*read)(struct handle *h, uint64_t offset, size_t size, struct buf *out,
 		    struct err *err);
 	int (*link)(const struct place *at, struct buf *out, struct err *err);
-	/* Files that draft/draft.h serves: the bytes that are stored; unset: the artifact's.
-	 * -ENOENT. */
+	/*
+	 * Files that draft/draft.h serves: load the stored bytes. -ENOENT. If load is unset,
+	 * the bytes are those of the artifact.
+	 */
 	int (*load)(const struct place *at, struct blob *blob, struct err *err);
 	/*
-	 * Whether the file may well grow while somebody reads it. Then reads go around the
-	 * page cache: a page that the old end lies in could be read with zeros behind that
-	 * end, between the kernel's learning of the new size and its dropping of the page.
+	 * Whether the file is likely to grow while somebody reads it. Reads of such a file go
+	 * around the page cache: between the moment when the kernel learns the new size and
+	 * the moment when it drops the last page, a read would find zeros after the old end.
 	 */
 	bool (*grows)(const struct place *at);
 	const struct file_ops *file;
-	const struct text_rules *text; /* for a file whose file is &text_ops (draft/text.h) */
-	const struct ctl_verb *verbs;  /* for one whose file is &ctl_ops (names/ctl.h) */
+	const struct text_rules *text; /* set where file is &text_ops (draft/text.h) */
+	const struct ctl_verb *verbs;  /* set where file is &ctl_ops (names/ctl.h) */
 
-	/* Mode, owner, times. Without it nothing happens. */
+	/* Set mode, owner or times. If set_attr is unset, such a call has no effect. */
 	int (*set_attr)(const struct place *at, const struct artifact_attr *attr, struct err *err);
 
-	/* Directories: make a file (nothing is there before it is written), ... */
+	/* Directories: make a file (which is stored only when it is written), ... */
 	int (*create)(const struct place *dir, const char *name, const struct node_new *by,
 		      struct place *child, struct buf *text, struct err *err);
-	/* ...make a link to what target says, ... */
+	/* ...make a symlink to target, ... */
 	int (*link_to)(const struct place *dir, const char *name, const char *target,
 		       struct err *err);
 	/* ...make a directory, remove a member. Unset: EPERM. */
@@ -213,13 +227,13 @@ struct node_type {
 	int (*remove)(const struct place *dir, const char *name, struct err *err);
 	int (*remove_dir)(const struct place *dir, const char *name, struct err *err);
 	/*
-	 * Change a name, to one of a directory with the same function (else EXDEV). 1: what
-	 * the new name stands for is another object now, to be looked up.
+	 * Rename. Both directories must have the same function (else EXDEV). Returns 0; 1: the
+	 * new name now stands for another object, which must be looked up; -errno.
 	 */
 	int (*rename)(const struct node_rename *rn, struct err *err);
 };
 
-/* The inode number: 8 bits say which row of the object. */
+/* The inode number of a row of an object: the low 8 bits are the row's id. */
 static inline uint64_t node_ino(uint64_t object, unsigned id)
 {
 	return object << 8 | id;

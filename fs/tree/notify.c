@@ -1,5 +1,5 @@
 /*
- * Notifying the kernel: see notify.h.
+ * Notify: see notify.h.
  */
 #include "fs/tree/notify.h"
 
@@ -15,12 +15,12 @@
 struct notify_item {
 	struct notify_item *next;
 	uint64_t parent;
-	char name[256];  /* empty: the pages of the file `parent` */
-	fence_fn *fence; /* set: no name, but somebody to tell */
+	char name[256];  /* empty: drop the pages of the file `parent` */
+	fence_fn *fence; /* set: this item is a fence, not a name */
 	void *arg;
 };
 
-/* Drop the attributes whose time has come. */
+/* Drop all late attributes. */
 static void drop_late(struct notify *n)
 {
 	uint64_t due[NOTIFY_LATE_MAX];
@@ -42,7 +42,7 @@ static bool late_is_due_locked(const struct notify *n) REQUIRES(n->lock)
 	return n->late_at && clock_monotonic() >= n->late_at;
 }
 
-/* The next item; NULL: the end. Late attributes are dropped on the way. */
+/* Wait for the next item, and drop late attributes meanwhile. NULL: the notifier stops. */
 static struct notify_item *next_item(struct notify *n)
 {
 	struct notify_item *item = NULL;
@@ -65,7 +65,7 @@ static struct notify_item *next_item(struct notify *n)
 	return item;
 }
 
-/* Have the attributes dropped some milliseconds from now. False: too much is waiting. */
+/* Drop the attributes some milliseconds from now. False: the list of late ones is full. */
 static bool drop_later(struct notify *n, uint64_t ino)
 {
 	bool is_first = false;
@@ -90,8 +90,8 @@ static bool drop_later(struct notify *n, uint64_t ino)
 }
 
 /*
- * A lookup may have told attributes that the kernel has not taken in yet: it
- * knows nothing of the inode then, and will believe the old ones in a moment.
+ * A reply to a lookup may carry attributes that the kernel has not entered yet: the kernel
+ * answers -ENOENT now and would cache the old attributes in a moment. So drop them later again.
  */
 static void drop_now(struct notify *n, uint64_t ino)
 {
@@ -105,7 +105,7 @@ void notify_soon(struct notify *n, uint64_t ino)
 	bool at_once;
 
 	if (!inode_may_notify(n->inodes, ino, clock_monotonic(), SOON_NS, &at_once))
-		return; /* the kernel has none of its attributes */
+		return; /* the kernel caches no attributes of the file */
 	if (at_once || !drop_later(n, ino))
 		drop_now(n, ino);
 }
@@ -116,7 +116,7 @@ void notify_attributes(struct notify *n, uint64_t ino)
 		drop_now(n, ino);
 }
 
-/* Taken out only when it is through, so that a fence sees an empty queue rightly. */
+/* An item leaves the queue only when it is done: for a fence an empty queue means all is done. */
 static void remove_item(struct notify *n, struct notify_item *item)
 {
 	mutex_lock(&n->lock);
@@ -200,7 +200,7 @@ void notify_name(struct notify *n, uint64_t parent, const char *name)
 		return;
 	item = calloc(1, sizeof *item);
 	if (!item)
-		return; /* the name shows up when the kernel forgets by itself */
+		return; /* the kernel learns the name when its cached entry expires */
 	item->parent = parent;
 	(void)snprintf(item->name, sizeof item->name, "%s", name);
 	if (!enqueue(n, item, false))

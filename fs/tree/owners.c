@@ -28,7 +28,7 @@ struct mapped {
 	struct owner owner;
 };
 
-/* What was found out about a user, by its number. */
+/* The cached owner of a user, by the user's number. */
 struct kept {
 	uint64_t user; /* 0: free */
 	uint64_t until;
@@ -36,7 +36,7 @@ struct kept {
 };
 
 struct owners {
-	/* fixed when the options are read */
+	/* fixed after the options are read */
 	bool shared;
 	bool system;
 	struct owner daemon;
@@ -109,7 +109,7 @@ int owners_check(const struct owners *o, struct err *err)
 	return 0;
 }
 
-/* A number that can be an id: all ones means "none" to the system. */
+/* Parse a number that can be an id. UINT32_MAX means "no id" to the system. */
 static bool parse_id(const char *text, uint32_t *id)
 {
 	unsigned long long value;
@@ -125,7 +125,7 @@ static bool parse_id(const char *text, uint32_t *id)
 	return true;
 }
 
-/* A login by name, or by number when by_name is NULL. 0; -ENOENT; -errno: it could not be asked. */
+/* A login by name, or by number if by_name is NULL. 0; -ENOENT; -errno of the database. */
 static int find_login(const char *by_name, uid_t by_uid, struct owner *out)
 {
 	char text[RECORD_SIZE];
@@ -156,7 +156,7 @@ static int parse_group(const char *text, gid_t *gid, struct err *err)
 	return 0;
 }
 
-/* "UID" or "UID:GID"; a login name may hold anything but a colon. */
+/* Parse "UID" or "UID:GID"; a login name may contain anything but a colon. */
 static int parse_owner(char *text, struct owner *out, struct err *err)
 {
 	char *group = strchr(text, ':');
@@ -185,7 +185,7 @@ static const struct mapped *find_mapped(const struct owners *o, const char *name
 	return NULL;
 }
 
-/* name: taken on success. */
+/* On success the map owns the name. */
 static int add_mapped(struct owners *o, char *name, struct owner owner, struct err *err)
 {
 	struct mapped *list;
@@ -203,7 +203,7 @@ static int add_mapped(struct owners *o, char *name, struct owner owner, struct e
 int owners_map(struct owners *o, const char *text, struct err *err)
 {
 	CLEANUP(buf_release) struct buf file_name = { 0 };
-	const char *equals = strrchr(text, '='); /* an id may hold one, a login cannot */
+	const char *equals = strrchr(text, '='); /* an id may contain '=', a login cannot */
 	char *copy = strdup(text);
 	struct owner owner = { 0 };
 	int r;
@@ -226,8 +226,8 @@ int owners_map(struct owners *o, const char *text, struct err *err)
 }
 
 /*
- * Whether an id may be asked for as a login: databases of logins give names such as
- * "+x", or ones with a colon, a meaning of their own.
+ * Whether an id may be looked up as a login. Names such as "+x", or names with a colon,
+ * have a special meaning in databases of logins.
  */
 static bool is_login_name(const char *id)
 {
@@ -242,7 +242,7 @@ static bool is_login_name(const char *id)
 	return true;
 }
 
-/* The owner by the map: 0; -ENOENT: not mapped; -errno: it could not be asked. May block. */
+/* The owner by the map. 0; -ENOENT: not mapped; -errno of the database. May block. */
 static int find_owner(const struct owners *o, const char *id, struct owner *out)
 {
 	const struct mapped *m = find_mapped(o, id);
@@ -259,7 +259,7 @@ static struct kept *slot_locked(struct owners *o, uint64_t user) REQUIRES(o->loc
 	return &o->kept[user % KEPT_USERS];
 }
 
-/* What is known of the user. False: it has to be asked; *out is what was known, if anything. */
+/* The cached owner. False: look the owner up again; *out has the old one, if there was one. */
 static bool recall(struct owners *o, uint64_t user, struct owner *out)
 {
 	struct kept *k;
@@ -286,7 +286,7 @@ static void keep(struct owners *o, uint64_t user, struct owner owner)
 	mutex_unlock(&o->lock);
 }
 
-/* Whose a user's files are. When the logins cannot be asked, the last answer stands. */
+/* The owner of a scope's files. If the database of logins fails, the last answer counts. */
 static struct owner owner_of(struct fs *fs, struct ref ref)
 {
 	struct owners *o = fs->owners;

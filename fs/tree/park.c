@@ -20,7 +20,7 @@ static bool is_woken_locked(const struct park *park, const struct parked *p) REQ
 	return false;
 }
 
-/* Why p should try again; -1: it should not. */
+/* The reason why p should try again; -1: no reason. */
 static int reason_locked(const struct park *park, const struct parked *p, uint64_t now)
 	REQUIRES(park->lock)
 {
@@ -40,7 +40,7 @@ struct due {
 
 #define DUE_MAX 256
 
-/* Take out what is due, some at a time. Sets *again when there is more. */
+/* Remove up to DUE_MAX requests that are due from the list. *again: there are more. */
 static unsigned collect_locked(struct park *park, struct due *due, bool *again) REQUIRES(park->lock)
 {
 	uint64_t now = clock_monotonic();
@@ -95,7 +95,7 @@ static void wait_locked(struct park *park) REQUIRES(park->lock)
 		(void)cond_wait_until(&park->wake, &park->lock, deadline);
 }
 
-/* Let one try; back into the list if it has to go on waiting. */
+/* Let a request try; it goes back into the list if it must wait longer. */
 static void try_again(struct park *park, struct due *due)
 {
 	bool done = due->p->again(due->p, due->reason);

@@ -16,7 +16,7 @@
 #define MOVING_NS   (2 * (uint64_t)NSEC_PER_SEC)
 #define BLOCK_BYTES 4096
 
-/* Names that were unlinked and are not to be seen for a while. A full table forgets the oldest. */
+/* Names that tree_hide() hides. A full table forgets the oldest. */
 static struct {
 	struct mutex lock;
 	struct hidden {
@@ -56,12 +56,12 @@ bool tree_is_hidden(const struct place *dir, const char *name)
 			hidden.names[i].until > now;
 	if (!found && hidden.used &&
 	    hidden.names[(hidden.next + HIDDEN_MAX - 1) % HIDDEN_MAX].until <= now)
-		hidden.used = hidden.next = 0; /* the youngest is over: all are */
+		hidden.used = hidden.next = 0; /* the youngest has expired, so all have */
 	mutex_unlock(&hidden.lock);
 	return found;
 }
 
-/* The time of a directory as hiding moves it: when a name goes, and when it comes back. */
+/* The latest time at which a name of the directory was hidden or came back. */
 static uint64_t hidden_stamp(uint64_t ino, bool *any)
 {
 	uint64_t latest = 0;
@@ -105,7 +105,7 @@ int tree_find(const struct place *dir, const char *name, struct place *child, st
 {
 	const struct node_type *row;
 
-	if (strlen(name) > NAME_LEN_MAX) /* the kernel takes more */
+	if (strlen(name) > NAME_LEN_MAX) /* the kernel passes longer names on */
 		return err_set(err, -ENAMETOOLONG, "the name is longer than %d bytes",
 			       NAME_LEN_MAX);
 	if (tree_is_hidden(dir, name))
@@ -139,7 +139,7 @@ bool tree_is_fleeting(const struct place *at)
 	return at->type->present != NULL;
 }
 
-/* Show the text of a volatile file and keep it. */
+/* Show the text of a volatile file, and cache it for a moment. */
 static int show_volatile_locked(struct inode *inode, struct err *err) REQUIRES(inode->shown_lock)
 {
 	uint64_t now = clock_monotonic();
@@ -273,7 +273,8 @@ int tree_stat(const struct place *at, const struct node_stat *known, struct stat
 		st = *known;
 	else
 		r = describe(at, &st, err);
-	if (r == -ESTALE && is_dir && tree_is_unlinked(at)) { /* somebody is still in there */
+	if (r == -ESTALE && is_dir &&
+	    tree_is_unlinked(at)) { /* the kernel still holds the directory */
 		st = (struct node_stat){ .is_unlinked = true };
 		r = 0;
 	}
@@ -294,7 +295,8 @@ int tree_stat(const struct place *at, const struct node_stat *known, struct stat
 	put_owner(at, &st, out);
 	out->st_blocks = (out->st_size + 511) / 512;
 	put_times(&st, out);
-	if (at->inode) /* what changed in between has cleared it, and this is about to be told */
+	if (at->inode) /* a change may have cleared it, and the kernel is about to get these
+			  attributes */
 		atomic_store(&at->inode->asked, true);
 	return 0;
 }
