@@ -1,5 +1,6 @@
 /*
- * The file system as a whole: see fs.h.
+ * The file system: see fs.h. The callbacks of the runner come first, then start
+ * and stop.
  */
 #include "fs/fs.h"
 
@@ -28,7 +29,7 @@ static void on_progress(void *arg, struct ref session, uint64_t turn_number)
 	changes_progress(arg, session, turn_number);
 }
 
-/* A compaction ended. Its writer has left ctl: a failure is told in .errors. */
+/* A compaction ended after its writer closed ctl, so .errors reports a failure. */
 static void on_compacted(void *arg, struct ref session, const struct err *why)
 {
 	struct fs *fs = arg;
@@ -40,7 +41,7 @@ static void on_compacted(void *arg, struct ref session, const struct err *why)
 	park_wake(&fs->park, session.session);
 }
 
-/* Append the directory of members in `dir`, and the member that the scope is. */
+/* Append the name of the directory of members in `dir`, and the name of the scope in there. */
 static int add_component(struct fs *fs, struct ref ref, const struct node_type *dir,
 			 struct buf *out)
 {
@@ -51,7 +52,7 @@ static int add_component(struct fs *fs, struct ref ref, const struct node_type *
 	return r < 0 ? r : name_encode(span_of(info.id), NAME_PLAIN, out, NULL);
 }
 
-/* Where a session is, for programs that look at it through the mount. */
+/* The path of a session, for programs that use it through the mount. */
 static int session_path(void *arg, struct ref session, struct buf *out)
 {
 	struct fs *fs = arg;
@@ -68,7 +69,7 @@ static int session_path(void *arg, struct ref session, struct buf *out)
 	return r < 0 ? r : buf_check(out, NULL);
 }
 
-/* Where a program finds its context. */
+/* The path of a program's context. */
 static int context_path(void *arg, struct context *c, struct buf *out)
 {
 	int r = session_path(arg, c->session, out);
@@ -85,7 +86,7 @@ static bool context_is_shut(void *arg, struct context *c)
 	return owners_shut_out(arg, c->session);
 }
 
-/* Every folder with an agent is an app. */
+/* Make the app of an agent's folder, if it does not exist. */
 static int ensure_app(void *arg, const char *app)
 {
 	struct fs *fs = arg;
@@ -120,7 +121,7 @@ static int start(struct fs *fs, const struct fs_options *o, struct err *err)
 	return r;
 }
 
-/* No handler waits, so that a few are enough; more only get in each other's way. */
+/* No handler of a request waits, so a few threads are enough; more of them only compete. */
 static unsigned usual_threads(void)
 {
 	long cores = sysconf(_SC_NPROCESSORS_ONLN);
@@ -179,14 +180,15 @@ int fs_serve(struct fs *fs, struct err *err)
 
 void fs_stop(struct fs *fs)
 {
-	/* While the mount still serves: programs of turns may be waiting for it. */
+	/* Stop the runner while the mount still serves: programs of turns may wait for the mount.
+	 */
 	runner_stop(fs->runner);
 	ops_exit(fs);
 }
 
 void fs_unmounted(struct fs *fs)
 {
-	/* Sandboxes keep what they show: serving ends when the last of them is gone. */
+	/* A sandbox keeps the mount alive: fs_serve() ends when the last sandbox is gone. */
 	runner_stop(fs->runner);
 }
 

@@ -1,13 +1,14 @@
 /*
- * Drafts: see draft.h. This is the draft by itself; what an open file does with
- * it is in file.c.
+ * Drafts: see draft.h. This file has the draft by itself; file.c has the
+ * operations of an open file.
  */
 #include "fs/draft/inside.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-struct draft *draft_new(struct store *st, bool is_new) NO_THREAD_ANALYSIS /* nobody else has it */
+struct draft *draft_new(struct store *st,
+			bool is_new) NO_THREAD_ANALYSIS /* no other thread has it */
 {
 	struct draft *d = calloc(1, sizeof *d);
 
@@ -28,7 +29,7 @@ struct draft *draft_ref(struct draft *d)
 	return d;
 }
 
-void draft_unref(struct draft *d) NO_THREAD_ANALYSIS /* the last one has it alone */
+void draft_unref(struct draft *d) NO_THREAD_ANALYSIS /* no other reference is left */
 {
 	if (!d || atomic_fetch_sub(&d->refs, 1) != 1)
 		return;

@@ -1,9 +1,10 @@
 /*
- * Drafts: files that are written: artifacts, versions, scratch files.
+ * Drafts: the bytes of artifacts, versions and scratch files while they are written.
  *
- * An open that writes has a draft of its own, which becomes a version when it
- * is closed; until then all others see what was there before. Files that are
- * not in the store yet (scratch.h) have one draft for all.
+ * An open that writes has a draft of its own, which becomes a version when the file
+ * is closed; until then all others see the stored bytes. All opens of a file that is
+ * not in the store yet (scratch.h) share one draft. The functions may be called on
+ * any thread.
  */
 #ifndef FS_DRAFT_DRAFT_H
 #define FS_DRAFT_DRAFT_H
@@ -14,60 +15,70 @@ struct draft;
 
 #define ARTIFACT_MAX (1ull << 40)
 
-/* One reference; NULL: no memory. is_new: an empty file, there is nothing to start from. */
+/*
+ * A new draft with one reference. is_new: the draft starts as an empty file; else with the
+ * bytes that are stored. NULL: out of memory.
+ */
 struct draft *draft_new(struct store *st, bool is_new);
+/* Add or drop a reference; the last drop frees the draft. NULL is fine for both. */
 struct draft *draft_ref(struct draft *d);
-void draft_unref(struct draft *d); /* NULL is fine */
+void draft_unref(struct draft *d);
 
-/* Its size now. */
+/* The present size of a draft. */
 uint64_t draft_length(struct draft *d);
 
-/* The text of a small file. -EFBIG over max. */
+/* Append the bytes of a small draft. Returns 0; -EFBIG: more than max bytes. */
 MUST_CHECK int draft_text(struct draft *d, size_t max, struct buf *out, struct err *err);
 
-/* Put a text into a new one. */
+/* Put a text into an empty draft. */
 MUST_CHECK int draft_put_text(struct draft *d, struct span text, struct err *err);
 
-/* Start from a version. */
+/* Put the bytes of version n of a history into a draft. */
 MUST_CHECK int draft_load(struct draft *d, uint64_t history, uint64_t n, struct err *err);
 
-/* Save it as a version of an artifact's place, which becomes at->item. via: the session that gets
- * the event, if not at's. -EAGAIN: a close has saved it meanwhile. */
+/*
+ * Save a draft as a version of the artifact at->item, which gets the name at->name. via: the
+ * session that gets the event, if not the session of `at`. Returns 0; -EAGAIN: a close has
+ * saved the draft in the meantime; another -errno.
+ */
 MUST_CHECK int draft_publish(struct draft *d, const struct place *at, struct ref via,
 			     struct err *err);
 
-/* A removed file that is still open: how it is shown to who has it. False: nobody has. */
+/* The size and link count of a removed file that is still open. False: no open is left. */
 bool draft_stat_unlinked(const struct place *at, struct node_stat *st);
 
-/* An artifact has another name: what is written to it from now on is a version of that. */
+/* An artifact was renamed: the next save of each of its drafts is a version of the new name. */
 void draft_renamed(struct fs *fs, uint64_t ino);
 
-/* A file is about to be removed: who has it open keeps its latest bytes. */
+/* A file is about to be removed: load its latest bytes into the opens that read it. */
 void draft_keep_open(struct fs *fs, uint64_t ino);
 
-/* The attributes of an artifact were set: drafts of it that are not saved yet keep them. */
+/* The attributes of an artifact were set: set them in its unsaved drafts too. */
 void draft_keep_attr(const struct place *at, const struct artifact_attr *attr);
 
 /*
- * Save what was emptied or made and whose descriptor was closed, though others may be open:
- * somebody is about to change it by its name.
+ * Save a file that was made or emptied and then closed, though other descriptors may still be
+ * open. Called before a change by name (truncate, rename, unlink, chmod). Returns 0; -errno.
  */
 MUST_CHECK int draft_settle(const struct inode *inode, struct err *err);
 
-/* The largest draft of opens that read as well (and may map it). */
+/* The size of the largest draft of opens that also read (and may map the file); 0: no such open. */
 uint64_t draft_largest(const struct place *at);
 
-/* For who saves it by other means: from now on writing is -ESTALE. */
+/* Refuse further writes with -ESTALE: the caller saves the draft in its own way. */
 void draft_end(struct draft *d);
-/* Whether something was written since it was made, or it was emptied. */
+/* Whether the draft was written to or emptied since the last save. */
 bool draft_is_written(struct draft *d);
-/* After draft_end(): its bytes, settled, until the last reference goes; and their type. */
+/*
+ * After draft_end(): settle the bytes and guess their MIME type. *blob is borrowed until the
+ * last reference goes; mime has `size` bytes.
+ */
 MUST_CHECK int draft_bytes(struct draft *d, const char *name, struct blob **blob, char *mime,
 			   size_t size, struct err *err);
-/* A version has them now. */
+/* After draft_bytes(): a version owns the bytes now. */
 void draft_saved(struct draft *d);
 
-/* What draft_ops has, for rows that have a part of it done in another way. */
+/* The functions of draft_ops, for rows that replace some of them. See struct file_ops. */
 MUST_CHECK int draft_open(struct handle *h, struct err *err);
 MUST_CHECK ssize_t draft_write(struct handle *h, uint64_t offset, struct span data,
 			       struct err *err);
@@ -83,6 +94,7 @@ MUST_CHECK int draft_flush(struct handle *h, struct err *err);
 MUST_CHECK int draft_sync(struct handle *h, struct err *err);
 void draft_release(struct handle *h, struct err *err);
 
+/* The read() of a row whose file is draft_ops: the draft's bytes, else the stored ones. */
 MUST_CHECK int draft_read(struct handle *h, uint64_t offset, size_t size, struct buf *out,
 			  struct err *err);
 extern const struct file_ops draft_ops;

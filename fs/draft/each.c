@@ -1,5 +1,5 @@
 /*
- * All drafts of a file: see draft.h.
+ * Operations on all drafts of a file: see draft.h.
  */
 #include "fs/draft/inside.h"
 
@@ -17,7 +17,7 @@ static void look_at_size(struct handle *h, void *arg)
 	struct looking *l = arg;
 	struct opened *o = h->state;
 
-	if (l->found) /* by the open that came last */
+	if (l->found) /* the latest open comes first, and decides */
 		return;
 	l->found = true;
 	if (!draft_own_size(h, &l->st->size))
@@ -70,7 +70,7 @@ void draft_renamed(struct fs *fs, uint64_t ino)
 	handle_each(fs, ino, note_rename, NULL);
 }
 
-/* What an open that only reads shows from then on. */
+/* Load the latest bytes into an open that reads. */
 static void keep_latest(struct handle *h, void *arg)
 {
 	struct opened *o = h->state;
@@ -78,7 +78,7 @@ static void keep_latest(struct handle *h, void *arg)
 	(void)arg;
 	mutex_lock(&h->lock);
 	if (o->has_view)
-		(void)!draft_refresh_view(h, o, NULL); /* else it keeps what it has */
+		(void)!draft_refresh_view(h, o, NULL); /* on failure the old view stays */
 	mutex_unlock(&h->lock);
 }
 

@@ -1,6 +1,6 @@
 /*
- * Files that are written: what the operations on an open artifact or scratch
- * file do with its draft. The tables are at the end. See draft.h.
+ * Open artifacts and scratch files: the file_ops that read and write a draft.
+ * The tables are at the end. See draft.h.
  */
 #include "fs/draft/inside.h"
 #include "fs/draft/scratch.h"
@@ -11,7 +11,7 @@
 #include <linux/falloc.h>
 #include <stdlib.h>
 
-/* Whether this open reads its draft, rather than what is stored. */
+/* Whether an open reads its draft rather than the stored bytes. */
 static bool reads_draft(struct handle *h, const struct opened *o)
 {
 	bool use;
@@ -21,7 +21,7 @@ static bool reads_draft(struct handle *h, const struct opened *o)
 	if (handle_writes(h))
 		return true;
 	mutex_lock(&o->draft->lock);
-	use = !o->draft->version; /* saved by somebody else: from then on it reads what is stored */
+	use = !o->draft->version; /* once another open has saved the draft, read the stored bytes */
 	mutex_unlock(&o->draft->lock);
 	return use;
 }
@@ -78,8 +78,9 @@ static int cut_off(struct draft *d, struct err *err)
 }
 
 /*
- * The draft of a file that is in no store: all share that of a scratch file. That of a
- * new artifact is for who made it; whoever else writes makes another version.
+ * The draft of a file that is not in the store. All opens share the draft of a scratch file.
+ * The draft of a new artifact is for the open that made it; each other writer makes a version
+ * of its own.
  */
 static struct draft *draft_of_unsaved(const struct place *at)
 {
@@ -114,7 +115,7 @@ int draft_open(struct handle *h, struct err *err)
 	}
 	if (r == 0 && o->draft && handle_writes(h) && (h->flags & O_TRUNC))
 		r = cut_off(o->draft, err);
-	/* What is there now stays there as long as it is open, whatever happens. */
+	/* The open keeps the bytes of now, even if the file is removed later. */
 	if (r == 0 && !(o->draft && atomic_load(&o->draft->is_based)))
 		r = draft_refresh_view(h, o, err);
 	if (r < 0) {
@@ -128,7 +129,7 @@ int draft_open(struct handle *h, struct err *err)
 	return 0;
 }
 
-/* The bytes that were there when the file was opened, or read last. */
+/* Copy the view: the bytes at the open, or at the latest read. */
 static int load_viewed(struct handle *h, struct blob *blob, struct err *err)
 {
 	struct opened *o = h->state;
@@ -141,7 +142,7 @@ static int load_viewed(struct handle *h, struct blob *blob, struct err *err)
 	return r;
 }
 
-/* Start from the bytes that are there. */
+/* Load the stored bytes into the draft, once. */
 static int base_locked(struct handle *h, struct draft *d, struct err *err) REQUIRES(d->lock)
 {
 	int r = check_open_locked(d, err);
@@ -151,7 +152,7 @@ static int base_locked(struct handle *h, struct draft *d, struct err *err) REQUI
 		return r;
 	r = draft_load_stored(inode_place(h->inode), &d->blob, err);
 	if (r == -ENOENT && (atomic_load(&h->inode->pending) || atomic_load(&h->inode->gone)))
-		r = load_viewed(h, &d->blob, err); /* being made, or removed since */
+		r = load_viewed(h, &d->blob, err); /* the file is being made, or was removed */
 	if (r < 0)
 		return r;
 	atomic_store(&d->is_based, true);
@@ -159,7 +160,7 @@ static int base_locked(struct handle *h, struct draft *d, struct err *err) REQUI
 	return 0;
 }
 
-/* It has new bytes, and times of its own are over. */
+/* Note that the draft has new bytes; times that a user had set end with that. */
 static void written_locked(struct handle *h, struct draft *d) REQUIRES(d->lock)
 {
 	d->is_written = true;
@@ -262,7 +263,7 @@ int draft_seek(struct handle *h, uint64_t offset, bool data, uint64_t *out, stru
 	return r;
 }
 
-/* A part of what a handle reads, as a blob that nobody else uses. */
+/* Copy a part of the bytes that a handle reads into a new blob. */
 static int take_part(struct handle *h, uint64_t offset, uint64_t len, struct blob *part,
 		     struct err *err)
 {
@@ -312,7 +313,7 @@ int draft_sync(struct handle *h, struct err *err)
 	int r;
 
 	if (!o->draft)
-		return 0; /* what is stored as a version was written by its close */
+		return 0; /* the close of a writer has written the version */
 	mutex_lock(&o->draft->lock);
 	r = blob_settle(&o->draft->blob, true, err);
 	mutex_unlock(&o->draft->lock);

@@ -1,6 +1,6 @@
 /*
- * What an open file shows: the bytes that are stored, or those of its draft; and
- * the wait of others for its last close. See draft.h.
+ * The bytes that an open file shows (the stored ones, or its draft's), and the
+ * wait of others for its last close. See inside.h.
  */
 #include "fs/draft/inside.h"
 
@@ -9,7 +9,6 @@
 
 #include <errno.h>
 
-/* The bytes that are stored under a place now: of the version it names, or of the latest. */
 int draft_load_stored(const struct place *at, struct blob *blob, struct err *err)
 {
 	struct artifact_info info;
@@ -20,7 +19,7 @@ int draft_load_stored(const struct place *at, struct blob *blob, struct err *err
 		return at->type->load(at, blob, err);
 	if (at->n)
 		return artifact_blob(at->fs->store, at->parent, at->n, blob, NULL, err);
-	/* It may be saved, or the latest version deleted, in between. */
+	/* Between the two calls the file may be saved, or the latest version deleted: try again. */
 	for (tries = 0; tries < 3 && r == -ENOENT; tries++) {
 		bool pending = at->inode && atomic_load(&at->inode->pending);
 
@@ -34,7 +33,7 @@ int draft_load_stored(const struct place *at, struct blob *blob, struct err *err
 	return r;
 }
 
-/* The page cache is shared by all opens: each of them serves the version of now. */
+/* All opens share the page cache, so each of them must read the present version. */
 int draft_refresh_view(struct handle *h, struct opened *o, struct err *err)
 {
 	uint64_t change = atomic_load(&h->inode->change);
@@ -46,7 +45,7 @@ int draft_refresh_view(struct handle *h, struct opened *o, struct err *err)
 	blob_init(&fresh, h->at.fs->store);
 	r = draft_load_stored(inode_place(h->inode), &fresh, err);
 	if (r == -ENOENT && (o->has_view || atomic_load(&h->inode->pending))) {
-		o->change = change; /* it was removed: who has it open keeps what there was */
+		o->change = change; /* the file was removed: its opens keep their bytes */
 		o->has_view = true;
 		return 0;
 	}
@@ -70,7 +69,7 @@ bool draft_own_size(const struct handle *h, uint64_t *size)
 	return true;
 }
 
-/* The kernel may tell of the last close long after it: what was saved since then counts. */
+/* The kernel may report the last close late: once the draft is saved, the stored size counts. */
 bool draft_size(struct handle *h, uint64_t *size)
 {
 	const struct opened *o = h->state;

@@ -1,5 +1,5 @@
 /*
- * Drafts that become versions: see draft.h.
+ * Saving a draft as a version: see draft.h.
  */
 #include "fs/draft/inside.h"
 
@@ -13,7 +13,7 @@
 
 #define USER_PREFIX "user:"
 
-/* Whether a version has to be on the disk before its name is. */
+/* Whether the bytes of a version must be on the disk before its name is. */
 static bool wants_sync(const struct handle *h)
 {
 	return (h->flags & O_DSYNC) || store_durability(h->at.fs->store) == DURABILITY_DISK;
@@ -25,11 +25,11 @@ static void guess_type_locked(struct draft *d, const char *name, char *mime, siz
 	CLEANUP(buf_release) struct buf head = { 0 };
 
 	(void)!blob_read(&d->blob, 0, MIME_LOOK_BYTES, &head,
-			 NULL); /* then it is guessed by name */
+			 NULL); /* without the head the name decides */
 	mime_guess(buf_span(&head), name, mime, size);
 }
 
-/* Where a version is saved: its directory, and the attributes it has from before. */
+/* Fill in the directory of the new version, and the attributes that the file has already. */
 static int find_target(const struct place *at, struct artifact_save *s, struct artifact_attr *attr,
 		       struct err *err)
 {
@@ -51,7 +51,7 @@ static bool is_gone(const struct place *at)
 	return at->inode && atomic_load(&at->inode->gone);
 }
 
-/* The first version of a new file, which is no scratch file from then on, or a later one. */
+/* Publish a version. A new artifact ceases to be a scratch file with its first version. */
 static int publish(const struct place *at, struct artifact_save *s, bool replaces,
 		   struct artifact_info *info, struct err *err)
 {
@@ -71,7 +71,7 @@ static int publish(const struct place *at, struct artifact_save *s, bool replace
 	return r;
 }
 
-/* replaces: the name becomes the file at->item, whatever it was. */
+/* replaces: the name becomes that of the artifact at->item, even if another one has it. */
 static int save_locked(struct draft *d, const struct place *at, struct ref via, bool replaces,
 		       bool to_disk, struct err *err) REQUIRES(d->lock)
 {
@@ -109,7 +109,7 @@ static int save_locked(struct draft *d, const struct place *at, struct ref via, 
 	}
 	guess_type_locked(d, s.name, mime, sizeof mime);
 	r = publish(at, &s, replaces, &info, err);
-	if (r < 0) /* removed while it was open: nothing is to be saved */
+	if (r < 0) /* the file was removed while it was open: save nothing */
 		return r == -ESTALE && is_gone(at) ? 0 : r;
 	blob_seal(&d->blob);
 	d->version = info.saved;
@@ -169,14 +169,14 @@ void draft_saved(struct draft *d)
 	mutex_unlock(&d->lock);
 }
 
-/* Files that a rename has to make something of are not saved by a close. */
+/* A close does not save scratch files (a rename does) or removed files. */
 static bool can_be_saved(struct handle *h)
 {
 	return !(inode_place(h->inode)->type->flags & NODE_SCRATCH) &&
 	       !atomic_load(&h->inode->gone);
 }
 
-/* Whether the last close will save it though nothing was written. */
+/* Whether the last close saves the file even if nothing was written. */
 static bool saves_at_last_locked(struct handle *h, struct draft *d) REQUIRES(d->lock)
 {
 	const struct place *at = inode_place(h->inode);
@@ -189,7 +189,10 @@ static bool saves_at_last_locked(struct handle *h, struct draft *d) REQUIRES(d->
 	return at->n ? h->created : scratch_get(at->fs, at->item, &info, NULL) && info.is_new;
 }
 
-/* A close with something new in it saves; the first flush of a shell has nothing. */
+/*
+ * Save a draft that was written to. A shell closes a copy of the descriptor before the program
+ * has written anything: such a flush saves nothing.
+ */
 int draft_flush(struct handle *h, struct err *err)
 {
 	struct opened *o = h->state;
@@ -207,7 +210,7 @@ int draft_flush(struct handle *h, struct err *err)
 	return r;
 }
 
-/* An empty file, made or cut off, is known to be one only now. */
+/* Save what the flushes left: only the last close shows that a file is meant to be empty. */
 static int save_at_last(struct handle *h, struct draft *d, struct err *err)
 {
 	const struct place *at = inode_place(h->inode);

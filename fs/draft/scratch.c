@@ -1,6 +1,6 @@
 /*
- * Scratch files: see scratch.h. There are as many as programs are about to
- * rename: a short list.
+ * Scratch files: see scratch.h. The list is short: most scratch files are
+ * renamed a moment after they were made.
  */
 #include "fs/draft/scratch.h"
 
@@ -54,7 +54,7 @@ static void free_file(struct scratch_file *f)
 	free(f);
 }
 
-void scratch_free(struct scratch_table *t) NO_THREAD_ANALYSIS /* nobody else is left */
+void scratch_free(struct scratch_table *t) NO_THREAD_ANALYSIS /* no other thread is left */
 {
 	size_t i;
 
@@ -80,17 +80,17 @@ static void stamp_locked(struct scratch_table *t, uint64_t dir) REQUIRES(t->lock
 	if (!t->stamps) {
 		t->stamps = calloc(STAMPS_MAX, sizeof *t->stamps);
 		if (!t->stamps)
-			return; /* then listings are dropped by their own call */
+			return; /* without stamps the time of a directory stays */
 	}
 	for (i = 0; i < t->stamp_count && t->stamps[i].dir != dir; i++)
 		;
-	if (i == STAMPS_MAX) /* the longest known makes room */
+	if (i == STAMPS_MAX) /* the oldest row makes room */
 		memmove(t->stamps, t->stamps + 1, (--i) * sizeof *t->stamps);
 	t->stamps[i] = (struct scratch_stamp){ dir, clock_stamp() };
 	t->stamp_count = MAX(t->stamp_count, i + 1);
 }
 
-/* The list of the directory is another one: the kernel has to ask for it. */
+/* The names of the file's directory changed: the kernel must ask for the attributes again. */
 static void tell_list(struct fs *fs, const struct scratch_info *info)
 {
 	uint64_t scope = ref_number(info->scope);
@@ -122,7 +122,7 @@ static struct scratch_file **number_locked(struct scratch_table *t, uint64_t num
 	return at;
 }
 
-/* The list is in order of number: listings go by it. */
+/* The list is sorted by number, since listings go on after a number. */
 static void insert_locked(struct scratch_table *t, struct scratch_file *f) REQUIRES(t->lock)
 {
 	struct scratch_file **at = &t->first;
@@ -196,7 +196,7 @@ int scratch_create(struct fs *fs, struct scratch_info *info, const struct node_n
 	return r;
 }
 
-/* A copy, and its draft; called with the lock, which does not guard the draft's own size. */
+/* Copy the info and reference the draft. Called with the lock; the draft has a lock of its own. */
 static bool copy_out(const struct scratch_file *f, struct scratch_info *out, struct draft **draft)
 {
 	if (!f)
@@ -246,7 +246,7 @@ bool scratch_get(struct fs *fs, uint64_t number, struct scratch_info *out, struc
 	return found;
 }
 
-/* Whose files are looked for; 0: anybody's. */
+/* The files to list: of a directory (0: of all), of a scope (0: of all). */
 struct filter {
 	uint64_t dir;
 	uint64_t scope;
@@ -258,7 +258,7 @@ static bool passes(const struct filter *want, const struct scratch_info *info)
 	       (!want->scope || ref_number(info->scope) == want->scope);
 }
 
-/* The next one behind a number. */
+/* The first file after a number that passes the filter. */
 static bool next_of(struct fs *fs, const struct filter *want, uint64_t after,
 		    struct scratch_info *out)
 {

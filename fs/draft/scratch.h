@@ -1,19 +1,20 @@
 /*
- * Scratch: files of a directory that are not in the store.
+ * Scratch files: files that are not in the store.
  *
- * Names in artifacts/ that start with a dot, names in state/ that do not end in
- * .json, new artifacts until they are saved for the first time, and what the
- * program of a context writes. They are ordinary files that vanish with the
- * daemon; a rename makes a version or a value of one.
+ * A scratch file is a name in artifacts/ that starts with a dot, a name in state/
+ * that does not end in .json, a new artifact until its first save, or a file that
+ * the program of a context writes. Scratch files are ordinary files that vanish
+ * with the daemon; a rename turns a scratch file into a version or a value. All
+ * functions may be called on any thread.
  */
 #ifndef FS_DRAFT_SCRATCH_H
 #define FS_DRAFT_SCRATCH_H
 
 #include "fs/tree/node.h"
 
-#define SCRATCH_MAX 10000 /* files */
+#define SCRATCH_MAX 10000 /* scratch files in a mount */
 
-/* state/ has the number of its scope with this in it; artifacts/ has that number itself. */
+/* As a scratch_info.dir, state/ is its scope's number with this bit; artifacts/ is the number. */
 #define SCRATCH_OF_STATE (1ull << 53)
 
 struct draft;
@@ -21,15 +22,15 @@ struct scratch_table;
 
 struct scratch_info {
 	uint64_t number;
-	uint64_t dir;      /* number of the directory's object, or one that stands for it */
-	struct ref scope;  /* what it goes with */
-	bool is_new;       /* will be an artifact; full_name is ADK's name for it */
-	bool is_directory; /* and has no draft */
+	uint64_t dir;      /* number of the directory (see SCRATCH_OF_STATE) */
+	struct ref scope;  /* the file is removed together with this scope */
+	bool is_new;       /* the first save makes an artifact; full_name is its ADK name */
+	bool is_directory; /* a directory, without a draft */
 	char name[256];
 	char full_name[1024];
 	struct artifact_attr attr;
-	uint64_t stamp;
-	uint64_t changed;
+	uint64_t stamp;   /* time of the bytes, ns */
+	uint64_t changed; /* time of the attributes, ns */
 	uint64_t size;
 };
 
@@ -38,65 +39,70 @@ struct scratch_table *scratch_new(void);
 void scratch_free(struct scratch_table *t); /* NULL is fine */
 
 /*
- * Add a file: info without its times and size. draft: its bytes; a reference is taken.
- * -EEXIST; -ENOSPC: there are too many.
+ * Add a scratch file: *info, but for the times and the size, which are set here. The table gets
+ * a reference of its own to the draft. Returns 0; -EEXIST; -ENOSPC: SCRATCH_MAX files exist.
  */
 MUST_CHECK int scratch_add(struct fs *fs, const struct scratch_info *info, struct draft *draft,
 			   struct err *err);
 
-/* The same of an empty file, or a directory: info gets a number, and the mode that `by` says. */
+/* Add an empty file or a directory: info gets a new number, and mode and owner from `by`. */
 MUST_CHECK int scratch_create(struct fs *fs, struct scratch_info *info, const struct node_new *by,
 			      struct err *err);
 
-/* By name, by number. Whether it is there; out and draft (one reference) may be NULL. */
+/* Find a file by name or by number. out and draft (which gets a reference) may be NULL. */
 bool scratch_find(struct fs *fs, uint64_t dir, const char *name, struct scratch_info *out);
 bool scratch_get(struct fs *fs, uint64_t number, struct scratch_info *out, struct draft **draft);
 
-/* In order of number, numbers above `after` only. Not 0 from fn ends it. */
+/*
+ * Call fn for each file of a directory whose number is above `after`, sorted by number, without
+ * a lock. Ends when fn returns anything but 0, and returns that.
+ */
 typedef int scratch_fn(void *arg, const struct scratch_info *info);
 int scratch_list(struct fs *fs, uint64_t dir, uint64_t after, scratch_fn *fn, void *arg);
 
-/* The same, of all directories, of those that go with a scope. */
+/* Like scratch_list(), for all files of a scope. */
 int scratch_list_scope(struct fs *fs, struct ref scope, uint64_t after, scratch_fn *fn, void *arg);
 
-/* The text of a small file; put a text into one that is empty. -ENOENT; -EFBIG. */
+/* Append the text of a small file; put a text into an empty file. -ENOENT; -EFBIG. */
 MUST_CHECK int scratch_text(struct fs *fs, uint64_t number, size_t max, struct buf *text,
 			    struct err *err);
 MUST_CHECK int scratch_put_text(struct fs *fs, uint64_t number, struct span text, struct err *err);
 
 /*
- * One that becomes an artifact is held until it is no scratch file any more, and so is
- * one that is removed: it is the one or the other.
+ * Lock and unlock a scratch file while it becomes an artifact or is removed, so that only one
+ * of the two happens. scratch_hold() blocks; the thread that holds must let.
  */
 void scratch_hold(struct fs *fs, uint64_t number);
 void scratch_let(struct fs *fs, uint64_t number);
 
-/* False: it is not there. */
+/* Remove a file from the table; its inode stays as it is. False: there is no such file. */
 bool scratch_remove(struct fs *fs, uint64_t number);
-/* Remove it by its name: opens of it are ESTALE, and the kernel is told. */
+/* Remove a file as unlink(2) does: further opens are ESTALE, and the kernel drops attributes. */
 void scratch_unlink(struct fs *fs, uint64_t number);
-/* It will be an artifact of that name; "": of none. */
+/* The first save makes an artifact of this name; "": the file becomes no artifact. */
 void scratch_set_full_name(struct fs *fs, uint64_t number, const char *full_name);
+/* Set attributes. False: there is no such file. */
 bool scratch_set_attr(struct fs *fs, uint64_t number, const struct artifact_attr *attr);
-/* Another name, perhaps in another directory; one that has it is removed. */
+/* Rename a file, perhaps into another directory; a file that has the new name is removed. */
 void scratch_move(struct fs *fs, uint64_t number, uint64_t dir, const char *name);
 
-/* It was written. */
+/* Set the times of a file that was written. Does nothing for other numbers. */
 void scratch_touch(struct fs *fs, uint64_t number);
 
-/* When the list of a directory changed; 0: not by scratch files, or its time was set since. */
+/* The time when scratch files last changed the list of a directory; 0: no time is known. */
 uint64_t scratch_dir_stamp(struct fs *fs, uint64_t dir);
+/* Forget that time: a user has set the directory's time. */
 void scratch_dir_settle(struct fs *fs, uint64_t dir);
-/* It changes now, though not by scratch files. */
+/* Set that time to now, for a change that scratch files did not make. */
 void scratch_dir_touch(struct fs *fs, uint64_t dir);
 
-/* Whether there is any in the directory. */
+/* Whether the directory has a scratch file. */
 bool scratch_any(struct fs *fs, uint64_t dir);
 
-/* All of a scope that goes away. */
+/* Remove all files of a scope that goes away. */
 void scratch_forget(struct fs *fs, struct ref scope);
 
-/* How a scratch file is shown. */
+/* The attributes and the place of a scratch file, for the rows that have such files. */
 void scratch_stat(const struct scratch_info *info, struct node_stat *st);
 void scratch_place(const struct place *dir, const struct scratch_info *info, struct place *child);
 extern const struct node_type scratch_node;

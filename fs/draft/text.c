@@ -12,14 +12,14 @@
 struct text_draft {
 	const struct text_rules *rules;
 	struct buf text;
-	bool loaded;  /* text starts from the old one, or from nothing by truncation */
+	bool loaded;  /* text has the old one, or was truncated */
 	bool changed; /* since the last flush */
-	bool refused; /* a write failed: the rest of the open is not to be taken as a text */
-	bool cut;     /* emptied by the open */
-	bool set;     /* at least once */
+	bool refused; /* a write failed: no close sets the text any more */
+	bool cut;     /* the open emptied the file */
+	bool set;     /* the text was set at least once */
 	bool closing; /* others wait for the last close */
 	atomic_bool removed;
-	_Atomic uint64_t length; /* for others, without the lock; NO_LENGTH: as it is stored */
+	_Atomic uint64_t length; /* read without the lock; NO_LENGTH: the stored size counts */
 };
 
 #define NO_LENGTH UINT64_MAX
@@ -52,15 +52,15 @@ static int text_open(struct handle *h, struct err *err)
 	return 0;
 }
 
-/* It was only made or emptied, and nothing has been set: the last close will do it. */
+/* Whether the last close sets an empty text: the file was only made or emptied. */
 static bool sets_at_last(const struct handle *h, const struct text_draft *d)
 {
 	return d->rules->is_bytes && !d->changed && !d->set && (d->cut || h->created);
 }
 
 /*
- * The last descriptor is just about to go, perhaps: who opens a file of the session or asks for
- * the size of this one waits for that.
+ * The last close usually follows at once: others that open a file of the session, or ask for the
+ * size of this file, wait for it (tree/closing.h).
  */
 static void start_closing(struct handle *h, struct text_draft *d)
 {
@@ -81,7 +81,7 @@ static void stop_closing(struct handle *h, struct text_draft *d)
 	d->closing = false;
 }
 
-/* Writes in the middle of a text, or behind it, start from the old one. */
+/* Load the old text, which a write changes a part of. */
 static int load(struct handle *h, struct text_draft *d, struct err *err)
 {
 	int r;
@@ -89,7 +89,7 @@ static int load(struct handle *h, struct text_draft *d, struct err *err)
 	if (d->loaded)
 		return 0;
 	r = h->at.type->show(&h->at, &d->text, err);
-	if (r == -ENOENT) { /* gone since: what the open saw of it, if it looked */
+	if (r == -ENOENT) { /* the file was removed: use the text that this open has read, if any */
 		buf_span_add(&d->text, buf_span(&h->text));
 		r = buf_check(&d->text, err);
 	}
@@ -129,7 +129,7 @@ static ssize_t text_write(struct handle *h, uint64_t offset, struct span data, s
 	if (r == 0) {
 		r = d->rules->check(h, buf_span(&d->text), err);
 		if (r == -ENODATA)
-			r = 0; /* more may come, and the close will tell */
+			r = 0; /* more may come; the close decides */
 	}
 	d->changed |= r == 0;
 	d->refused |= r < 0;
@@ -138,7 +138,7 @@ static ssize_t text_write(struct handle *h, uint64_t offset, struct span data, s
 	return r < 0 ? r : (ssize_t)data.len;
 }
 
-/* Of any bytes: cut them off, or put zeros behind them. */
+/* Resize a text of any bytes: cut it off, or append zeros. */
 static int resize(struct handle *h, struct text_draft *d, uint64_t size, struct err *err)
 {
 	size_t before = d->text.len;
@@ -188,7 +188,7 @@ static int set_locked(struct handle *h, struct text_draft *d, struct err *err)
 	return r;
 }
 
-/* A complete text is set; an incomplete one is an error and stays. */
+/* Set a complete text; an incomplete one is an error, and the draft stays. */
 static int text_flush(struct handle *h, struct err *err)
 {
 	struct text_draft *d = h->state;
@@ -205,7 +205,7 @@ static int text_flush(struct handle *h, struct err *err)
 	return r;
 }
 
-/* What a mapping wrote after the last flush, or a file that is empty. */
+/* Set bytes that a mapping wrote after the last flush, or an empty file. */
 static void set_at_last(struct handle *h, struct text_draft *d, struct err *err)
 {
 	int r = 0;

@@ -1,9 +1,9 @@
 /*
- * Text files that are taken as a whole: state values, state.json, <n>.json,
+ * Text files that are set as a whole: state values, state.json, <n>.json,
  * attachments.
  *
- * A write works on a copy of the text. What can never become valid is refused by
- * write(2); when a descriptor is closed the text has to be complete, and is set.
+ * A write changes a copy of the text. write(2) refuses a text that can never become
+ * valid. A close sets the text, which must be complete by then.
  */
 #ifndef FS_DRAFT_TEXT_H
 #define FS_DRAFT_TEXT_H
@@ -11,25 +11,26 @@
 #include "fs/tree/handle.h"
 
 struct text_rules {
-	bool starts_empty; /* the old text is no part of the new one */
+	bool starts_empty; /* a write does not start from the old text */
 	/*
-	 * Any bytes will do, even none: the last close sets a file that was only made or
-	 * emptied. An open that writes sees its own bytes and their size.
+	 * All bytes are valid, even an empty file: the last close sets a file that was only
+	 * made or emptied. An open that writes sees its own bytes and their size.
 	 */
 	bool is_bytes;
 	size_t max;       /* bytes */
 	const char *what; /* "a state value": for errors */
-	/* What an open checks, also one that reads; unset: nothing. */
+	/* Check an open, for writing or reading; may be NULL. */
 	int (*open)(struct handle *h, struct err *err);
-	/* 0; -ENODATA: not yet valid, more may follow; other errors: never. */
+	/* Check a text after a write: 0; -ENODATA: not valid yet; another -errno: never valid. */
 	int (*check)(struct handle *h, struct span text, struct err *err);
+	/* Store a complete text. */
 	int (*set)(struct handle *h, struct span text, struct err *err);
 };
 
-/* A row with .file = &text_ops has its rules in .text. */
+/* The operations of such a file. A row with .file = &text_ops has its rules in .text. */
 extern const struct file_ops text_ops;
 
-/* For rows whose rules say is_bytes: an open that writes reads its own bytes. */
+/* The read() of rows whose rules have is_bytes: an open that writes reads its own bytes. */
 MUST_CHECK int text_read(struct handle *h, uint64_t offset, size_t size, struct buf *out,
 			 struct err *err);
 
