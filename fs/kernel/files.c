@@ -46,7 +46,10 @@ static int set_size(struct inode *inode, uint64_t size, struct fuse_file_info *f
 	return truncate_alone(inode, size, caller, err);
 }
 
-/* Then truncate(2) changes the time alone, and the kernel leaves that to the file system. */
+/*
+ * Whether the file has this size already. Such a truncate(2) changes the time alone, and the
+ * kernel leaves that to the file system.
+ */
 static bool has_size(struct inode *inode, uint64_t size)
 {
 	struct stat st;
@@ -59,7 +62,7 @@ static int64_t ns_of(struct timespec ts)
 	return (int64_t)ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec;
 }
 
-/* Whether either bit is set; *ns: the time now, or the one of attr. */
+/* Whether one of the two bits is set; *ns is the present time or the given one. */
 static bool takes_time(int set, int bit, int now_bit, struct timespec given, int64_t *ns)
 {
 	struct timespec now;
@@ -71,7 +74,7 @@ static bool takes_time(int set, int bit, int now_bit, struct timespec given, int
 	return true;
 }
 
-/* Set mode, owner and times where the row keeps them; elsewhere nothing happens. */
+/* Set mode, owner and times. A row without set_attr ignores them. */
 static int set_attributes(struct inode *inode, const struct stat *attr, int set, struct err *err)
 {
 	const struct place *at = inode_place(inode);
@@ -149,7 +152,7 @@ void op_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 	request_reply_attr(req, inode);
 }
 
-/* How the kernel shall treat the open file. */
+/* Choose how the kernel treats the open file. */
 static void set_file_flags(struct handle *h, struct fuse_file_info *fi)
 {
 	unsigned flags = h->at.type->flags;
@@ -157,16 +160,17 @@ static void set_file_flags(struct handle *h, struct fuse_file_info *fi)
 	fi->fh = (uintptr_t)h;
 	if (flags & NODE_STREAM) {
 		fi->direct_io = 1;
-		fi->nonseekable = handle_writes(h); /* who reads may seek: wc(1) does */
+		fi->nonseekable = handle_writes(h); /* readers such as wc(1) seek */
 	} else if (handle_writes(h)) {
 		/*
-		 * What is stored may differ from what was written, and others do not see it yet.
-		 * But what may be mapped has to be, also by kernels that map pages only.
+		 * A draft is not the stored file, so its bytes must not enter the shared pages.
+		 * But a file open for reading and writing may be mapped, and older kernels map
+		 * only pages.
 		 */
 		fi->direct_io = request_maps_direct || !h->ops->draft_size ||
 				(h->flags & O_ACCMODE) != O_RDWR;
 	} else {
-		/* The kernel's pages may be those of a draft that is mapped. */
+		/* The kernel's pages may contain a mapped draft. */
 		bool shared = (flags & (NODE_DIRECT | NODE_FRESH)) ||
 			      atomic_load(&h->inode->writers) ||
 			      (request_maps_direct && tree_is_moving(&h->at));
@@ -214,7 +218,7 @@ static void open_now(fuse_req_t req, struct inode *inode, struct fuse_file_info 
 	int r = open_handle(req, inode, fi->flags, &h, &err);
 
 	if (r == -ESTALE) {
-		(void)fuse_reply_err(req, ESTALE); /* the kernel walks the path again */
+		(void)fuse_reply_err(req, ESTALE); /* the kernel looks up the path again */
 	} else if (r < 0) {
 		request_refuse(req, inode, NULL, r, &err);
 	} else {
@@ -263,7 +267,7 @@ void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 	open_now(req, inode, fi);
 }
 
-/* Find out what a new name will be. A file of another scope, such as user:x, needs leave. */
+/* Plan the place of a new file. A file of another scope (user:x) needs the right to write there. */
 static int plan_file(const struct place *dir, const char *name, const struct node_new *by,
 		     struct place *child, struct buf *text, struct err *err)
 {
@@ -282,7 +286,7 @@ static int plan_file(const struct place *dir, const char *name, const struct nod
 	return r;
 }
 
-/* A file that is being made, and open. */
+/* A file that op_create() makes and opens. */
 struct made {
 	const struct inode *dir;
 	const char *name;
@@ -291,7 +295,7 @@ struct made {
 	struct fuse_entry_param e;
 };
 
-/* Nobody will have the file: undo what open_made() did. */
+/* Undo open_made(): the caller has gone. */
 static void drop_made(struct made *m)
 {
 	struct inodes *inodes = &inode_place(m->dir)->fs->inodes;
@@ -358,7 +362,7 @@ void op_create(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode,
 		drop_made(&m);
 }
 
-/* One try of a stream's read. False: there is nothing to answer yet. */
+/* Try a read of a stream. False: there is nothing to answer yet. */
 static bool follow_once(struct waiting *w, bool may_wait)
 {
 	CLEANUP(buf_release) struct buf out = { 0 };
@@ -369,7 +373,7 @@ static bool follow_once(struct waiting *w, bool may_wait)
 	if (r == -EAGAIN && may_wait)
 		return false;
 	request_leave_park(w);
-	if (r < 0) { /* the daemon ends, and what was waited for is still to come */
+	if (r < 0) { /* -EAGAIN: the daemon stops before the bytes have come */
 		(void)fuse_reply_err(w->req, r == -EAGAIN ? ESHUTDOWN : -r);
 		return true;
 	}
@@ -430,7 +434,7 @@ void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset, struct f
 		(void)fuse_reply_buf(req, out.data, MIN(out.len, size));
 }
 
-/* All that was taken so far survives a power cut. */
+/* Make all bytes written so far survive a power cut. */
 static int sync_handle(struct handle *h, struct err *err)
 {
 	int r = h->ops && h->ops->sync ? h->ops->sync(h, err) : 0;
@@ -438,7 +442,7 @@ static int sync_handle(struct handle *h, struct err *err)
 	return r < 0 ? r : store_sync(h->at.fs->store, err);
 }
 
-/* The reply to a write that may have made names in other directories. */
+/* A reply to a write, for the fence after the names that the write made. */
 struct written {
 	fuse_req_t req;
 	size_t size;
@@ -452,7 +456,7 @@ static void write_through(void *arg)
 	free(w);
 }
 
-/* Names that the write made are everywhere when write(2) returns. */
+/* Reply when the kernel has dropped the names that the write made in other directories. */
 static void reply_written(fuse_req_t req, size_t size)
 {
 	struct written *w = malloc(sizeof *w);
@@ -474,7 +478,7 @@ void op_write(fuse_req_t req, fuse_ino_t ino, const char *data, size_t size, off
 
 	(void)ino;
 	atomic_fetch_add(&request_fs(req)->requests[REQUEST_WRITE], 1);
-	/* Pages of a mapping are written where they are. */
+	/* Pages of a mapping have their offset even with O_APPEND. */
 	if ((fi->flags & O_APPEND) && !fi->writepage)
 		n = h->ops->write(h, NODE_APPEND, (struct span){ data, size }, &err);
 	else
@@ -507,13 +511,13 @@ void op_flush(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 		r = store_sync(h->at.fs->store, &err);
 	(void)ino;
 	atomic_fetch_add(&request_fs(req)->requests[REQUEST_OTHER], 1);
-	/* What was made in a session for its user or app is to be seen as a link from here on. */
+	/* A file of the user or app that was made in a session is a link there from now on. */
 	if (r == 0 && h->created && h->via.session)
 		notify_name(&request_fs(req)->notify, inode_spot(h->inode)->parent,
 			    inode_spot(h->inode)->file_name);
 	if (r < 0)
 		request_refuse(req, h->inode, NULL, r, &err);
-	else /* names that the flush made are everywhere when close(2) returns */
+	else /* close(2) returns when the kernel has dropped the names that the flush made */
 		notify_fence(&request_fs(req)->notify, flush_through, req);
 }
 
@@ -537,7 +541,7 @@ void op_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 		struct stat st;
 
 		atomic_fetch_sub(&inode->pending, 1);
-		/* Nothing came of it, or it is to be seen as a link from here on. */
+		/* The file does not exist, or is a link in this directory from now on. */
 		if (h->via.session || tree_stat(inode_place(inode), NULL, &st, &err) < 0)
 			notify_name(&fs->notify, inode_spot(inode)->parent,
 				    inode_spot(inode)->file_name);
@@ -587,7 +591,7 @@ void op_lseek(fuse_req_t req, fuse_ino_t ino, off_t offset, int whence, struct f
 	(void)ino;
 	if (h->ops && h->ops->seek) {
 		r = h->ops->seek(h, (uint64_t)offset, whence == SEEK_DATA, &found, &err);
-	} else { /* all data */
+	} else { /* the file has no holes */
 		r = tree_stat(inode_place(h->inode), NULL, &st, &err);
 		if (r == 0 && offset >= st.st_size)
 			r = -ENXIO;
@@ -607,7 +611,7 @@ void op_copy_file_range(fuse_req_t req, fuse_ino_t ino, off_t offset, struct fus
 	struct handle *from = request_handle(fi);
 	struct handle *to = request_handle(to_fi);
 	struct err err = { 0 };
-	ssize_t n = -EOPNOTSUPP; /* the kernel reads and writes then */
+	ssize_t n = -EOPNOTSUPP; /* the kernel then reads and writes */
 
 	(void)ino;
 	(void)to_ino;
@@ -620,7 +624,7 @@ void op_copy_file_range(fuse_req_t req, fuse_ino_t ino, off_t offset, struct fus
 		(void)fuse_reply_write(req, (size_t)n);
 }
 
-/* What is left for poll(2) to be told of. */
+/* A parked poll(2): the next change of the session notifies the kernel. */
 struct poller {
 	struct parked parked;
 	struct fs *fs;
@@ -653,7 +657,7 @@ static void add_poller(struct fs *fs, struct handle *h, struct fuse_pollhandle *
 			return;
 		free(poller);
 	}
-	fuse_pollhandle_destroy(ph); /* the caller polls again by its own timeout */
+	fuse_pollhandle_destroy(ph); /* the caller polls again after its own timeout */
 }
 
 static bool has_to_wait(struct handle *h)
@@ -674,7 +678,7 @@ void op_poll(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi, struct f
 	if (waits && ph) {
 		add_poller(request_fs(req), h, ph);
 		ph = NULL;
-		waits = has_to_wait(h); /* once more, so that no change falls between */
+		waits = has_to_wait(h); /* check again, so that no change in between is missed */
 	}
 	if (ph)
 		fuse_pollhandle_destroy(ph);

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 
 /*
- * A missing name, which the kernel may remember unless it is only hidden, or the
- * directory has links to what others make at any time.
+ * Reply that a name is missing. The kernel may cache that, unless the name is only hidden or
+ * may appear in the directory without news.
  */
 static void reply_missing(fuse_req_t req, const struct place *dir, const struct place *child,
 			  const char *name)
@@ -48,7 +48,7 @@ void op_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
 		reply_missing(req, inode_place(dir), &child, name);
 	else if (r == -ESTALE)
 		(void)fuse_reply_err(req, ENOENT);
-	else /* such as a name that cannot be one: nobody gets as far as making it */
+	else /* such as an invalid name, which cannot be made either */
 		request_refuse(req, dir, name, r, &err);
 }
 
@@ -71,7 +71,8 @@ void op_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
 	(void)ino;
 	(void)fi;
-	(void)fuse_reply_err(req, ENOSYS); /* the kernel never asks again, and caches listings */
+	(void)fuse_reply_err(req,
+			     ENOSYS); /* the kernel then never asks again, and caches listings */
 }
 
 /* A listing that becomes the reply to READDIR or READDIRPLUS. */
@@ -79,7 +80,7 @@ struct listing {
 	struct lister lister;
 	fuse_req_t req;
 	uint64_t dir;
-	uint64_t since; /* inodes.changes before anything was read */
+	uint64_t since; /* inodes.changes before the listing began */
 	char *data;
 	size_t size;
 	size_t used;
@@ -109,11 +110,12 @@ static int emit_entry(struct lister *lister, const char *name, const struct plac
 
 	if (fuse_add_direntry_plus(l->req, NULL, 0, name, NULL, 0) > l->size - l->used)
 		return 1;
-	if (child->type->flags & NODE_LAZY) { /* without a number the kernel looks it up */
+	if (child->type->flags &
+	    NODE_LAZY) { /* e.ino stays 0: the kernel looks the name up when needed */
 		e.attr.st_ino = inode_number(child);
 		e.attr.st_mode = child->type->mode;
 	} else if (request_enter(child, l->dir, name, &known, &e, &err) < 0) {
-		return 0; /* the entry went away while the directory was listed */
+		return 0; /* the name disappeared during the listing */
 	}
 	l->used += fuse_add_direntry_plus(l->req, l->data + l->used, l->size - l->used, name, &e,
 					  (off_t)cookie);
@@ -140,8 +142,8 @@ static void list_directory(fuse_req_t req, fuse_ino_t ino, size_t size, off_t of
 	if (r == -ENOENT && tree_is_unlinked(inode_place(dir)))
 		r = 0; /* a directory that was removed is empty */
 	/*
-	 * What was entered stays counted when the listing fails half way: part
-	 * of it was described already, and a short reply is right.
+	 * If the listing fails after some names, send these: their lookups are counted, and a
+	 * short reply is valid.
 	 */
 	if (r < 0 && !l.used)
 		(void)fuse_reply_err(req, r == -ENOENT ? ESTALE : -r);
@@ -211,7 +213,7 @@ void op_readlink(fuse_req_t req, fuse_ino_t ino)
 	readlink_now(req, inode);
 }
 
-/* What was just made is what a lookup would find. */
+/* Look up a name that was just made, and enter its inode. */
 static int enter_made(const struct inode *dir, const char *name, struct buf *text,
 		      struct fuse_entry_param *e, struct err *err)
 {
@@ -246,7 +248,7 @@ void op_mkdir(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode)
 		request_reply_entry(req, &e);
 }
 
-/* A row's name, and links of other scopes, are hidden; members are removed. */
+/* Remove a member. Names of rows, and links to other scopes, are only hidden. */
 static int remove_name(struct inode *dir, const char *name, bool is_dir, struct err *err)
 {
 	const struct node_type *type = inode_place(dir)->type;
@@ -271,7 +273,7 @@ static int remove_name(struct inode *dir, const char *name, bool is_dir, struct 
 		if (r != -EOPNOTSUPP)
 			return r;
 	}
-	if (!inode_place(dir)->ref.session) /* only a session is taken apart this way */
+	if (!inode_place(dir)->ref.session) /* only names in a session can be hidden */
 		return err_set(err, -EPERM, "%s cannot be removed", name);
 	tree_hide(inode_place(dir), name);
 	return 0;
@@ -285,14 +287,14 @@ static void remove_now(fuse_req_t req, struct inode *dir, const char *name, bool
 	if (r == -ENOENT && !is_dir && handle_remove_made(request_fs(req), dir->ino, name))
 		r = 0;
 	if (r == -ESTALE && tree_is_unlinked(inode_place(dir)))
-		r = -ENOENT; /* all that was in it went with it */
+		r = -ENOENT; /* a removed directory is empty */
 	if (r < 0)
 		request_refuse(req, dir, name, r, &err);
 	else
 		(void)fuse_reply_err(req, 0);
 }
 
-/* Park w with names of its own. */
+/* Park w with copies of the names. */
 static void park_names(struct waiting *w, const char *name, const char *new_name, uint64_t deadline)
 {
 	w->name = strdup(name);
@@ -315,7 +317,7 @@ static bool answer_unlink(struct waiting *w, enum park_reason reason)
 	return true;
 }
 
-/* A file that was just made and closed has its name when the last descriptor is gone. */
+/* Wait for files that are being closed: a new file gets its name with its last close. */
 void op_unlink(fuse_req_t req, fuse_ino_t parent, const char *name)
 {
 	struct inode *dir = request_inode(req, parent);
@@ -388,7 +390,7 @@ static void rename_now(fuse_req_t req, struct inode *dir, const char *name, stru
 		request_refuse(req, dir, name, r, &err);
 		return;
 	}
-	if (r == 1) /* the kernel takes the old inode for the new name: it asks again */
+	if (r == 1) /* the new name has another inode than the kernel thinks */
 		notify_name(&request_fs(req)->notify, new_dir->ino, new_name);
 	(void)fuse_reply_err(req, 0);
 }
@@ -402,7 +404,7 @@ static bool answer_rename(struct waiting *w, enum park_reason reason)
 	return true;
 }
 
-/* As with unlink(2). */
+/* Wait for files that are being closed, like op_unlink(). */
 void op_rename(fuse_req_t req, fuse_ino_t parent, const char *name, fuse_ino_t new_parent,
 	       const char *new_name, unsigned flags)
 {

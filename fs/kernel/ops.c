@@ -1,9 +1,10 @@
 /*
- * The FUSE side: the connection to the kernel, and the list of operations.
+ * The connection to the kernel, and the table of FUSE operations: see ops.h.
  *
- * The operations know node tables and never a name. Each finds the place, lets
- * its row act, and turns the result into a reply; an error with a text is also
- * told in the .errors of the place. What cannot be answered yet is parked.
+ * The operations know the node tables and never a name. Each operation finds the
+ * place, calls a function of its row, and converts the result to a reply. An error
+ * with a text is reported in the .errors of the place too. A request that cannot
+ * be answered yet is parked.
  */
 #include "fs/kernel/ops.h"
 
@@ -16,9 +17,9 @@
 #include <unistd.h>
 
 #define PARALLEL_DIROPS (1u << 18)
-#define INIT_EXT        (1u << 30) /* flags2 counts */
-#define ALLOW_MMAP      (1u << 4)  /* of flags2: direct_io files may be mapped, from Linux 6.6 */
-#define ALLOW_MMAP_FROM 39         /* minor version of the protocol */
+#define INIT_EXT        (1u << 30) /* flags2 is valid */
+#define ALLOW_MMAP      (1u << 4)  /* in flags2: direct_io files may be mapped (since Linux 6.6) */
+#define ALLOW_MMAP_FROM 39         /* minor version of the protocol that has ALLOW_MMAP */
 #define MAX_BACKGROUND  64
 #define CONGESTION      48
 #define WRITE_MAX       (1u << 20)
@@ -34,7 +35,7 @@ static void op_statfs(fuse_req_t req, fuse_ino_t ino)
 		(void)fuse_reply_statfs(req, &st);
 }
 
-/* What the kernel is mounted with has to be said in the INIT reply too, or libfuse gives up. */
+/* The mount option max_read must be repeated in the INIT reply, or libfuse gives up. */
 static unsigned max_read;
 static const struct fuse_opt options_of_init[] = { { "max_read=%u", 0, 0 },
 						   FUSE_OPT_KEY("max_read=", FUSE_OPT_KEY_KEEP),
@@ -53,19 +54,19 @@ static void op_init(void *userdata, struct fuse_conn_info *conn)
 	conn->want &= ~(unsigned)(FUSE_CAP_READDIRPLUS_AUTO | FUSE_CAP_SPLICE_READ |
 				  FUSE_CAP_SPLICE_WRITE | FUSE_CAP_SPLICE_MOVE |
 				  FUSE_CAP_WRITEBACK_CACHE | FUSE_CAP_EXPLICIT_INVAL_DATA);
-	/* libfuse before 3.17 wants this one and never tells the kernel. */
+	/* libfuse before 3.17 accepts this flag, but does not send it to the kernel. */
 	if (fuse_version() < 317 && (conn->capable & FUSE_CAP_PARALLEL_DIROPS))
 		init_extra |= PARALLEL_DIROPS;
 	request_maps_direct = conn->proto_minor >= ALLOW_MMAP_FROM;
 }
 
-/* The INIT reply is the first thing that is written to the device. */
+/* The INIT reply: the first message that is written to the device. */
 struct init_reply {
 	uint32_t major, minor, max_readahead, flags;
 	uint16_t max_background, congestion_threshold;
 	uint32_t max_write, time_gran;
 	uint16_t max_pages, map_alignment;
-	uint32_t flags2; /* the rest is not touched */
+	uint32_t flags2; /* the later fields stay as they are */
 };
 
 static ssize_t device_writev(int fd, struct iovec *iov, int count, void *data)
@@ -136,12 +137,12 @@ static int add_arguments(struct fuse_args *args, const char *options)
 		r |= fuse_opt_add_arg(args, "-o");
 		r |= fuse_opt_add_arg(args, options);
 	}
-	r |= fuse_opt_add_arg(args, "-o"); /* last: they count */
+	r |= fuse_opt_add_arg(args, "-o"); /* last, so that these options win */
 	r |= fuse_opt_add_arg(args, "subtype=adkfs,default_permissions,nosuid,nodev");
 	return r < 0 ? -ENOMEM : 0;
 }
 
-/* The kernel holds the root without ever asking for it. */
+/* The kernel holds the root without a lookup. */
 static int enter_root(struct fs *fs, const struct node_type *row, struct err *err)
 {
 	struct place root = { .fs = fs, .type = row };
@@ -207,7 +208,7 @@ void ops_unmount(struct fs *fs)
 	fs->se = NULL;
 }
 
-/* -ENOENT comes too when the kernel was told of an inode and has not taken it in yet. */
+/* -ENOENT: the kernel does not hold the inode, or has not read the reply to its lookup yet. */
 static int drop_attributes(void *arg, uint64_t ino)
 {
 	struct fs *fs = arg;

@@ -1,5 +1,5 @@
 /*
- * What all requests need: see request.h.
+ * Requests: see request.h.
  */
 #include "fs/kernel/request.h"
 
@@ -55,7 +55,7 @@ double request_attr_timeout(const struct place *at)
 	if (at->type->flags & (NODE_VOLATILE | NODE_FRESH))
 		return 0;
 	if (at->inode && atomic_load(&at->inode->writers))
-		return 0; /* who writes sees another size than all others */
+		return 0; /* a writer sees another size than the others */
 	if (S_ISDIR(at->type->mode) && tree_hides_names(inode_number(at)))
 		return FLEETING;
 	return owners_keep(at) ? owners_keep(at) : FOR_EVER;
@@ -82,7 +82,10 @@ int request_enter(const struct place *at, uint64_t parent, const char *name,
 		return err_nomem(err);
 	*e = (struct fuse_entry_param){ .ino = inode->ino,
 					.generation = atomic_load(&inode->generation) };
-	/* From here on a change drops the reply. A change since the listing read did not. */
+	/*
+	 * From here on a change drops the attributes that this reply sends. A change between the
+	 * listing's read and here did not, so then known->st must not be used.
+	 */
 	atomic_store(&inode->asked, true);
 	if (st && !is_lazy && atomic_load(&inode->changed_at) > known->since)
 		st = NULL;
@@ -100,12 +103,12 @@ void request_reply_entry(fuse_req_t req, const struct fuse_entry_param *e)
 {
 	struct fs *fs = request_fs(req);
 
-	/* -ENOENT: the caller is gone, and the kernel never learned of the lookup. */
+	/* -ENOENT: the caller is gone, and the kernel did not count the lookup. */
 	if (fuse_reply_entry(req, e) == -ENOENT && e->ino)
 		inode_forget(&fs->inodes, e->ino, 1);
 }
 
-/* Whether two threads are of one process. */
+/* Whether two threads belong to one process. */
 static bool same_process(pid_t a, pid_t b)
 {
 	char path[64];
@@ -126,7 +129,7 @@ static void look_for_draft(struct handle *h, void *arg)
 {
 	struct asking *a = arg;
 
-	/* Of several, the one that was opened last. */
+	/* The latest open comes first, and decides. */
 	if (!a->found && h->ops && h->ops->draft_size && handle_writes(h) &&
 	    !atomic_load(&h->is_left) && same_process(a->pid, h->pid))
 		a->found = h->ops->draft_size(h, &a->size);
@@ -213,7 +216,6 @@ void request_park(const struct waiting *model, uint64_t deadline)
 	free_waiting(w);
 }
 
-/* Until when an open has to wait: for a message, or for the file itself, that is being closed. */
 uint64_t request_wait_until(const struct inode *inode)
 {
 	const struct place *at = inode_place(inode);

@@ -1,7 +1,7 @@
 /*
- * Requests of the kernel: what the operations on names (names.c) and on files
- * (files.c) share, and the operations themselves, for the table in ops.c. Only
- * these files include FUSE's header.
+ * Requests of the kernel: functions that the operations on names (names.c) and on
+ * files (files.c) share, and the operations themselves, for the table in ops.c.
+ * Only these files and ops.c include FUSE's header.
  */
 #ifndef FS_KERNEL_REQUEST_H
 #define FS_KERNEL_REQUEST_H
@@ -14,9 +14,9 @@
 #include <fuse_lowlevel.h>
 
 #define FOR_EVER 1e9
-#define FLEETING 1.0 /* seconds; names that depend on something outside of the mount */
+#define FLEETING 1.0 /* seconds; for names that depend on something outside of the mount */
 
-extern bool request_maps_direct; /* the kernel maps files that it keeps no bytes of */
+extern bool request_maps_direct; /* the kernel can map direct_io files; set at INIT */
 
 static inline struct fs *request_fs(fuse_req_t req)
 {
@@ -33,82 +33,86 @@ static inline struct handle *request_handle(const struct fuse_file_info *fi)
 	return (struct handle *)(uintptr_t)fi->fh;
 }
 
-/* NULL: the kernel asks for what it does not hold; the request is answered. */
+/* The inode of a request. NULL: the kernel does not hold it; the request is answered. */
 struct inode *request_inode(fuse_req_t req, fuse_ino_t ino);
 
-/* A request that waits, with what is needed to try it again. */
+/* A parked request, with all that is needed to try again. */
 struct waiting {
 	struct parked parked;
 	fuse_req_t req;
 	struct fs *fs;
 	struct inode *inode;
 	struct handle *handle;
-	struct inode *new_dir; /* of a rename */
-	char *name, *new_name; /* owned; NULL: it is about no name */
+	struct inode *new_dir; /* for a rename */
+	char *name, *new_name; /* owned; NULL: the request has no name */
 	struct fuse_file_info fi;
 	unsigned flags;
 	uint64_t offset;
 	size_t size;
+	/* Answer the request; false: keep waiting. Calls request_leave_park() before a reply. */
 	bool (*answer)(struct waiting *w, enum park_reason reason);
 };
 
-/* Tell a refusal where people look for it. */
+/* Report an error in the .errors of an inode's place. child: a name in the inode; may be NULL. */
 void request_report(struct fs *fs, const struct inode *inode, const char *child,
 		    const struct err *err);
 
-/* Reply with an error that a change was refused with. */
+/* Report an error in .errors and reply with its errno r (-ENODATA becomes EINVAL). */
 void request_refuse(fuse_req_t req, const struct inode *inode, const char *child, int r,
 		    struct err *err);
 
-/* Seconds for which the kernel may believe attributes, respectively a name. */
+/* The seconds for which the kernel may cache the attributes or the name of a place. */
 double request_attr_timeout(const struct place *at);
 double request_name_timeout(const struct place *at);
 
-/* A description that a listing has read already. */
+/* Attributes that a listing has read already. */
 struct known {
-	const struct node_stat *st; /* NULL: none */
-	uint64_t since;             /* inodes.changes before it was read */
+	const struct node_stat *st; /* NULL: not read */
+	uint64_t since;             /* inodes.changes before st was read */
 };
 
 /*
- * Enter a place and describe it for the kernel. Counts a lookup on success. A file with
- * NODE_LAZY gets attributes that are over at once, so that whoever needs them asks.
+ * Enter the inode of a place and fill in *e for the kernel. Counts a lookup on success. The
+ * attributes of a NODE_LAZY file expire at once, so that the kernel asks when they are needed.
  *
- * @known NULL: the place is described now
- * Returns 0; -ENOMEM; an error of the row's stat.
+ * @known NULL: ask the row for the attributes
+ * Returns 0; -ENOMEM; -errno of the row's stat.
  */
 MUST_CHECK int request_enter(const struct place *at, uint64_t parent, const char *name,
 			     const struct known *known, struct fuse_entry_param *e,
 			     struct err *err);
 
-/* The kernel takes over the lookup that request_enter() counted. */
+/* Reply to a lookup; if the reply fails, take back the lookup that request_enter() counted. */
 void request_reply_entry(fuse_req_t req, const struct fuse_entry_param *e);
 
-/* To who writes it, a file has the size that it will have. */
+/* If the caller's process is writing the file, set *st to the size of its draft. */
 void request_show_draft(fuse_req_t req, const struct inode *inode, struct stat *st);
 
-/* As they are now. */
+/* Reply with the present attributes of an inode. */
 void request_reply_attr(fuse_req_t req, const struct inode *inode);
 
-/* Before any reply to a parked request: on_interrupt must not run on freed memory. */
+/* End the interrupts of a parked request. Must be called before the reply, which frees req. */
 void request_leave_park(struct waiting *w);
 
-/* Park what `model` describes, with its names. On failure the request is answered. */
+/*
+ * Park a copy of *model until deadline (monotonic ns; 0: for ever). The names of the model are
+ * owned by the park from here on. On failure the request is answered with an error.
+ */
 void request_park(const struct waiting *model, uint64_t deadline);
 
 /*
- * Until when (monotonic ns) an open has to wait, for a message or for the file itself that is
- * being closed; 0: not at all.
+ * The time (monotonic ns) until which an open of the inode must wait for a close: of its
+ * session's message, or of the file itself. 0: no wait.
  */
 uint64_t request_wait_until(const struct inode *inode);
 
-/* Whether a parked one still has to; its deadline is moved. */
+/* Whether a parked open must wait longer; if so, its deadline is updated. */
 bool request_must_wait(struct waiting *w, enum park_reason reason);
 
-/* Who asks to make something. */
+/* The caller of a request that makes something, with the mode. */
 struct node_new request_maker(fuse_req_t req, mode_t mode);
 
-/* The operations. */
+/* The operations; ops.c has their table. */
 void op_lookup(fuse_req_t req, fuse_ino_t parent, const char *name);
 void op_forget(fuse_req_t req, fuse_ino_t ino, uint64_t lookups);
 void op_forget_multi(fuse_req_t req, size_t count, struct fuse_forget_data *forgets);

@@ -70,7 +70,7 @@ MUST_CHECK int park_add_quiet(struct park *park, struct parked *p);
 /* Let the parked requests of a session try again. Any thread; does not block. */
 void park_wake(struct park *park, uint64_t session);
 
-/* Let a request try again with PARK_INTERRUPTED. Any thread; p must still be parked. */
+/* Let a request try again with PARK_INTERRUPTED. Any thread; p must not be freed meanwhile. */
 void park_interrupt(struct park *park, struct parked *p);
 
 /* Let all requests of an owner that goes away try again with PARK_INTERRUPTED. */
