@@ -16,7 +16,7 @@
 #include "runner/runner.h"
 #include "runner/syntax/json_value.h"
 #include "store/json/message.h"
-#include "store/json/shape.h"
+#include "store/json/time.h"
 #include "store/session/scope.h"
 
 #include <errno.h>

@@ -17,7 +17,7 @@
 #include "fs/names/turns.h"
 #include "fs/tree/handle.h"
 #include "fs/view/view.h"
-#include "store/json/shape.h"
+#include "store/json/time.h"
 #include "store/session/log.h"
 #include "store/session/state.h"
 #include "store/turn/turn.h"

@@ -7,7 +7,7 @@
 #include "base/json_text.h"
 #include "fs/tree/ids.h"
 #include "fs/tree/node.h"
-#include "store/json/shape.h"
+#include "store/json/time.h"
 
 void errors_init(struct errors *e)
 {

@@ -9,7 +9,7 @@
 #include "base/percent.h"
 #include "base/utf8.h"
 #include "store/json/deleted.h"
-#include "store/json/shape.h"
+#include "store/json/time.h"
 #include "store/session/log.h"
 
 #include <errno.h>

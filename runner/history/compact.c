@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "runner/history/past.h"
+#include "store/json/time.h"
 
 #include <errno.h>
 #include <stdlib.h>

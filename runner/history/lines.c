@@ -2,6 +2,7 @@
  * The lines of a past: see past.h.
  */
 #include "runner/history/past.h"
+#include "store/json/time.h"
 #include "store/session/log.h"
 
 /* A pass over the log. */

@@ -3,6 +3,7 @@
  */
 #include "runner/history/past.h"
 
+#include "store/json/time.h"
 #include "store/session/mark.h"
 
 #include <errno.h>

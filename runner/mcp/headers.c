@@ -6,7 +6,7 @@
 #include "base/json_text.h"
 #include "base/net/http.h"
 #include "runner/mcp/link.h"
-#include "store/json/shape.h"
+#include "store/json/base64.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
 
 #include "base/json_text.h"
 #include "runner/model/ask.h"
-#include "store/json/shape.h"
+#include "store/json/base64.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -12,6 +12,7 @@
 #include "runner/model/cassette.h"
 #include "runner/syntax/json_put.h"
 #include "runner/wire/key.h"
+#include "store/json/base64.h"
 #include "store/json/shape.h"
 
 #include <errno.h>

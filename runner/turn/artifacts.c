@@ -3,7 +3,9 @@
  */
 #include "runner/turn/artifacts.h"
 
+#include "base/name.h"
 #include "base/utf8.h"
+#include "store/json/base64.h"
 
 #include <errno.h>
 #include <stdarg.h>

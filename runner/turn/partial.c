@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "runner/turn/commit.h"
+#include "store/json/time.h"
 
 static void notify_progress(const struct agent_run *run)
 {

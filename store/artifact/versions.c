@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/percent.h"
 #include "store/artifact/tx.h"
+#include "store/json/time.h"
 
 #include <errno.h>
 #include <stdio.h>

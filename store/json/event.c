@@ -6,6 +6,7 @@
 
 #include "store/json/deleted.h"
 #include "store/json/state_key.h"
+#include "store/json/time.h"
 
 #include <errno.h>
 #include <stdlib.h>

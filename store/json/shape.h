@@ -80,19 +80,6 @@ MUST_CHECK int shape_canonical(struct json_scan *s, const struct shape *shape, s
 MUST_CHECK int shape_canonical_text(struct span text, const struct shape *shape, struct buf *out,
 				    struct err *err);
 
-/* Microseconds from a number token of seconds (or of JS milliseconds). -EINVAL. */
-MUST_CHECK int time_parse(struct span token, int64_t *usec);
-
-/* Seconds with six decimals. */
-void time_print(struct buf *out, int64_t usec);
-
-/* Decode base64, either alphabet, padded or not. -EINVAL. */
-MUST_CHECK int base64_decode(struct span text, struct buf *out);
-
-/* Encode as padded base64; url_safe picks '-' and '_'. */
-enum base64_alphabet { BASE64_STANDARD, BASE64_URL_SAFE };
-void base64_encode(struct buf *out, struct span bytes, enum base64_alphabet alphabet);
-
 extern const struct shape content_shape;
 
 #endif

@@ -12,7 +12,7 @@
 
 #include "base/clock.h"
 #include "store/index/postings.h"
-#include "store/json/shape.h"
+#include "store/json/time.h"
 #include "store/session/log.h"
 #include "store/session/session.h"
 #include "store/tx/key.h"

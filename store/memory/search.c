@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "store/index/postings.h"
 #include "store/index/words.h"
+#include "store/json/time.h"
 #include "store/memory/memory.h"
 #include "store/session/log.h"
 #include "store/timeline/rewind.h"

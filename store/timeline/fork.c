@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "store/artifact/artifact.h"
+#include "store/json/time.h"
 #include "store/session/log.h"
 #include "store/session/mark.h"
 #include "store/session/state.h"

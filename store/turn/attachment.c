@@ -9,6 +9,7 @@
 #include "store/turn/attachment.h"
 
 #include "store/artifact/mime.h"
+#include "store/json/base64.h"
 #include "store/tx/key.h"
 
 #include <errno.h>

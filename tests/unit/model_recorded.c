@@ -2,6 +2,7 @@
  * Recordings of real providers: see model_rig.h.
  */
 #include "model_rig.h"
+#include "store/json/base64.h"
 
 bool has_recordings(void)
 {

@@ -1,6 +1,7 @@
 /*
  * Contents: parts in memory and as text, and that nothing is lost between.
  */
+#include "store/json/base64.h"
 #include "store/json/content.h"
 
 #include <errno.h>

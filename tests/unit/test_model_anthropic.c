@@ -2,6 +2,7 @@
  * The provider anthropic: what goes out and what comes in.
  */
 #include "model_rig.h"
+#include "store/json/base64.h"
 
 /* Numbers of arguments and of results stay as they were written, also on their way back. */
 static void test_numbers_go_back(void **state)

@@ -10,6 +10,7 @@
 
 #include "runner/syntax/json_put.h"
 #include "runner/wire/media.h"
+#include "store/json/base64.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -7,6 +7,7 @@
 #include "base/json_text.h"
 #include "runner/syntax/json_pick.h"
 #include "runner/wire/calls.h"
+#include "store/json/base64.h"
 
 #include <errno.h>
 

@@ -7,6 +7,8 @@
 #include "runner/provider/openai/openai.h"
 
 #include "runner/syntax/json_put.h"
+#include "runner/wire/media.h"
+#include "store/json/base64.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -11,6 +11,7 @@
 #include "runner/wire/pairs.h"
 #include "runner/wire/refuse.h"
 #include "runner/wire/result.h"
+#include "store/json/base64.h"
 
 #include <errno.h>
 #include <strings.h>

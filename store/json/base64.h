@@ -1,0 +1,17 @@
+/*
+ * Base64, in both alphabets.
+ */
+#ifndef STORE_JSON_BASE64_H
+#define STORE_JSON_BASE64_H
+
+#include "base/buf.h"
+
+enum base64_alphabet { BASE64_STANDARD, BASE64_URL_SAFE };
+
+/* Append the bytes of a text in either alphabet, padded or not. -EINVAL, -ENOMEM. */
+MUST_CHECK int base64_decode(struct span text, struct buf *out);
+
+/* Append bytes as padded base64. */
+void base64_encode(struct buf *out, struct span bytes, enum base64_alphabet alphabet);
+
+#endif
