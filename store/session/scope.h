@@ -49,8 +49,12 @@ MUST_CHECK int scope_find(struct store *st, struct ref parent, const char *id, s
 MUST_CHECK int scope_stat(struct store *st, struct ref ref, struct scope_info *info,
 			  struct err *err);
 
-/* The root's own times: apps_stamp in members_stamp. */
-MUST_CHECK int scope_stat_root(struct store *st, struct scope_info *info, struct err *err);
+/*
+ * Describe the app, the user and the session that ref names, as of one moment. A scope that ref
+ * does not name is all zero; each of the three may be NULL. -ENOENT: one of them is gone.
+ */
+MUST_CHECK int scope_stat_all(struct store *st, struct ref ref, struct scope_info *app,
+			      struct scope_info *user, struct scope_info *session, struct err *err);
 
 /*
  * List what is in a scope, in order of number, numbers above `after` only.

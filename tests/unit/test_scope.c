@@ -116,6 +116,22 @@ static int stop_second(void *arg, const struct scope_info *info UNUSED)
 	return ++*(int *)arg == 2 ? 3 : 0;
 }
 
+static void test_stat_all(void **state UNUSED)
+{
+	struct scope_info info[3];
+
+	OK(scope_stat_all(st, session, &info[0], &info[1], &info[2], &err));
+	assert_string_equal(info[0].id, "app");
+	assert_string_equal(info[1].id, "user");
+	assert_string_equal(info[2].id, "session");
+	OK(scope_stat_all(st, user, NULL, &info[1], &info[2], &err));
+	assert_int_equal(info[1].number, user.user);
+	assert_int_equal(info[2].number, 0);
+	OK(scope_remove(st, session, &err));
+	CODE(scope_stat_all(st, session, NULL, NULL, &info[2], &err), -ENOENT);
+	OK(scope_stat_all(st, session, &info[0], &info[1], NULL, &err));
+}
+
 static void test_list_from(void **state UNUSED)
 {
 	CLEANUP(buf_release) struct buf seen = { 0 };
@@ -204,12 +220,13 @@ static bool has_bulk(void)
 
 static uint64_t make_bulk(void)
 {
+	struct bulk_writer w;
 	uint64_t number;
-	int fd = bulk_create(st, &number, &err);
 
-	assert_true(fd >= 0);
-	assert_int_equal(write(fd, "bytes", 5), 5);
-	assert_int_equal(close(fd), 0);
+	OK(bulk_writer_open(&w, st, &number, &err));
+	OK(bulk_write(&w, 0, SPAN("bytes")));
+	OK(bulk_drain(&w));
+	bulk_writer_close(&w);
 	return number;
 }
 
@@ -693,6 +710,7 @@ int main(void)
 		STORE_TEST(test_create),
 		STORE_TEST(test_ids),
 		STORE_TEST(test_levels),
+		STORE_TEST(test_stat_all),
 		STORE_TEST(test_list_from),
 		STORE_TEST(test_remove),
 		STORE_TEST(test_nothing_is_left),
