@@ -185,7 +185,7 @@ static void version_changed(struct fs *fs, const struct change *c)
 		if (c->kind == CHANGE_VERSION_REMOVED)
 			inode_removed(&fs->inodes, ino);
 		notify_attributes(&fs->notify, ino);
-		versions_file_name(c->turn_or_version, ids[i] == ID_OBJECT_JSON, name);
+		versions_file_name(c->version, ids[i] == ID_OBJECT_JSON, name);
 		if (c->kind == CHANGE_VERSION_ADDED)
 			notify_name(&fs->notify, dir, name);
 	}
@@ -202,9 +202,9 @@ static void turn_changed(struct fs *fs, const struct change *c)
 	drop_in_scope(fs, c->ref, added ? NEWS_TURN | NEWS_TURN_NAMES : NEWS_TURN);
 	drop_object(fs, &turn_dir, c->item);
 	if (added) {
-		(void)snprintf(name, sizeof name, "%llu", (unsigned long long)c->turn_or_version);
+		(void)snprintf(name, sizeof name, "%llu", (unsigned long long)c->turn);
 		notify_name(&fs->notify, dir, name);
-		for (row = turns_entries; row->name && c->turn_or_version == 1; row++)
+		for (row = turns_entries; row->name && c->turn == 1; row++)
 			notify_name(&fs->notify, dir, row->name); /* there since the first turn */
 	}
 	park_wake(&fs->park, c->ref.session);

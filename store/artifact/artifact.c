@@ -600,14 +600,12 @@ int artifact_remove(struct store *st, struct ref scope, uint64_t parent, const c
 
 void artifact_remove_bulks(struct store *st, const struct buf *dead)
 {
+	size_t count;
+	const uint64_t *numbers = BUF_LIST(uint64_t, dead, &count);
 	size_t i;
 
-	for (i = 0; i < dead->len; i += sizeof(uint64_t)) {
-		uint64_t number;
-
-		memcpy(&number, dead->data + i, sizeof number);
-		bulk_remove(st, number);
-	}
+	for (i = 0; i < count; i++)
+		bulk_remove(st, numbers[i]);
 }
 
 struct remove_all {

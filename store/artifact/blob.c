@@ -54,13 +54,13 @@ void blob_init(struct blob *b, struct store *st)
 
 static bool has_pinned(const struct blob *b, uint64_t number)
 {
+	size_t count;
+	const uint64_t *list = BUF_LIST(uint64_t, &b->pinned, &count);
 	size_t i;
 
-	for (i = 0; i < b->pinned.len; i += sizeof number) {
-		if (memcmp(b->pinned.data + i, &number, sizeof number) == 0)
-			return true;
-	}
-	return false;
+	for (i = 0; i < count && list[i] != number; i++)
+		;
+	return i < count;
 }
 
 static int pin(struct blob *b, uint64_t number, struct err *err)
@@ -80,14 +80,12 @@ static int pin(struct blob *b, uint64_t number, struct err *err)
 
 static void unpin_all(struct blob *b)
 {
+	size_t count;
+	const uint64_t *list = BUF_LIST(uint64_t, &b->pinned, &count);
 	size_t i;
 
-	for (i = 0; i < b->pinned.len; i += sizeof(uint64_t)) {
-		uint64_t number;
-
-		memcpy(&number, b->pinned.data + i, sizeof number);
-		bulk_unpin(b->st, number);
-	}
+	for (i = 0; i < count; i++)
+		bulk_unpin(b->st, list[i]);
 	buf_release(&b->pinned);
 }
 
@@ -119,6 +117,8 @@ void blob_close(struct blob *b)
 int blob_load(struct blob *b, const struct extents *map, uint64_t size, struct err *err)
 {
 	CLEANUP(buf_release) struct buf numbers = { 0 };
+	const uint64_t *list;
+	size_t count;
 	size_t i;
 	int r = extents_copy(&b->map, map);
 
@@ -127,12 +127,9 @@ int blob_load(struct blob *b, const struct extents *map, uint64_t size, struct e
 	b->size = size;
 	extents_bulks(map, &numbers);
 	r = buf_check(&numbers, err);
-	for (i = 0; r == 0 && i < numbers.len; i += sizeof(uint64_t)) {
-		uint64_t number;
-
-		memcpy(&number, numbers.data + i, sizeof number);
-		r = pin(b, number, err);
-	}
+	list = BUF_LIST(uint64_t, &numbers, &count);
+	for (i = 0; r == 0 && i < count; i++)
+		r = pin(b, list[i], err);
 	return r;
 }
 

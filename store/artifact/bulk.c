@@ -52,7 +52,8 @@ static int open_new(struct store *st, uint64_t number)
 	return open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 }
 
-int bulk_create(struct store *st, uint64_t *number, struct err *err)
+/* A new empty bulk, pending. Returns a descriptor for reading and writing, or -errno. */
+static int create_bulk(struct store *st, uint64_t *number, struct err *err)
 {
 	uint64_t n = store_new_number(st, err);
 	int fd;
@@ -85,7 +86,7 @@ int bulk_writer_open(struct bulk_writer *w, struct store *st, uint64_t *number, 
 	char path[PATH_MAX];
 
 	*w = (struct bulk_writer){ .direct = -1 };
-	w->fd = bulk_create(st, number, err);
+	w->fd = create_bulk(st, number, err);
 	if (w->fd < 0)
 		return w->fd;
 	bulk_path(st, *number, FILE_PATH, path, sizeof path);
@@ -177,19 +178,6 @@ int bulk_write(struct bulk_writer *w, uint64_t offset, struct span data)
 	if (r == 0)
 		w->size = MAX(w->size, offset + data.len);
 	return r;
-}
-
-int bulk_truncate(struct bulk_writer *w, uint64_t size)
-{
-	int r = bulk_drain(w);
-
-	if (r == 0 && ftruncate(w->fd, (off_t)size) < 0)
-		r = -errno;
-	if (r < 0)
-		return r;
-	w->size = size;
-	w->start = size;
-	return 0;
 }
 
 /* The number in a KEY_REF row; 1 without one. */
@@ -368,17 +356,12 @@ void bulk_remove(struct store *st, uint64_t number)
 		remove_now(st, number);
 }
 
-struct pending {
-	struct buf numbers;
-};
-
 static int add_pending(void *arg, struct span key, struct span value)
 {
-	struct pending *p = arg;
 	uint64_t number = key_last_number(key);
 
 	(void)value;
-	buf_add(&p->numbers, &number, sizeof number);
+	buf_add(arg, &number, sizeof number);
 	return 0;
 }
 
@@ -391,17 +374,15 @@ static int list_pending(struct store_tx *tx, void *arg)
 
 int bulk_recover(struct store *st, struct err *err)
 {
-	struct pending p = { 0 };
+	CLEANUP(buf_release) struct buf pending = { 0 };
+	const uint64_t *numbers;
+	size_t count;
 	size_t i;
-	int r = store_view(st, list_pending, &p, err);
+	int r = store_view(st, list_pending, &pending, err);
 
-	for (i = 0; r == 0 && i < p.numbers.len; i += sizeof(uint64_t)) {
-		uint64_t number;
-
-		memcpy(&number, p.numbers.data + i, sizeof number);
-		bulk_remove(st, number);
-	}
-	buf_release(&p.numbers);
+	numbers = BUF_LIST(uint64_t, &pending, &count);
+	for (i = 0; r == 0 && i < count; i++)
+		bulk_remove(st, numbers[i]);
 	return r;
 }
 

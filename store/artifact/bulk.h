@@ -11,9 +11,6 @@
 #include "base/mutex.h"
 #include "store/tx/store.h"
 
-/* A new empty one, pending, open for reading and writing. Returns a descriptor or -errno. */
-MUST_CHECK int bulk_create(struct store *st, uint64_t *number, struct err *err);
-
 /*
  * Writing one: what comes in order is collected and goes past the page cache,
  * since nobody may read it for long; the rest is written where it belongs.
@@ -32,13 +29,12 @@ struct bulk_writer {
 #define BULK_BUFFER (1u << 20)
 #define BULK_SMALL  (256u << 10) /* less than this is left to the page cache */
 
-/* A new bulk, as bulk_create(). 0 or -errno. */
+/* Make an empty bulk, pending, and open it for writing. 0 or -errno. */
 MUST_CHECK int bulk_writer_open(struct bulk_writer *w, struct store *st, uint64_t *number,
 				struct err *err);
 MUST_CHECK int bulk_write(struct bulk_writer *w, uint64_t offset, struct span data);
 /* What was written is in the file now. */
 MUST_CHECK int bulk_drain(struct bulk_writer *w);
-MUST_CHECK int bulk_truncate(struct bulk_writer *w, uint64_t size);
 void bulk_writer_close(struct bulk_writer *w);
 
 /* Open one for reading. A descriptor, or -errno. The caller closes it. */

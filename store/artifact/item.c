@@ -114,7 +114,7 @@ int item_tell(struct store_tx *tx, enum change_kind kind, struct ref scope, uint
 	change->parent = parent;
 	change->item = a->number;
 	change->history = a->history;
-	change->turn_or_version = v ? v->n : 0;
+	change->version = v ? v->n : 0;
 	change->version_item = v ? v->number : 0;
 	change->keeps_time = a->attr.has & ATTR_MTIME;
 	(void)snprintf(change->name, sizeof change->name, "%s", a->name);

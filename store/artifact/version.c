@@ -86,13 +86,13 @@ static bool is_whole_bulk(const struct extents *map, uint64_t size)
 
 static bool has_number(const struct buf *numbers, uint64_t number)
 {
+	size_t count;
+	const uint64_t *list = BUF_LIST(uint64_t, numbers, &count);
 	size_t i;
 
-	for (i = 0; i < numbers->len; i += sizeof number) {
-		if (memcmp(numbers->data + i, &number, sizeof number) == 0)
-			return true;
-	}
-	return false;
+	for (i = 0; i < count && list[i] != number; i++)
+		;
+	return i < count;
 }
 
 /* References of what is new, and of what is not used any more. */
@@ -101,7 +101,8 @@ static int move_refs(struct store_tx *tx, const struct extents *old, const struc
 {
 	CLEANUP(buf_release) struct buf before = { 0 };
 	CLEANUP(buf_release) struct buf after = { 0 };
-	uint64_t number;
+	const uint64_t *list;
+	size_t count;
 	size_t i;
 	int r;
 
@@ -110,15 +111,15 @@ static int move_refs(struct store_tx *tx, const struct extents *old, const struc
 	if (map)
 		extents_bulks(map, &after);
 	r = before.failed ? buf_check(&before, tx->err) : buf_check(&after, tx->err);
-	for (i = 0; r == 0 && i < after.len; i += sizeof number) {
-		memcpy(&number, after.data + i, sizeof number);
-		if (!has_number(&before, number))
-			r = bulk_add_ref(tx, number);
+	list = BUF_LIST(uint64_t, &after, &count);
+	for (i = 0; r == 0 && i < count; i++) {
+		if (!has_number(&before, list[i]))
+			r = bulk_add_ref(tx, list[i]);
 	}
-	for (i = 0; r == 0 && i < before.len; i += sizeof number) {
-		memcpy(&number, before.data + i, sizeof number);
-		if (!has_number(&after, number))
-			r = bulk_drop_ref(tx, number, dead);
+	list = BUF_LIST(uint64_t, &before, &count);
+	for (i = 0; r == 0 && i < count; i++) {
+		if (!has_number(&after, list[i]))
+			r = bulk_drop_ref(tx, list[i], dead);
 	}
 	return r;
 }
@@ -212,7 +213,7 @@ static int drop_one(void *arg, const struct version_info *v)
 		return err_nomem(d->tx->err);
 	change->history = d->artifact;
 	change->version_item = v->number;
-	change->turn_or_version = v->n;
+	change->version = v->n;
 	return version_drop(d->tx, d->artifact, v, d->dead);
 }
 

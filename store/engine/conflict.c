@@ -95,7 +95,7 @@ static enum write_kind take_write(const struct conflict_set *set, size_t *at, st
 static struct own_slot *slots_of(const struct conflict_set *set, size_t *count)
 {
 	*count = set->index.len / sizeof(struct own_slot);
-	return (struct own_slot *)(void *)set->index.data;
+	return BUF_LIST(struct own_slot, &set->index, NULL);
 }
 
 /* The slot of a key: its own, or the free one that it would get. */

@@ -21,7 +21,7 @@ static void load_unicode(void)
 	unicode = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
 }
 
-enum class {
+enum char_class {
 	CLASS_OTHER,  /* ends a word */
 	CLASS_LETTER, /* of a word between blanks; digits too */
 	CLASS_ALONE,  /* of a text without blanks */
@@ -56,11 +56,15 @@ static bool stands_alone(uint32_t c)
 	return false;
 }
 
-static enum class class_of(uint32_t c) {
-	if (c < 0x80) return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ? CLASS_LETTER
-									      : CLASS_OTHER;
-	if (c >= 0x300 && c <= 0x36f) return CLASS_MARK;
-	if (stands_alone(c)) return CLASS_ALONE;
+static enum char_class class_of(uint32_t c)
+{
+	if (c < 0x80)
+		return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ? CLASS_LETTER
+									: CLASS_OTHER;
+	if (c >= 0x300 && c <= 0x36f)
+		return CLASS_MARK;
+	if (stands_alone(c))
+		return CLASS_ALONE;
 	return !unicode || iswalnum_l((wint_t)c, unicode) ? CLASS_LETTER : CLASS_OTHER;
 }
 
@@ -106,8 +110,8 @@ static struct span word_at(const struct words *w, uint32_t slot)
 
 static uint32_t *slot_of(const struct words *w, struct span word)
 {
-	uint32_t *slots = (uint32_t *)(void *)w->slots.data;
-	size_t count = w->slots.len / sizeof *slots;
+	size_t count;
+	uint32_t *slots = BUF_LIST(uint32_t, &w->slots, &count);
 	size_t i = span_hash(word) & (count - 1);
 
 	while (slots[i] && !span_equal(word_at(w, slots[i]), word))
@@ -185,7 +189,7 @@ int words_add(struct words *w, struct span text, struct err *err)
 	while (r == 0 && text.len && !is_full(w)) {
 		uint32_t taken = utf8_take(&text);
 		uint32_t c = taken == UTF8_INVALID ? ' ' : fold(taken);
-		enum class class = class_of(c);
+		enum char_class class = class_of(c);
 
 		if (class == CLASS_MARK)
 			continue;

@@ -16,8 +16,7 @@ void deleted_release(struct deleted *d)
 
 static struct deleted_key *keys_of(const struct deleted *d, size_t *count)
 {
-	*count = d->keys.len / sizeof(struct deleted_key);
-	return (struct deleted_key *)(void *)d->keys.data;
+	return BUF_LIST(struct deleted_key, &d->keys, count);
 }
 
 static struct span name_of(const struct deleted *d, const struct deleted_key *key)

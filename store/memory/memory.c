@@ -344,31 +344,6 @@ int memory_forget(struct store *st, struct ref session, struct err *err)
 	return r;
 }
 
-static int find(struct store_tx *tx, void *arg)
-{
-	struct request *rq = arg;
-	struct scope_info session;
-	int r = scope_load(tx, rq->ref, &session);
-
-	if (r == 0 && !session.memory)
-		return err_set(tx->err, -ENOENT, "the session '%s' is not remembered", session.id);
-	if (r == 0)
-		r = memory_load(tx, rq->ref.user, session.memory, &rq->link);
-	if (r == 0)
-		memcpy(rq->link.id, session.id, sizeof rq->link.id);
-	return r;
-}
-
-int memory_find(struct store *st, struct ref session, struct memory_link *out, struct err *err)
-{
-	struct request rq = { .ref = session };
-	int r = store_view(st, find, &rq, err);
-
-	if (r == 0)
-		*out = rq.link;
-	return r;
-}
-
 static int find_number(struct store_tx *tx, void *arg)
 {
 	struct request *rq = arg;

@@ -34,9 +34,7 @@ MUST_CHECK int memory_remember(struct store *st, struct ref session, struct memo
 /* -ENOENT: it is not remembered, or gone. */
 MUST_CHECK int memory_forget(struct store *st, struct ref session, struct err *err);
 
-/* The link to a session; by its number. -ENOENT. */
-MUST_CHECK int memory_find(struct store *st, struct ref session, struct memory_link *out,
-			   struct err *err);
+/* Describe a link by its number. -ENOENT. */
 MUST_CHECK int memory_stat(struct store *st, struct ref user, uint64_t number,
 			   struct memory_link *out, struct err *err);
 

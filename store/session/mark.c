@@ -84,8 +84,7 @@ static int scan(struct store_tx *tx, void *arg)
 
 static const struct mark *marks_of(const struct marks *marks, size_t *count)
 {
-	*count = marks->found.len / sizeof(struct mark);
-	return (const struct mark *)(const void *)marks->found.data;
+	return BUF_LIST(struct mark, &marks->found, count);
 }
 
 static int pass(struct store *st, struct ref session, const struct mark *mark, mark_fn *fn,

@@ -190,16 +190,14 @@ static int put_state(struct store_tx *tx, void *arg)
 	struct keys *keys = arg;
 	struct fork *f = keys->fork;
 	uint64_t stamp = clock_stamp();
+	size_t count;
+	struct replay_item **items = BUF_LIST(struct replay_item *, &keys->items, &count);
 	size_t i;
 	int r = 0;
 
-	for (i = 0; r == 0 && i < keys->items.len; i += sizeof(struct replay_item *)) {
-		const struct replay_item *item;
-
-		memcpy(&item, keys->items.data + i, sizeof item);
-		r = state_put(tx, f->to, &f->info, (struct span){ item->name, item->len },
-			      buf_span(&item->text), stamp);
-	}
+	for (i = 0; r == 0 && i < count; i++)
+		r = state_put(tx, f->to, &f->info, (struct span){ items[i]->name, items[i]->len },
+			      buf_span(&items[i]->text), stamp);
 	return r;
 }
 
@@ -369,14 +367,13 @@ static int scan_markers(struct store_tx *tx, void *arg)
 int fork_recover(struct store *st, struct err *err)
 {
 	CLEANUP(buf_release) struct buf numbers = { 0 };
+	uint64_t *list;
+	size_t count;
 	size_t i;
 	int r = store_view(st, scan_markers, &numbers, err);
 
-	for (i = 0; r == 0 && i < numbers.len; i += sizeof(uint64_t)) {
-		uint64_t number;
-
-		memcpy(&number, numbers.data + i, sizeof number);
-		r = store_update(st, drop_rows, &number, err);
-	}
+	list = BUF_LIST(uint64_t, &numbers, &count);
+	for (i = 0; r == 0 && i < count; i++)
+		r = store_update(st, drop_rows, &list[i], err);
 	return r;
 }

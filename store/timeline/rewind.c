@@ -37,8 +37,7 @@ void rewound_release(struct rewound *rw)
 
 static struct rewound_turn *turns_of(const struct rewound *rw, size_t *count)
 {
-	*count = rw->turns.len / sizeof(struct rewound_turn);
-	return (struct rewound_turn *)(void *)rw->turns.data;
+	return BUF_LIST(struct rewound_turn, &rw->turns, count);
 }
 
 static size_t count_ranges(const struct rewound *rw)
@@ -68,8 +67,7 @@ static const struct rewound_turn *turn_of(const struct rewound *rw, struct span 
 /* Whether one of the first n ranges undoes the line. */
 static bool hidden_by(const struct rewound *rw, size_t n, struct span invocation, uint64_t at)
 {
-	const struct rewound_range *range =
-		(const struct rewound_range *)(const void *)rw->ranges.data;
+	const struct rewound_range *range = BUF_LIST(struct rewound_range, &rw->ranges, NULL);
 	const struct rewound_turn *turn = turn_of(rw, invocation);
 	bool hidden = false;
 

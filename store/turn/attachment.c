@@ -468,6 +468,7 @@ static int collect(struct store_tx *tx, void *arg)
 	struct listing l = { .ref = c->ref, .fn = note, .arg = &c->infos };
 	struct attachment_info *infos;
 	struct scope_info session;
+	size_t count;
 	size_t i;
 	int r = scope_load(tx, c->ref, &session);
 
@@ -478,10 +479,10 @@ static int collect(struct store_tx *tx, void *arg)
 		return 0;
 	c->all->parts = content_new(NULL);
 	r = c->all->parts ? list(tx, &l) : err_nomem(tx->err);
-	infos = (struct attachment_info *)(void *)c->infos.data;
-	if (r == 0 && infos)
-		qsort(infos, c->infos.len / sizeof *infos, sizeof *infos, by_name);
-	for (i = 0; r == 0 && i < c->infos.len / sizeof *infos; i++)
+	infos = BUF_LIST(struct attachment_info, &c->infos, &count);
+	if (r == 0 && count)
+		qsort(infos, count, sizeof *infos, by_name);
+	for (i = 0; r == 0 && i < count; i++)
 		r = add_part(tx, c, &infos[i]);
 	return r;
 }
@@ -508,6 +509,8 @@ int attachments_take(struct session_tx *s, const struct attachments *a)
 {
 	CLEANUP(buf_release) struct buf infos = { 0 };
 	struct listing l = { .ref = s->ref, .fn = note, .arg = &infos };
+	const struct attachment_info *all;
+	size_t count;
 	size_t i;
 	int r;
 
@@ -516,7 +519,8 @@ int attachments_take(struct session_tx *s, const struct attachments *a)
 	if (!s->session.attachments)
 		return 0;
 	r = list(s->tx, &l);
-	for (i = 0; r == 0 && i < infos.len; i += sizeof(struct attachment_info))
-		r = drop(s, (const struct attachment_info *)(const void *)(infos.data + i));
+	all = BUF_LIST(struct attachment_info, &infos, &count);
+	for (i = 0; r == 0 && i < count; i++)
+		r = drop(s, &all[i]);
 	return r;
 }

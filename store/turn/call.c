@@ -112,7 +112,7 @@ static int tell(struct session_tx *s, uint64_t turn, const struct call_info *c,
 		return err_nomem(s->tx->err);
 	change->parent = turn;
 	change->item = c->number;
-	change->turn_or_version = c->n;
+	change->turn = c->n;
 	copy_text(change->name, sizeof change->name, c->file_name);
 	return 0;
 }
@@ -362,10 +362,11 @@ static int need_tools(struct calls_tx *c)
 /* The first that is so; NULL: none. */
 static struct call_info *find_tool(struct calls_tx *c, call_is_fn *is_it, const char *text)
 {
-	struct call_info *list = (struct call_info *)(void *)c->tools.data;
+	size_t count;
+	struct call_info *list = BUF_LIST(struct call_info, &c->tools, &count);
 	size_t i;
 
-	for (i = 0; i < c->tools.len / sizeof *list; i++) {
+	for (i = 0; i < count; i++) {
 		if (is_it(&list[i], text))
 			return &list[i];
 	}

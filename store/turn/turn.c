@@ -26,7 +26,7 @@ static int save_turn(struct session_tx *s, struct turn_info *t, enum change_kind
 	if (!change)
 		return err_nomem(s->tx->err);
 	change->item = t->number;
-	change->turn_or_version = t->n;
+	change->turn = t->n;
 	t->stamp = s->stamp;
 	s->session.turn_stamp = s->stamp;
 	turn_encode(t, &record);

@@ -43,10 +43,10 @@ enum change_kind {
 	CHANGE_ARTIFACT_REMOVED,
 	CHANGE_ARTIFACT_REPLACED, /* another took its name, whose versions stay */
 	CHANGE_ARTIFACT_MOVED,    /* it left this name, and has been or will be added as another */
-	CHANGE_VERSION_ADDED,     /* history: of the artifact; turn_or_version: its number */
+	CHANGE_VERSION_ADDED,     /* history: of the artifact; version: its number */
 	CHANGE_VERSION,           /* its bytes or what is known about it */
 	CHANGE_VERSION_REMOVED,
-	CHANGE_TURN_ADDED, /* ref: the session; item: the turn's object; turn_or_version */
+	CHANGE_TURN_ADDED, /* ref: the session; item: the turn's object; turn: its number */
 	CHANGE_TURN,
 	CHANGE_CALL_ADDED, /* ref: the session; parent: the turn's object; item, name: the call's */
 	CHANGE_CALL,
@@ -63,7 +63,8 @@ struct change {
 	struct ref ref;
 	uint64_t parent;
 	uint64_t item;
-	uint64_t turn_or_version;
+	uint64_t turn;         /* turns and calls: number of the turn */
+	uint64_t version;      /* CHANGE_VERSION...: its number */
 	uint64_t history;      /* artifacts: the number that the versions are kept under */
 	uint64_t version_item; /* of CHANGE_VERSION...: the version's object */
 	bool keeps_time;       /* artifacts: the time of the file may be what it was before */

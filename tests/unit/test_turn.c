@@ -503,7 +503,7 @@ static void note_change(void *arg, const struct change *change)
 {
 	buf_printf(arg, "%d %llu %d %llu;", (int)change->kind,
 		   (unsigned long long)change->ref.session, change->item != 0,
-		   (unsigned long long)change->turn_or_version);
+		   (unsigned long long)change->turn);
 }
 
 static void test_watch(void **state UNUSED)
