@@ -8,6 +8,7 @@
 #include "fs/tree/fs.h"
 #include "store/json/state_key.h"
 #include "store/session/scope.h"
+#include "store/tx/record.h"
 
 #include <errno.h>
 #include <grp.h>

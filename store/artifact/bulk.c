@@ -4,6 +4,7 @@
 #include "store/artifact/bulk.h"
 
 #include "store/tx/key.h"
+#include "store/tx/record.h"
 
 #include <errno.h>
 #include <fcntl.h>

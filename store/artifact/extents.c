@@ -5,6 +5,7 @@
 #include "store/artifact/extents.h"
 
 #include "store/tx/key.h"
+#include "store/tx/record.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -4,60 +4,31 @@
 #include "store/artifact/item.h"
 
 #include "base/clock.h"
+#include "store/tx/record.h"
 
 #include <errno.h>
 #include <stdio.h>
 
-static void encode(const struct artifact_info *a, struct buf *out)
-{
-	record_number(out, a->is_directory);
-	record_text(out, span_of(a->name));
-	record_text(out, span_of(a->full_name));
-	record_number(out, a->stamp);
-	record_number(out, (uint64_t)a->created);
-	record_number(out, a->latest);
-	record_number(out, a->highest);
-	record_number(out, a->size);
-	record_number(out, a->versions_stamp);
-	record_number(out, a->removed);
-	record_number(out, a->history);
-	record_number(out, a->changed);
-	record_number(out, a->tombstone);
-	record_number(out, a->attr.has);
-	record_number(out, a->attr.mode);
-	record_number(out, a->attr.uid);
-	record_number(out, a->attr.gid);
-	record_number(out, (uint64_t)a->attr.mtime);
-	record_number(out, (uint64_t)a->attr.atime);
-}
+#define NUMBER(member) RECORD_NUMBER(struct artifact_info, member)
+#define TEXT(member)   RECORD_TEXT(struct artifact_info, member)
+
+static const struct record_field item_fields[] = {
+	NUMBER(is_directory),   TEXT(name),         TEXT(full_name),    NUMBER(stamp),
+	NUMBER(created),        NUMBER(latest),     NUMBER(highest),    NUMBER(size),
+	NUMBER(versions_stamp), NUMBER(removed),    NUMBER(history),    NUMBER(changed),
+	NUMBER(tombstone),      NUMBER(attr.has),   NUMBER(attr.mode),  NUMBER(attr.uid),
+	NUMBER(attr.gid),       NUMBER(attr.mtime), NUMBER(attr.atime), { 0 },
+};
 
 int item_decode(struct span record, uint64_t number, struct artifact_info *a)
 {
 	struct record_reader r = { .left = record };
 
 	*a = (struct artifact_info){ .number = number };
-	a->is_directory = record_take_number(&r);
-	record_take_field(&r, a->name, sizeof a->name);
-	record_take_field(&r, a->full_name, sizeof a->full_name);
-	a->stamp = record_take_number(&r);
-	a->created = (int64_t)record_take_number(&r);
-	a->latest = record_take_number(&r);
-	a->highest = record_take_number(&r);
-	a->size = record_take_number(&r);
-	a->versions_stamp = record_take_number(&r);
-	a->removed = record_take_number(&r);
-	a->history = record_take_number(&r);
+	record_take(item_fields, &r, a);
 	if (!a->history)
 		a->history = number;
-	a->changed = record_take_number(&r);
 	a->changed = MAX(a->changed, a->stamp);
-	a->tombstone = record_take_number(&r);
-	a->attr.has = (unsigned)record_take_number(&r);
-	a->attr.mode = (uint32_t)record_take_number(&r);
-	a->attr.uid = (uint32_t)record_take_number(&r);
-	a->attr.gid = (uint32_t)record_take_number(&r);
-	a->attr.mtime = (int64_t)record_take_number(&r);
-	a->attr.atime = (int64_t)record_take_number(&r);
 	return r.bad ? -EIO : 0;
 }
 
@@ -92,7 +63,7 @@ void item_save(struct store_tx *tx, uint64_t parent, const struct artifact_info 
 	CLEANUP(buf_release) struct buf record = { 0 };
 	struct key key = key_item(parent, KEY_FILE, a->number);
 
-	encode(a, &record);
+	record_put(item_fields, a, &record);
 	store_put(tx, &key, buf_span(&record));
 }
 

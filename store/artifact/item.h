@@ -2,9 +2,7 @@
  * Rows of artifacts and their directories: for artifact.c, inside transactions.
  *
  * KEY_NAME parent KEY_FILE name -> number; KEY_ITEM parent KEY_FILE number ->
- * record: is_directory, name, full_name, stamp, created, latest, highest, size,
- * versions_stamp, removed, history, changed, tombstone, then the attributes:
- * has, mode, uid, gid, mtime, atime. A deleted artifact keeps its item with
+ * item_fields. A deleted artifact keeps its item with
  * latest 0, a deleted directory with removed 1, so that version numbers are not
  * used again. KEY_ITEM directory KEY_NONE 0 -> record: stamp of its list,
  * whether mtime is set, mtime; there while the directory is.

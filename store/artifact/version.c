@@ -5,24 +5,20 @@
 
 #include "store/artifact/bulk.h"
 #include "store/tx/key.h"
+#include "store/tx/record.h"
 
 #include <errno.h>
 
 enum { FLAG_MAPPED = 1, FLAG_TOMBSTONE = 2, FLAG_TYPED = 4 };
 
-static void encode(const struct version_info *v, struct span meta, struct buf *out)
-{
-	record_number(out, v->number);
-	record_number(out, v->bulk);
-	record_number(out, v->size);
-	record_number(out, v->stamp);
-	record_number(out, (uint64_t)v->created);
-	record_text(out, span_of(v->mime));
-	record_number(out, (v->is_mapped ? FLAG_MAPPED : 0u) |
-				   (v->is_tombstone ? FLAG_TOMBSTONE : 0u) |
-				   (v->is_typed ? FLAG_TYPED : 0u));
-	record_text(out, meta);
-}
+#define NUMBER(member) RECORD_NUMBER(struct version_info, member)
+#define TEXT(member)   RECORD_TEXT(struct version_info, member)
+
+/* The record of a version: these, then flags and metadata. */
+static const struct record_field version_fields[] = {
+	NUMBER(number),  NUMBER(bulk), NUMBER(size), NUMBER(stamp),
+	NUMBER(created), TEXT(mime),   { 0 },
+};
 
 static int decode(struct span record, uint64_t n, struct version_info *v, struct buf *meta)
 {
@@ -30,12 +26,7 @@ static int decode(struct span record, uint64_t n, struct version_info *v, struct
 	uint64_t flags;
 
 	*v = (struct version_info){ .n = n };
-	v->number = record_take_number(&r);
-	v->bulk = record_take_number(&r);
-	v->size = record_take_number(&r);
-	v->stamp = record_take_number(&r);
-	v->created = (int64_t)record_take_number(&r);
-	record_take_field(&r, v->mime, sizeof v->mime);
+	record_take(version_fields, &r, v);
 	flags = record_take_number(&r);
 	v->is_mapped = flags & FLAG_MAPPED;
 	v->is_tombstone = flags & FLAG_TOMBSTONE;
@@ -130,7 +121,11 @@ void version_save_record(struct store_tx *tx, uint64_t artifact, const struct ve
 	CLEANUP(buf_release) struct buf record = { 0 };
 	struct key key = key_2(KEY_VERSION, artifact, v->n);
 
-	encode(v, meta, &record);
+	record_put(version_fields, v, &record);
+	record_number(&record, (v->is_mapped ? FLAG_MAPPED : 0u) |
+				       (v->is_tombstone ? FLAG_TOMBSTONE : 0u) |
+				       (v->is_typed ? FLAG_TYPED : 0u));
+	record_text(&record, meta);
 	store_put(tx, &key, buf_span(&record));
 }
 

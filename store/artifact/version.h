@@ -1,10 +1,9 @@
 /*
  * Rows of versions: for artifact.c, inside transactions.
  *
- * KEY_VERSION artifact n -> record: number, bulk, size, stamp, created, mime,
- * flags, metadata. A version's bytes are the one whole bulk, or its extents are
- * in KEY_MAP artifact n. KEY_MAP artifact 0: numbers below the highest that were
- * never given, as extents; not there when there are none.
+ * KEY_VERSION artifact n -> version_fields, flags, metadata. A version's bytes are the one whole
+ * bulk, or its extents are in KEY_MAP artifact n. KEY_MAP artifact 0: numbers below the highest
+ * that were never given, as extents; not there when there are none.
  */
 #ifndef STORE_ARTIFACT_VERSION_H
 #define STORE_ARTIFACT_VERSION_H

@@ -7,6 +7,7 @@
 #include "base/json_text.h"
 #include "store/index/words.h"
 #include "store/tx/key.h"
+#include "store/tx/record.h"
 
 #include <errno.h>
 

@@ -5,6 +5,7 @@
 
 #include "base/utf8.h"
 #include "store/tx/key.h"
+#include "store/tx/record.h"
 
 #include <errno.h>
 #include <locale.h>

@@ -1,7 +1,7 @@
 /*
  * Memory: see memory.h.
  *
- * Rows: KEY_ITEM user 'M' link -> record: session, stamp, indexed, limit. What
+ * Rows: KEY_ITEM user 'M' link -> entry_fields. What
  * the session had when it was linked ends at `limit` in its log, and is in the
  * index (index/postings.h) up to `indexed`; what came later is. KEY_INDEXING link
  * -> record: app, user; while there is work: if the link is there, its index is to be made, else
@@ -16,6 +16,7 @@
 #include "store/session/log.h"
 #include "store/session/session.h"
 #include "store/tx/key.h"
+#include "store/tx/record.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -33,6 +34,12 @@ struct entry {
 	uint64_t limit;
 };
 
+#define NUMBER(member) RECORD_NUMBER(struct entry, member)
+
+static const struct record_field entry_fields[] = {
+	NUMBER(session), NUMBER(stamp), NUMBER(indexed), NUMBER(limit), { 0 },
+};
+
 static int load_entry(struct store_tx *tx, uint64_t user, uint64_t link, struct entry *e)
 {
 	CLEANUP(buf_release) struct buf record = { 0 };
@@ -43,10 +50,7 @@ static int load_entry(struct store_tx *tx, uint64_t user, uint64_t link, struct 
 	if (code < 0)
 		return code;
 	r = (struct record_reader){ .left = buf_span(&record) };
-	e->session = record_take_number(&r);
-	e->stamp = record_take_number(&r);
-	e->indexed = record_take_number(&r);
-	e->limit = record_take_number(&r);
+	record_take(entry_fields, &r, e);
 	return r.bad ? err_set(tx->err, -EIO, "the store has a damaged record") : 0;
 }
 
@@ -55,10 +59,7 @@ static void save_entry(struct store_tx *tx, uint64_t user, uint64_t link, const 
 	CLEANUP(buf_release) struct buf record = { 0 };
 	struct key key = key_item(user, KEY_MEMORY, link);
 
-	record_number(&record, e->session);
-	record_number(&record, e->stamp);
-	record_number(&record, e->indexed);
-	record_number(&record, e->limit);
+	record_put(entry_fields, e, &record);
 	store_put(tx, &key, buf_span(&record));
 }
 

@@ -9,6 +9,7 @@
 
 #include "store/session/scope.h"
 #include "store/tx/key.h"
+#include "store/tx/record.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -8,6 +8,7 @@
 
 #include "store/session/log.h"
 #include "store/tx/key.h"
+#include "store/tx/record.h"
 
 #include <errno.h>
 

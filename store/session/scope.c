@@ -2,17 +2,14 @@
  * Scopes: see scope.h.
  *
  * Rows: KEY_NAME parent kind id -> number, KEY_ITEM parent kind number ->
- * record: id, created, updated, stamp, members_stamp, state_stamp,
- * state_names_stamp, artifacts_stamp, turns_stamp, turn_stamp, log_stamp,
- * log_size, sealed, events, turns, members, rewinds, attachments,
- * attachment_bytes, attachments_stamp, memory, memory_stamp. The root has such
- * a record too, under parent 0.
+ * scope_fields. The root has such a record too, under parent 0.
  */
 #include "store/session/scope.h"
 
 #include "base/clock.h"
 #include "base/name.h"
 #include "store/tx/key.h"
+#include "store/tx/record.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -41,59 +38,42 @@ static struct key record_key(struct ref ref)
 	return key_item(number_of(ref_parent(ref)), kind_of(ref), number_of(ref));
 }
 
-static void encode(const struct scope_info *info, struct buf *out)
-{
-	record_text(out, span_of(info->id));
-	record_number(out, (uint64_t)info->created);
-	record_number(out, (uint64_t)info->updated);
-	record_number(out, info->stamp);
-	record_number(out, info->members_stamp);
-	record_number(out, info->state_stamp);
-	record_number(out, info->state_names_stamp);
-	record_number(out, info->artifacts_stamp);
-	record_number(out, info->turns_stamp);
-	record_number(out, info->turn_stamp);
-	record_number(out, info->log_stamp);
-	record_number(out, info->log_size);
-	record_number(out, info->sealed);
-	record_number(out, info->events);
-	record_number(out, info->turns);
-	record_number(out, info->members);
-	record_number(out, info->rewinds);
-	record_number(out, info->attachments);
-	record_number(out, info->attachment_bytes);
-	record_number(out, info->attachments_stamp);
-	record_number(out, info->memory);
-	record_number(out, info->memory_stamp);
-}
+#define NUMBER(member) RECORD_NUMBER(struct scope_info, member)
+#define TEXT(member)   RECORD_TEXT(struct scope_info, member)
+
+/* The record of a scope. */
+static const struct record_field scope_fields[] = {
+	TEXT(id),
+	NUMBER(created),
+	NUMBER(updated),
+	NUMBER(stamp),
+	NUMBER(members_stamp),
+	NUMBER(state_stamp),
+	NUMBER(state_names_stamp),
+	NUMBER(artifacts_stamp),
+	NUMBER(turns_stamp),
+	NUMBER(turn_stamp),
+	NUMBER(log_stamp),
+	NUMBER(log_size),
+	NUMBER(sealed),
+	NUMBER(events),
+	NUMBER(turns),
+	NUMBER(members),
+	NUMBER(rewinds),
+	NUMBER(attachments),
+	NUMBER(attachment_bytes),
+	NUMBER(attachments_stamp),
+	NUMBER(memory),
+	NUMBER(memory_stamp),
+	{ 0 },
+};
 
 static int decode(struct span record, uint64_t number, struct scope_info *info)
 {
 	struct record_reader r = { .left = record };
 
 	*info = (struct scope_info){ .number = number };
-	record_take_field(&r, info->id, sizeof info->id);
-	info->created = (int64_t)record_take_number(&r);
-	info->updated = (int64_t)record_take_number(&r);
-	info->stamp = record_take_number(&r);
-	info->members_stamp = record_take_number(&r);
-	info->state_stamp = record_take_number(&r);
-	info->state_names_stamp = record_take_number(&r);
-	info->artifacts_stamp = record_take_number(&r);
-	info->turns_stamp = record_take_number(&r);
-	info->turn_stamp = record_take_number(&r);
-	info->log_stamp = record_take_number(&r);
-	info->log_size = record_take_number(&r);
-	info->sealed = record_take_number(&r);
-	info->events = record_take_number(&r);
-	info->turns = record_take_number(&r);
-	info->members = record_take_number(&r);
-	info->rewinds = record_take_number(&r);
-	info->attachments = record_take_number(&r);
-	info->attachment_bytes = record_take_number(&r);
-	info->attachments_stamp = record_take_number(&r);
-	info->memory = record_take_number(&r);
-	info->memory_stamp = record_take_number(&r);
+	record_take(scope_fields, &r, info);
 	return r.bad ? -EIO : 0;
 }
 
@@ -120,7 +100,7 @@ void scope_save(struct store_tx *tx, struct ref ref, const struct scope_info *in
 	CLEANUP(buf_release) struct buf record = { 0 };
 	struct key key = record_key(ref);
 
-	encode(info, &record);
+	record_put(scope_fields, info, &record);
 	store_put(tx, &key, buf_span(&record));
 }
 

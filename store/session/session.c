@@ -12,6 +12,7 @@
 #include "store/session/mark.h"
 #include "store/session/value.h"
 #include "store/tx/key.h"
+#include "store/tx/record.h"
 
 #include <errno.h>
 

@@ -7,6 +7,7 @@
 #include "store/session/session.h"
 #include "store/session/value.h"
 #include "store/tx/key.h"
+#include "store/tx/record.h"
 
 #include <errno.h>
 

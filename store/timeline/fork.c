@@ -18,6 +18,7 @@
 #include "store/turn/fork.h"
 #include "store/turn/turn.h"
 #include "store/tx/key.h"
+#include "store/tx/record.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -11,6 +11,7 @@
 #include "store/timeline/replay.h"
 #include "store/turn/turn.h"
 #include "store/tx/key.h"
+#include "store/tx/record.h"
 
 #include <errno.h>
 #include <stdio.h>

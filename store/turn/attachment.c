@@ -2,7 +2,7 @@
  * Attachments: see attachment.h.
  *
  * Rows: KEY_NAME session KEY_ATTACHED name -> number; KEY_ITEM session
- * KEY_ATTACHED number -> record: name, mime, size, stamp; KEY_ATTACHMENT
+ * KEY_ATTACHED number -> attachment_fields; KEY_ATTACHMENT
  * session number piece -> bytes, pieces from 0. The session's record has their
  * count, their bytes together, and the stamp of their latest change.
  */
@@ -11,6 +11,7 @@
 #include "store/artifact/mime.h"
 #include "store/json/base64.h"
 #include "store/tx/key.h"
+#include "store/tx/record.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -34,15 +35,19 @@ static uint64_t pieces_of(uint64_t size)
 	return (size + ENGINE_VALUE_MAX - 1) / ENGINE_VALUE_MAX;
 }
 
+#define NUMBER(member) RECORD_NUMBER(struct attachment_info, member)
+#define TEXT(member)   RECORD_TEXT(struct attachment_info, member)
+
+static const struct record_field attachment_fields[] = {
+	TEXT(name), TEXT(mime), NUMBER(size), NUMBER(stamp), { 0 },
+};
+
 static int decode(struct span record, uint64_t number, struct attachment_info *a)
 {
 	struct record_reader r = { .left = record };
 
 	*a = (struct attachment_info){ .number = number };
-	record_take_field(&r, a->name, sizeof a->name);
-	record_take_field(&r, a->mime, sizeof a->mime);
-	a->size = record_take_number(&r);
-	a->stamp = record_take_number(&r);
+	record_take(attachment_fields, &r, a);
 	return r.bad ? -EIO : 0;
 }
 
@@ -85,10 +90,7 @@ static int save(struct session_tx *s, struct attachment_info *a)
 	struct key number = key_1(KEY_META_COUNTER, a->number);
 
 	a->stamp = s->stamp;
-	record_text(&record, span_of(a->name));
-	record_text(&record, span_of(a->mime));
-	record_number(&record, a->size);
-	record_number(&record, a->stamp);
+	record_put(attachment_fields, a, &record);
 	store_put(s->tx, &item, buf_span(&record));
 	store_put(s->tx, &name, span_sub(key_span(&number), 1, number.len));
 	s->session.attachments_stamp = s->stamp;

@@ -1,10 +1,8 @@
 /*
  * Calls: see call.h.
  *
- * Rows: KEY_CALL session n sequence -> record: kind, number, stamp, started,
- * ended, first, said (at, length, part), answer (the same), stderr_size, how many
- * token counts, those, id, name, file_name, agent. KEY_CALL_STDERR session n
- * sequence -> bytes.
+ * Rows: KEY_CALL session n sequence -> call_fields, token counts, call_texts;
+ * KEY_CALL_STDERR session n sequence -> bytes.
  */
 #include "store/turn/call.h"
 
@@ -13,47 +11,39 @@
 #include "base/utf8.h"
 #include "store/session/log.h"
 #include "store/tx/key.h"
+#include "store/tx/record.h"
 
 #include <errno.h>
 #include <stdio.h>
 
-static void encode_line(const struct call_line *l, struct buf *out)
-{
-	record_number(out, l->at);
-	record_number(out, l->len);
-	record_number(out, l->part);
-}
+#define NUMBER(member) RECORD_NUMBER(struct call_info, member)
+#define TEXT(member)   RECORD_TEXT(struct call_info, member)
 
-static struct call_line take_line(struct record_reader *r)
-{
-	struct call_line l;
+/* The record of a call: these, */
+static const struct record_field call_fields[] = {
+	NUMBER(kind),        NUMBER(number),
+	NUMBER(stamp),       NUMBER(started),
+	NUMBER(ended),       NUMBER(first),
+	NUMBER(said.at),     NUMBER(said.len),
+	NUMBER(said.part),   NUMBER(answer.at),
+	NUMBER(answer.len),  NUMBER(answer.part),
+	NUMBER(stderr_size), { 0 },
+};
 
-	l.at = record_take_number(r);
-	l.len = record_take_number(r);
-	l.part = record_take_number(r);
-	return l;
-}
+/* the number of token counts and each of them, and these. */
+static const struct record_field call_texts[] = {
+	TEXT(id), TEXT(name), TEXT(file_name), TEXT(agent), { 0 },
+};
 
 static void encode(const struct call_info *c, struct buf *out)
 {
 	size_t i;
 
-	record_number(out, c->kind);
-	record_number(out, c->number);
-	record_number(out, c->stamp);
-	record_number(out, (uint64_t)c->started);
-	record_number(out, (uint64_t)c->ended);
-	record_number(out, (uint64_t)c->first);
-	encode_line(&c->said, out);
-	encode_line(&c->answer, out);
-	record_number(out, c->stderr_size);
+	record_put(call_fields, c, out);
 	record_number(out, TOKENS_COUNTS);
 	for (i = 0; i < TOKENS_COUNTS; i++)
 		record_number(out, c->tokens.count[i]);
-	record_text(out, span_of(c->id));
-	record_text(out, span_of(c->name));
-	record_text(out, span_of(c->file_name));
-	record_text(out, span_of(c->agent));
+	record_put(call_texts, c, out);
 }
 
 static int decode(struct span record, uint64_t n, uint64_t seq, struct call_info *c)
@@ -63,15 +53,7 @@ static int decode(struct span record, uint64_t n, uint64_t seq, struct call_info
 	uint64_t i;
 
 	*c = (struct call_info){ .n = n, .seq = seq };
-	c->kind = (enum call_kind)record_take_number(&r);
-	c->number = record_take_number(&r);
-	c->stamp = record_take_number(&r);
-	c->started = (int64_t)record_take_number(&r);
-	c->ended = (int64_t)record_take_number(&r);
-	c->first = (int64_t)record_take_number(&r);
-	c->said = take_line(&r);
-	c->answer = take_line(&r);
-	c->stderr_size = record_take_number(&r);
+	record_take(call_fields, &r, c);
 	counts = record_take_number(&r);
 	for (i = 0; i < counts && !r.bad && r.left.len; i++) {
 		uint64_t count = record_take_number(&r);
@@ -79,10 +61,7 @@ static int decode(struct span record, uint64_t n, uint64_t seq, struct call_info
 		if (i < TOKENS_COUNTS)
 			c->tokens.count[i] = count;
 	}
-	record_take_field(&r, c->id, sizeof c->id);
-	record_take_field(&r, c->name, sizeof c->name);
-	record_take_field(&r, c->file_name, sizeof c->file_name);
-	record_take_field(&r, c->agent, sizeof c->agent);
+	record_take(call_texts, &r, c);
 	return r.bad ? -EIO : 0;
 }
 

@@ -1,33 +1,28 @@
 /*
  * Records of turns: see info.h.
  *
- * Rows: KEY_TURN session n -> record: number, state, created, started, ended,
- * stamp, first, last, bytes, input_size, output_size, invocation, agent, error,
- * calls.
+ * Rows: KEY_TURN session n -> turn_fields.
  */
 #include "store/turn/info.h"
 
 #include "store/tx/key.h"
+#include "store/tx/record.h"
 
 #include <errno.h>
 
+#define NUMBER(member) RECORD_NUMBER(struct turn_info, member)
+#define TEXT(member)   RECORD_TEXT(struct turn_info, member)
+
+static const struct record_field turn_fields[] = {
+	NUMBER(number), NUMBER(state),      NUMBER(created),     NUMBER(started),
+	NUMBER(ended),  NUMBER(stamp),      NUMBER(first),       NUMBER(last),
+	NUMBER(bytes),  NUMBER(input_size), NUMBER(output_size), TEXT(invocation),
+	TEXT(agent),    TEXT(error),        NUMBER(calls),       { 0 },
+};
+
 void turn_encode(const struct turn_info *t, struct buf *out)
 {
-	record_number(out, t->number);
-	record_number(out, t->state);
-	record_number(out, (uint64_t)t->created);
-	record_number(out, (uint64_t)t->started);
-	record_number(out, (uint64_t)t->ended);
-	record_number(out, t->stamp);
-	record_number(out, t->first);
-	record_number(out, t->last);
-	record_number(out, t->bytes);
-	record_number(out, t->input_size);
-	record_number(out, t->output_size);
-	record_text(out, span_of(t->invocation));
-	record_text(out, span_of(t->agent));
-	record_text(out, span_of(t->error));
-	record_number(out, t->calls);
+	record_put(turn_fields, t, out);
 }
 
 int turn_decode(struct span record, uint64_t n, struct turn_info *t)
@@ -35,21 +30,7 @@ int turn_decode(struct span record, uint64_t n, struct turn_info *t)
 	struct record_reader r = { .left = record };
 
 	*t = (struct turn_info){ .n = n };
-	t->number = record_take_number(&r);
-	t->state = (enum turn_state)record_take_number(&r);
-	t->created = (int64_t)record_take_number(&r);
-	t->started = (int64_t)record_take_number(&r);
-	t->ended = (int64_t)record_take_number(&r);
-	t->stamp = record_take_number(&r);
-	t->first = record_take_number(&r);
-	t->last = record_take_number(&r);
-	t->bytes = record_take_number(&r);
-	t->input_size = record_take_number(&r);
-	t->output_size = record_take_number(&r);
-	record_take_field(&r, t->invocation, sizeof t->invocation);
-	record_take_field(&r, t->agent, sizeof t->agent);
-	record_take_field(&r, t->error, sizeof t->error);
-	t->calls = record_take_number(&r);
+	record_take(turn_fields, &r, t);
 	return r.bad ? -EIO : 0;
 }
 

@@ -1,7 +1,7 @@
 /*
  * Turns: see turn.h.
  *
- * Rows: KEY_TURN session n -> the record of info.c.
+ * Rows: KEY_TURN session n -> turn_fields of info.c.
  * KEY_QUEUE session n -> record: app, user; there while the turn has not ended.
  */
 #include "store/turn/turn.h"
@@ -13,6 +13,7 @@
 #include "store/turn/staged.h"
 #include "store/turn/text.h"
 #include "store/tx/key.h"
+#include "store/tx/record.h"
 
 #include <errno.h>
 #include <stdio.h>

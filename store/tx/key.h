@@ -31,10 +31,8 @@
  *   o link start              -> the words of that event
  *   g link                    -> record: app, user; rows of w and o are to be made, or to go
  *
- * kind is one byte, enum key_kind. A record is a list of varints (7 bits a
- * byte, least first, high bit: more) and texts (a varint length, then bytes);
- * what a newer version adds comes at the end, and a reader takes a missing
- * member as 0 or empty. Each module's record is specified at its top.
+ * kind is one byte, enum key_kind. Records are specified in record.h, and each
+ * in the module that has it.
  */
 #ifndef STORE_TX_KEY_H
 #define STORE_TX_KEY_H
@@ -128,19 +126,5 @@ uint64_t key_first_number(struct span key);
 struct span key_name_of(struct span key);
 /* The id in a KEY_EVENT key. */
 struct span key_event_id(struct span key);
-
-/* Records. */
-void record_number(struct buf *out, uint64_t value);
-void record_text(struct buf *out, struct span text);
-
-struct record_reader {
-	struct span left;
-	bool bad; /* something did not parse */
-};
-
-uint64_t record_take_number(struct record_reader *r);
-struct span record_take_text(struct record_reader *r);
-/* A text into a fixed field, with NUL; bad when it does not fit. */
-void record_take_field(struct record_reader *r, char *field, size_t size);
 
 #endif

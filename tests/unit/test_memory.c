@@ -9,6 +9,7 @@
 #include "store/timeline/rewind.h"
 #include "store/turn/turn.h"
 #include "store/tx/key.h"
+#include "store/tx/record.h"
 #include "tests/unit/store_rig.h"
 
 #include <errno.h>
