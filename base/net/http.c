@@ -9,6 +9,7 @@
 #include "base/net/http.h"
 
 #include "base/clock.h"
+#include "base/net/url.h"
 #include "base/net/wait.h"
 
 #include <curl/curl.h>
@@ -210,26 +211,18 @@ static size_t on_body(char *data, size_t size, size_t count, void *arg)
 }
 
 /* Host and port; never the user part of an address. */
-static int find_where(struct transfer *t, const char *url, struct err *err)
+static int find_where(struct transfer *t, const char *text, struct err *err)
 {
-	CURLU *parts = curl_url();
-	char *host = NULL;
-	char *port = NULL;
-	int r = parts ? 0 : -ENOMEM;
+	CLEANUP(url_release) struct url url = { 0 };
+	int r = url_parse(text, &url);
 
-	if (r == 0 && (curl_url_set(parts, CURLUPART_URL, url, 0) != CURLUE_OK ||
-		       curl_url_get(parts, CURLUPART_HOST, &host, 0) != CURLUE_OK))
-		r = -EINVAL;
-	if (r == 0 && curl_url_get(parts, CURLUPART_PORT, &port, 0) == CURLUE_OK)
-		(void)snprintf(t->where, sizeof t->where, "%.100s:%.8s", host, port);
-	else if (r == 0)
-		(void)snprintf(t->where, sizeof t->where, "%.100s", host);
-	curl_free(host);
-	curl_free(port);
-	curl_url_cleanup(parts);
-	if (r == -EINVAL)
-		return err_set(err, r, "the address is not a URL");
-	return r < 0 ? err_nomem(err) : 0;
+	if (r == -ENOMEM)
+		return err_nomem(err);
+	if (r < 0)
+		return err_set(err, -EINVAL, "the address is not a URL");
+	(void)snprintf(t->where, sizeof t->where, "%.100s%s%.8s", url.host, url.port ? ":" : "",
+		       url.port ? url.port : "");
+	return 0;
 }
 
 static int set_headers(struct transfer *t, const struct http_request *rq)

@@ -29,8 +29,8 @@ bool http_is_token(struct span text);
 
 void http_request_release(struct http_request *rq);
 
-/* Path of its URL, without query; lives as long as the URL does. */
-struct span http_path(const struct http_request *rq);
+/* Append the path of the URL, without query; "/" for a text that is not a URL. */
+void http_request_path(const struct http_request *rq, struct buf *out);
 
 /* Add a header. -ENOMEM; -E2BIG; -EINVAL: a control character in it. */
 MUST_CHECK int http_request_header(struct http_request *rq, const char *fmt, ...) PRINTF(2, 3);

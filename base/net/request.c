@@ -3,6 +3,8 @@
  */
 #include "base/net/http.h"
 
+#include "base/net/url.h"
+
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -44,19 +46,17 @@ void http_request_release(struct http_request *rq)
 	*rq = (struct http_request){ 0 };
 }
 
-struct span http_path(const struct http_request *rq)
+void http_request_path(const struct http_request *rq, struct buf *out)
 {
-	struct span url = buf_span(&rq->url);
-	const char *host = memmem(url.data, url.len, "://", 3);
-	const char *end = url.data + url.len;
-	const char *path = host ? memchr(host + 3, '/', (size_t)(end - host - 3)) : NULL;
-	size_t n = 0;
+	CLEANUP(buf_release) struct buf text = { 0 };
+	CLEANUP(url_release) struct url url = { 0 };
+	int r = -ENOMEM;
 
-	if (!path)
-		return SPAN("/");
-	while (path + n < end && !strchr("?#", path[n]))
-		n++;
-	return (struct span){ path, n };
+	buf_span_add(&text, buf_span(&rq->url));
+	if (buf_cstr(&text))
+		r = url_parse(text.data, &url);
+	out->failed |= r == -ENOMEM;
+	buf_text(out, r < 0 ? "/" : url.path);
 }
 
 static bool has_control(const char *text)

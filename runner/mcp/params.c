@@ -5,6 +5,7 @@
 #include "runner/mcp/params.h"
 
 #include "base/net/http.h"
+#include "base/net/url.h"
 #include "runner/mcp/link.h"
 
 #include <ctype.h>
@@ -285,19 +286,21 @@ static int take_stdio(const struct reading *rd, const char *path, const json_t *
 static int take_url(const struct reading *rd, const char *path, const json_t *value)
 {
 	struct mcp_params *params = rd->params;
+	CLEANUP(url_release) struct url url = { 0 };
 	int r = take_text(rd, path, value, &params->url);
-	size_t host;
 
 	if (r < 0)
 		return r;
-	if (strncmp(params->url, "http://", 7) != 0 && strncmp(params->url, "https://", 8) != 0)
+	if (!url_has_scheme(params->url, "http") && !url_has_scheme(params->url, "https"))
 		return yaml_tree_fail(rd->tree, rd->err, path, "must be an http or https address");
-	host = (size_t)(strstr(params->url, "//") - params->url) + 2;
-	if (!params->url[host] || strpbrk(params->url, " \t\r\n"))
-		return yaml_tree_fail(rd->tree, rd->err, path, "is no address");
-	if (memchr(params->url + host, '@', strcspn(params->url + host, "/?#")))
+	if (url_userinfo(params->url).data)
 		return yaml_tree_fail(rd->tree, rd->err, path,
 				      "holds credentials; they belong into `headers`");
+	r = url_parse(params->url, &url);
+	if (r == -ENOMEM)
+		return err_nomem(rd->err);
+	if (r < 0)
+		return yaml_tree_fail(rd->tree, rd->err, path, "is no address");
 	(void)snprintf(params->label, sizeof params->label, "%.*s",
 		       (int)MIN(strcspn(params->url, "?#"), sizeof params->label - 1), params->url);
 	return 0;

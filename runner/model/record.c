@@ -7,8 +7,8 @@
 #include "base/json_text.h"
 #include "base/mutex.h"
 #include "base/name.h"
+#include "base/net/url.h"
 #include "base/utf8.h"
-#include "runner/model/ask.h"
 #include "runner/model/cassette.h"
 #include "runner/syntax/json_put.h"
 #include "runner/wire/key.h"
@@ -71,21 +71,19 @@ const char *record_where(void)
 
 /* Settings */
 
-/* Of the parts of a URL, the user and the password are nobody's business. */
+/* An address without user and password. */
 static struct span without_user(const char *value, struct buf *out)
 {
-	const char *host = strstr(value, "://");
-	size_t n = host ? strcspn(host + 3, "/?#") : 0;
-	const char *at = host ? memrchr(host + 3, '@', n) : NULL;
+	struct span user = url_userinfo(value);
 
-	if (!at)
+	if (!user.data)
 		return span_of(value);
-	buf_add(out, value, (size_t)(host + 3 - value));
-	buf_text(out, at + 1);
+	buf_add(out, value, (size_t)(user.data - value));
+	buf_text(out, user.data + user.len + 1);
 	return buf_span(out);
 }
 
-/* Whether a header ends with it: it says who asks, and not what. */
+/* Whether a header ends with a value, which says who asks and not what is asked then. */
 static bool is_sent(const struct http_request *rq, const char *value)
 {
 	size_t n = strlen(value);
@@ -207,12 +205,16 @@ static int make_line(const struct record *record, const struct http_request *rq,
 		     const struct http_answer *answer, struct tap *tap, const struct err *reason,
 		     struct buf *out)
 {
+	CLEANUP(buf_release) struct buf path = { 0 };
+
 	buf_printf(out, "{\"call\":\"%s\",\"attempt\":%u", record->call, record->attempt);
 	jsonput_text(out, "provider", span_of(record->provider));
 	jsonput_text(out, "model", span_of(record->model));
 	buf_text(out, ",\"settings\":");
 	buf_span_add(out, record->settings);
-	jsonput_text(out, "path", http_path(rq));
+	http_request_path(rq, &path);
+	out->failed |= path.failed;
+	jsonput_text(out, "path", buf_span(&path));
 	buf_text(out, ",\"body\":");
 	if (put_body(out, buf_span(&rq->body)) < 0)
 		return -ENOMEM;

@@ -50,7 +50,7 @@ static int say_unknown(const struct question *q, const struct http_request *sent
 {
 	CLEANUP(buf_release) struct buf path = { 0 };
 
-	buf_span_add(&path, http_path(sent));
+	http_request_path(sent, &path);
 	secrets_mask(secrets, &path);
 	if (!buf_cstr(&path))
 		return err_nomem(err);

@@ -3,12 +3,12 @@
  */
 #include "runner/model/settings.h"
 
+#include "base/net/url.h"
 #include "runner/model/ask.h"
 #include "runner/wire/setting.h"
 
 #include <errno.h>
 #include <stdio.h>
-#include <strings.h>
 
 static int apply_headers(const char *setting, const char *text, struct http_request *rq,
 			 struct err *err)
@@ -29,25 +29,27 @@ static int apply_headers(const char *setting, const char *text, struct http_requ
 	return r == -E2BIG ? err_set(err, -EINVAL, "%s has too many headers", setting) : r;
 }
 
-/* Errors of libcurl about a proxy quote it, with its password: they are not to come up. */
+/* Errors of libcurl about a proxy quote its address with the password: check the address first. */
 static int apply_proxy(const char *setting, const char *text, struct http_request *rq,
 		       struct err *err)
 {
-	static const char *const schemes[] = { "http://",    "https://",  "socks4://",
-					       "socks4a://", "socks5://", "socks5h://" };
-	size_t n = strcspn(text, " \t\r\n");
-	size_t i;
+	static const char *const schemes[] = { "http",    "https",  "socks4",
+					       "socks4a", "socks5", "socks5h" };
+	CLEANUP(url_release) struct url url = { 0 };
+	size_t i = 0;
+	int r = url_parse(text, &url);
 
-	for (i = 0; i < ARRAY_SIZE(schemes) && !text[n]; i++) {
-		if (strncasecmp(text, schemes[i], strlen(schemes[i])) != 0 ||
-		    !text[strlen(schemes[i])])
-			continue;
-		buf_text(&rq->proxy, text);
-		return buf_cstr(&rq->proxy) ? 0 : -ENOMEM;
-	}
-	return err_set(err, -EINVAL,
-		       "%s is not an address that begins with http://, https:// or socks5://",
-		       setting);
+	if (r == -ENOMEM)
+		return r;
+	while (i < ARRAY_SIZE(schemes) && !url_has_scheme(text, schemes[i]))
+		i++;
+	if (r < 0 || i == ARRAY_SIZE(schemes))
+		return err_set(err, -EINVAL,
+			       "%s is not an address that begins with http://, https:// or "
+			       "socks5://",
+			       setting);
+	buf_text(&rq->proxy, text);
+	return buf_cstr(&rq->proxy) ? 0 : -ENOMEM;
 }
 
 static int apply_ca_file(const char *setting, const char *text, struct http_request *rq,
@@ -59,7 +61,7 @@ static int apply_ca_file(const char *setting, const char *text, struct http_requ
 	return buf_cstr(&rq->ca_file) ? 0 : -ENOMEM;
 }
 
-/* One for all providers, where the provider has none of its own. */
+/* The file for all providers, when a provider has no file of its own. */
 static const char *find_ca_file(const struct settings *settings, const char **setting)
 {
 	static const char *const names[] = { "ADKFS_CA_FILE", "SSL_CERT_FILE" };

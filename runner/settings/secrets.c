@@ -3,6 +3,8 @@
  */
 #include "runner/settings/secrets.h"
 
+#include "base/net/url.h"
+
 #define SECRET_MIN 8 /* bytes */
 #define BLANK      '*'
 
@@ -19,16 +21,9 @@ void secrets_add(struct secrets *secrets, const char *value)
 
 void secrets_add_url(struct secrets *secrets, const char *url)
 {
-	const char *from = url ? strstr(url, "://") : NULL;
-	size_t n = from ? strcspn(from + 3, "/?#") : 0;
-	const char *at = from ? memrchr(from + 3, '@', n) : NULL;
-	struct span user = { 0 };
-	const char *colon;
+	struct span user = url ? url_userinfo(url) : (struct span){ 0 };
+	const char *colon = user.data ? memchr(user.data, ':', user.len) : NULL;
 
-	if (!at)
-		return;
-	user = (struct span){ from + 3, (size_t)(at - from - 3) };
-	colon = memchr(user.data, ':', user.len);
 	secrets_add_span(secrets, user);
 	if (colon)
 		secrets_add_span(secrets,

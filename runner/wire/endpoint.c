@@ -3,51 +3,51 @@
  */
 #include "runner/wire/endpoint.h"
 
+#include "base/net/url.h"
 #include "runner/wire/key.h"
 
 #include <errno.h>
 #include <strings.h>
 
-struct span model_endpoint_host(struct span url)
+/* -EINVAL: not a URL, or its host is too long for DNS. */
+static int host_of(struct span text, char host[MODEL_HOST_MAX])
 {
-	const char *from = memmem(url.data, url.len, "://", 3);
-	struct span host = span_sub(url, from ? (size_t)(from + 3 - url.data) : 0, url.len);
-	const char *end = memchr(host.data, '/', host.len);
-	const char *at;
+	CLEANUP(buf_release) struct buf copy = { 0 };
+	CLEANUP(url_release) struct url url = { 0 };
+	int r;
 
-	if (end)
-		host.len = (size_t)(end - host.data);
-	at = memrchr(host.data, '@', host.len);
-	if (at)
-		host = span_sub(host, (size_t)(at + 1 - host.data), host.len);
-	end = memchr(host.data, ':', host.len);
-	return end ? span_sub(host, 0, (size_t)(end - host.data)) : host;
-}
-
-static bool same_host(struct span a, struct span b)
-{
-	struct span x = model_endpoint_host(a);
-	struct span y = model_endpoint_host(b);
-
-	return x.len == y.len && strncasecmp(x.data, y.data, x.len) == 0;
+	buf_span_add(&copy, text);
+	r = buf_cstr(&copy) ? url_parse(copy.data, &url) : -ENOMEM;
+	if (r == -ENOMEM)
+		return r;
+	if (r < 0 || strlen(url.host) >= MODEL_HOST_MAX)
+		return -EINVAL;
+	(void)strcpy(host, url.host);
+	return 0;
 }
 
 int model_endpoint_find(const struct settings *settings, const char *setting, const char *own,
 			struct model_endpoint *out, struct err *err)
 {
-	const char *url = settings_get(settings, setting);
+	const char *value = settings_get(settings, setting);
+	const char *base = value ? value : own;
+	char own_host[MODEL_HOST_MAX] = "";
+	int r;
 
-	out->base = span_of(url ? url : own);
-	while (out->base.len && out->base.data[out->base.len - 1] == '/')
-		out->base.len--;
-	if (strncasecmp(out->base.data, "http://", 7) != 0 &&
-	    strncasecmp(out->base.data, "https://", 8) != 0)
+	if (!url_has_scheme(base, "http") && !url_has_scheme(base, "https"))
 		return err_set(err, -EINVAL, "%s does not begin with http:// or https://", setting);
-	if (memchr(out->base.data, '?', out->base.len) ||
-	    memchr(out->base.data, '#', out->base.len))
+	if (strpbrk(base, "?#"))
 		return err_set(err, -EINVAL, "%s ends before any '?' or '#'", setting);
-	out->official = same_host(out->base, span_of(own));
-	return 0;
+	out->base = span_of(base);
+	while (out->base.data[out->base.len - 1] == '/')
+		out->base.len--;
+	r = host_of(out->base, out->host);
+	if (r == -EINVAL)
+		return err_set(err, r, "%s is not the address of a service", setting);
+	if (r == 0 && *own)
+		r = host_of(span_of(own), own_host);
+	out->official = strcasecmp(out->host, own_host) == 0;
+	return r;
 }
 
 int model_header_add(const struct settings *settings, const struct model_header *header,

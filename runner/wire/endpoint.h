@@ -1,6 +1,6 @@
 /*
- * Endpoints: where a provider is asked, and the headers that say who asks, out
- * of the settings.
+ * Endpoints: the address where a provider is asked, and the headers that say who
+ * asks, from the settings.
  */
 #ifndef RUNNER_WIRE_ENDPOINT_H
 #define RUNNER_WIRE_ENDPOINT_H
@@ -8,20 +8,20 @@
 #include "base/net/http.h"
 #include "runner/wire/provider.h"
 
+#define MODEL_HOST_MAX 256 /* bytes of a host, with the NUL */
+
 struct model_endpoint {
-	struct span base; /* without a slash at the end; borrowed of the settings */
-	bool official;    /* at the host of the provider itself */
+	struct span base; /* without a slash at the end; borrowed from the settings */
+	char host[MODEL_HOST_MAX];
+	bool official; /* at the host of the provider itself */
 };
 
 /*
- * The address that a setting has, or else the provider's own. -EINVAL: it is no
- * address, or does not end before '?' and '#'.
+ * The address that a setting has, or else the provider's own. -EINVAL: not an
+ * address of HTTP, or there is a '?' or '#' in it; -ENOMEM without a text.
  */
 MUST_CHECK int model_endpoint_find(const struct settings *settings, const char *setting,
 				   const char *own, struct model_endpoint *out, struct err *err);
-
-/* The host of an address; user and port left out. */
-struct span model_endpoint_host(struct span url);
 
 /* A header that is sent when its setting has a value. */
 struct model_header {
@@ -35,7 +35,8 @@ struct model_header {
 MUST_CHECK int model_header_add(const struct settings *settings, const struct model_header *header,
 				struct http_request *out, struct err *err);
 
-/* Only a server other than the provider's own needs no key. -EACCES names the setting. */
+/* Check that there is a key; only a server of somebody else needs none. -EACCES names the setting.
+ */
 MUST_CHECK int model_endpoint_key(const struct model_provider *provider,
 				  const struct model_endpoint *at, const struct settings *settings,
 				  struct err *err);

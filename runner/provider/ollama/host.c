@@ -4,32 +4,14 @@
  */
 #include "runner/provider/ollama/ollama.h"
 
+#include "base/net/url.h"
+
 #include <arpa/inet.h>
-#include <ctype.h>
 #include <errno.h>
 #include <strings.h>
 
 #define CLOUD      "ollama.com"
 #define LOCAL_PORT "11434"
-
-/* How an address begins, and the port that it means then. */
-static const struct scheme {
-	const char *prefix;
-	const char *name;
-	const char *port; /* NULL: that of the scheme */
-} schemes[] = {
-	{ "http://", "http", NULL },
-	{ "https://", "https", NULL },
-	{ "", "http", LOCAL_PORT },
-};
-
-struct address {
-	const struct scheme *scheme;
-	struct span host; /* without brackets */
-	struct span port;
-	bool has_port;
-	struct span path; /* without a slash at either end */
-};
 
 static struct span trim(struct span text, const char *what)
 {
@@ -52,60 +34,40 @@ static bool is_v6(struct span host)
 	return inet_pton(AF_INET6, text, &address) == 1;
 }
 
-/* HOST, HOST:PORT, :PORT, V6, [V6] or [V6]:PORT. */
-static void split_port(struct span text, struct address *a)
+/* Append HOST, HOST:PORT, :PORT, V6, [V6] or [V6]:PORT as a URL has it. */
+static void put_authority(struct span text, struct buf *url)
 {
-	const char *colon = memrchr(text.data, ':', text.len);
 	struct span bare = trim(text, "[]");
 
-	a->host = is_v6(bare) ? bare : text;
-	if (is_v6(bare) || !colon)
+	if (is_v6(bare)) {
+		buf_printf(url, "[%.*s]", (int)bare.len, bare.data);
 		return;
-	a->host = trim(span_sub(text, 0, (size_t)(colon - text.data)), "[]");
-	a->port = span_sub(text, (size_t)(colon - text.data) + 1, text.len);
-	a->has_port = true;
-}
-
-static bool is_port(struct span port)
-{
-	unsigned number = 0;
-	size_t i;
-
-	for (i = 0; i < port.len; i++) {
-		if (!isdigit((unsigned char)port.data[i]) || number > 65535)
-			return false;
-		number = number * 10 + (unsigned)(port.data[i] - '0');
 	}
-	return port.len && number <= 65535;
+	if (!text.len || text.data[0] == ':')
+		buf_text(url, "127.0.0.1");
+	buf_span_add(url, text);
 }
 
-/* A name or an address of the fourth version. */
-static bool is_name(struct span host)
+/* Errors do not quote the value: people write passwords into it. */
+static int check(struct span authority, struct span path, struct url *url, struct err *err)
 {
+	CLEANUP(buf_release) struct buf text = { 0 };
 	size_t i;
+	int r;
 
-	for (i = 0; i < host.len; i++) {
-		unsigned char c = (unsigned char)host.data[i];
-
-		if (c < 0x80 && !isalnum(c) && !strchr("-._", c))
-			return false;
-	}
-	return true;
-}
-
-/* The value is not quoted: people write passwords into it. */
-static int check(const struct address *a, struct err *err)
-{
-	size_t i;
-
-	if (!is_name(a->host) && !is_v6(a->host))
-		return err_set(err, -EINVAL, "%s is neither the name nor the address of a host",
-			       OLLAMA_HOST);
-	if (a->has_port && !is_port(a->port))
+	buf_text(&text, "http://");
+	put_authority(authority, &text);
+	r = buf_cstr(&text) ? url_parse(text.data, url) : -ENOMEM;
+	if (r == -ENOMEM)
+		return err_nomem(err);
+	if (r == -ERANGE || text.data[text.len - 1] == ':')
 		return err_set(err, -EINVAL, "%s: the port is not a number from 0 to 65535",
 			       OLLAMA_HOST);
-	for (i = 0; i < a->path.len; i++) {
-		if ((unsigned char)a->path.data[i] <= ' ' || strchr("?#\x7f", a->path.data[i]))
+	if (r < 0 || strpbrk(text.data, "@?#"))
+		return err_set(err, -EINVAL, "%s is neither the name nor the address of a host",
+			       OLLAMA_HOST);
+	for (i = 0; i < path.len; i++) {
+		if ((unsigned char)path.data[i] <= ' ' || strchr("?#\x7f", path.data[i]))
 			return err_set(err, -EINVAL,
 				       "%s: the path holds a space, a '?', a '#' or a control "
 				       "character",
@@ -114,56 +76,42 @@ static int check(const struct address *a, struct err *err)
 	return 0;
 }
 
-/* "everywhere", for a server, is this machine for those who ask it. */
-static void put_host(struct span host, struct buf *url)
+/* A server listens "everywhere"; its clients on this machine ask this machine. */
+static const char *host_to_ask(const char *host)
 {
-	if (!host.len || span_is(host, "0.0.0.0"))
-		buf_text(url, "127.0.0.1");
-	else if (span_is(host, "::"))
-		buf_text(url, "[::1]");
-	else
-		buf_printf(url, is_v6(host) ? "[%.*s]" : "%.*s", (int)host.len, host.data);
+	if (!strcmp(host, "0.0.0.0"))
+		return "127.0.0.1";
+	return strcmp(host, "[::]") ? host : "[::1]";
 }
 
-static void put_address(const struct address *a, struct buf *url)
+int ollama_address(const char *host, struct buf *out, bool *cloud, struct err *err)
 {
-	buf_printf(url, "%s://", a->scheme->name);
-	put_host(a->host, url);
-	if (a->has_port)
-		buf_printf(url, ":%.*s", (int)a->port.len, a->port.data);
-	else if (a->scheme->port)
-		buf_printf(url, ":%s", a->scheme->port);
-	if (a->path.len) {
-		buf_char(url, '/');
-		buf_span_add(url, a->path);
-	}
-}
-
-static bool is_cloud(struct span host)
-{
-	return host.len == sizeof CLOUD - 1 && strncasecmp(host.data, CLOUD, host.len) == 0;
-}
-
-int ollama_address(const char *host, struct buf *url, bool *cloud, struct err *err)
-{
-	struct address a = { .scheme = schemes };
+	CLEANUP(url_release) struct url url = { 0 };
 	struct span text = trim(span_of(host ? host : ""), " \t\r\n\"'");
+	struct span path = { 0 };
+	bool is_cloud = text.len == strlen(CLOUD) && !strncasecmp(text.data, CLOUD, text.len);
+	bool is_https = is_cloud || url_has_scheme(text.data, "https");
+	const char *port = is_https || url_has_scheme(text.data, "http") ? NULL : LOCAL_PORT;
 	const char *slash;
 	int r;
 
-	if (is_cloud(text))
-		text = span_of("https://" CLOUD);
-	while (strncasecmp(text.data, a.scheme->prefix, strlen(a.scheme->prefix)) != 0)
-		a.scheme++;
-	text = span_sub(text, strlen(a.scheme->prefix), text.len);
+	if (!port && !is_cloud)
+		text = span_sub(text, strlen(is_https ? "https://" : "http://"), text.len);
 	slash = memchr(text.data, '/', text.len);
-	if (slash)
-		a.path = trim(span_sub(text, (size_t)(slash - text.data), text.len), "/");
-	split_port(slash ? span_sub(text, 0, (size_t)(slash - text.data)) : text, &a);
-	r = check(&a, err);
+	if (slash) {
+		path = trim(span_sub(text, (size_t)(slash - text.data), text.len), "/");
+		text.len = (size_t)(slash - text.data);
+	}
+	r = check(text, path, &url, err);
 	if (r < 0)
 		return r;
-	*cloud = is_cloud(a.host);
-	put_address(&a, url);
-	return buf_check(url, err);
+	*cloud = strcasecmp(url.host, CLOUD) == 0;
+	port = url.port ? url.port : port;
+	buf_printf(out, "%s://%s%s%s", is_https ? "https" : "http", host_to_ask(url.host),
+		   port ? ":" : "", port ? port : "");
+	if (path.len) {
+		buf_char(out, '/');
+		buf_span_add(out, path);
+	}
+	return buf_check(out, err);
 }

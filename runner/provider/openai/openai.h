@@ -16,6 +16,7 @@
 #ifndef RUNNER_PROVIDER_OPENAI_OPENAI_H
 #define RUNNER_PROVIDER_OPENAI_OPENAI_H
 
+#include "runner/wire/endpoint.h"
 #include "runner/wire/name.h"
 #include "runner/wire/pairs.h"
 #include "runner/wire/provider.h"
@@ -52,7 +53,7 @@ struct openai_dialect {
 /* How a request is made. */
 struct openai_way {
 	const struct model_provider *provider;
-	struct span base; /* without a slash at the end; borrowed of the settings */
+	struct model_endpoint at;
 	unsigned quirks;
 	const char *max_tokens; /* the member */
 };

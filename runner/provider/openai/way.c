@@ -6,40 +6,37 @@
 
 #include "base/net/http.h"
 #include "base/percent.h"
-#include "runner/wire/endpoint.h"
 #include "runner/wire/key.h"
 
 #include <errno.h>
 #include <strings.h>
 
-static bool is_at(const struct openai_dialect *d, struct span base)
+static bool is_at(const struct openai_dialect *d, const char *host)
 {
-	struct span host = model_endpoint_host(base);
 	size_t n = d->host ? strlen(d->host) : 0;
+	size_t len = strlen(host);
 
-	if (!n || host.len < n || (d->host[0] != '.' && host.len != n))
+	if (!n || len < n || (d->host[0] != '.' && len != n))
 		return false;
-	return strncasecmp(host.data + host.len - n, d->host, n) == 0;
+	return strcasecmp(host + len - n, d->host) == 0;
 }
 
-static unsigned quirks_of(const struct openai_dialect *d, struct span base)
+static unsigned quirks_of(const struct openai_dialect *d, const char *host)
 {
 	const struct openai_dialect *const *other = d->hosts;
 
-	if (!other || is_at(d, base))
+	if (!other || is_at(d, host))
 		return d->quirks;
-	while (*other && !is_at(*other, base))
+	while (*other && !is_at(*other, host))
 		other++;
 	return *other ? (*other)->quirks : 0;
 }
 
-static int find_base(const struct question *q, const struct openai_dialect *d, struct span *base,
-		     struct err *err)
+static int find_endpoint(const struct question *q, const struct openai_dialect *d,
+			 struct model_endpoint *at, struct err *err)
 {
-	struct model_endpoint at = { 0 };
 	const char *setting = d->settings[0];
 	size_t i;
-	int r;
 
 	for (i = ARRAY_SIZE(d->settings); i-- > 0;) {
 		if (d->settings[i] && settings_get(q->settings, d->settings[i]))
@@ -48,9 +45,7 @@ static int find_base(const struct question *q, const struct openai_dialect *d, s
 	if (!d->base && !settings_get(q->settings, setting))
 		return err_set(err, -EINVAL, "%s is not set: it says where %s models are", setting,
 			       q->provider->name);
-	r = model_endpoint_find(q->settings, setting, d->base ? d->base : "", &at, err);
-	*base = at.base;
-	return r;
+	return model_endpoint_find(q->settings, setting, d->base ? d->base : "", at, err);
 }
 
 static int find_max_field(const struct question *q, const struct openai_dialect *d,
@@ -78,16 +73,16 @@ int openai_way_find(const struct question *q, struct openai_way *way, struct err
 	int r;
 
 	*way = (struct openai_way){ .provider = q->provider };
-	r = find_base(q, d, &way->base, err);
+	r = find_endpoint(q, d, &way->at, err);
 	if (r < 0)
 		return r;
-	way->quirks = quirks_of(d, way->base);
+	way->quirks = quirks_of(d, way->at.host);
 	return find_max_field(q, d, way, err);
 }
 
 int openai_check_key(const struct question *q, const struct openai_way *way, struct err *err)
 {
-	if (!is_at(q->provider->dialect, way->base) || model_key(q->provider, q->settings))
+	if (!is_at(q->provider->dialect, way->at.host) || model_key(q->provider, q->settings))
 		return 0;
 	return model_key_missing(q->provider, err);
 }
@@ -122,13 +117,13 @@ static void put_deployment(const struct question *q, const struct openai_way *wa
 {
 	const char *version = deployment_version(q);
 
-	buf_span_add(url, way->base);
-	if (ends_with(way->base, "/openai/v1"))
+	buf_span_add(url, way->at.base);
+	if (ends_with(way->at.base, "/openai/v1"))
 		version = NULL;
 	else if (!version)
-		buf_text(url, ends_with(way->base, "/openai") ? "/v1" : "/openai/v1");
-	else if (!memmem(way->base.data, way->base.len, "/deployments/", 13)) {
-		buf_text(url, ends_with(way->base, "/openai") ? "/deployments/"
+		buf_text(url, ends_with(way->at.base, "/openai") ? "/v1" : "/openai/v1");
+	else if (!memmem(way->at.base.data, way->at.base.len, "/deployments/", 13)) {
+		buf_text(url, ends_with(way->at.base, "/openai") ? "/deployments/"
 							      : "/openai/deployments/");
 		percent_encode(url, span_of(q->name), "");
 	}
@@ -147,7 +142,7 @@ int openai_url(const struct question *q, const struct openai_way *way, struct bu
 	if (d->versions) {
 		put_deployment(q, way, url);
 	} else {
-		buf_span_add(url, way->base);
+		buf_span_add(url, way->at.base);
 		buf_text(url, "/chat/completions");
 	}
 	return buf_check(url, err);
