@@ -4,7 +4,7 @@
 #ifndef RUNNER_WIRE_KEY_H
 #define RUNNER_WIRE_KEY_H
 
-#include "runner/settings/secrets.h"
+#include "base/net/secrets.h"
 #include "runner/wire/setting.h"
 
 /* The setting that holds the key; without a key the first that could. NULL: there is none. */

@@ -1,8 +1,8 @@
 /*
  * Secrets: keys and the like, taken out of texts that people or files get.
  */
-#ifndef RUNNER_SETTINGS_SECRETS_H
-#define RUNNER_SETTINGS_SECRETS_H
+#ifndef BASE_NET_SECRETS_H
+#define BASE_NET_SECRETS_H
 
 #include "base/buf.h"
 

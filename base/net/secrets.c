@@ -1,7 +1,7 @@
 /*
  * Secrets: see secrets.h.
  */
-#include "runner/settings/secrets.h"
+#include "base/net/secrets.h"
 
 #include "base/net/url.h"
 
