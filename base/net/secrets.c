@@ -5,18 +5,33 @@
 
 #include "base/net/url.h"
 
-#define SECRET_MIN 8 /* bytes */
-#define BLANK      '*'
+#define BLANK '*'
 
 void secrets_add_span(struct secrets *secrets, struct span value)
 {
-	if (value.len >= SECRET_MIN && secrets->count < SECRETS_MAX)
+	size_t shortest = secrets->shortest ? secrets->shortest : SECRET_MIN;
+
+	if (value.len >= shortest && secrets->count < SECRETS_MAX)
 		secrets->list[secrets->count++] = value;
 }
 
 void secrets_add(struct secrets *secrets, const char *value)
 {
 	secrets_add_span(secrets, span_of(value));
+}
+
+void secrets_add_header(struct secrets *secrets, struct span value)
+{
+	const char *first = memchr(value.data, ' ', value.len);
+	const char *last = memrchr(value.data, ' ', value.len);
+
+	secrets_add_span(secrets, value);
+	if (first)
+		secrets_add_span(secrets,
+				 span_sub(value, (size_t)(first + 1 - value.data), value.len));
+	if (last != first)
+		secrets_add_span(secrets,
+				 span_sub(value, (size_t)(last + 1 - value.data), value.len));
 }
 
 void secrets_add_url(struct secrets *secrets, const char *url)
@@ -41,7 +56,7 @@ bool secrets_in(const struct secrets *secrets, struct span text)
 	return false;
 }
 
-static void mask(struct buf *text, struct span secret)
+static void mask_one(struct buf *text, struct span secret, const char *mask)
 {
 	CLEANUP(buf_release) struct buf clean = { 0 };
 	struct span rest = buf_span(text);
@@ -51,7 +66,7 @@ static void mask(struct buf *text, struct span secret)
 		return;
 	while ((hit = memmem(rest.data, rest.len, secret.data, secret.len))) {
 		buf_add(&clean, rest.data, (size_t)(hit - rest.data));
-		buf_text(&clean, SECRET_MASK);
+		buf_text(&clean, mask);
 		rest = span_sub(rest, (size_t)(hit - rest.data) + secret.len, rest.len);
 	}
 	buf_span_add(&clean, rest);
@@ -65,7 +80,7 @@ void secrets_mask(const struct secrets *secrets, struct buf *text)
 	size_t i;
 
 	for (i = 0; i < secrets->count; i++)
-		mask(text, secrets->list[i]);
+		mask_one(text, secrets->list[i], secrets->mask ? secrets->mask : SECRET_MASK);
 }
 
 void secrets_blank(const struct secrets *secrets, struct buf *text)

@@ -5,6 +5,7 @@
 #include "runner/mcp/params.h"
 
 #include "base/net/http.h"
+#include "base/net/secrets.h"
 #include "base/net/url.h"
 #include "runner/mcp/link.h"
 
@@ -18,7 +19,7 @@
 
 #define SECONDS_MAX   86400
 #define MASK          "***"
-#define SECRET_MIN    4 /* bytes; a shorter value is no secret, and would be found everywhere */
+#define SHORTEST      4 /* bytes of a secret; shorter texts are found everywhere */
 #define NO_CREDENTIAL "is not supported: put credentials into `headers` or `env`"
 
 struct reading {
@@ -506,45 +507,33 @@ json_t *mcp_params_show(const struct mcp_params *params)
 	return STEAL(&copy);
 }
 
-static void mask_text(char *text, const char *secret)
-{
-	size_t len = strlen(secret);
-	char *hit;
-
-	if (len < SECRET_MIN)
-		return;
-	while ((hit = strstr(text, secret))) {
-		memcpy(hit, MASK, sizeof MASK - 1);
-		memmove(hit + sizeof MASK - 1, hit + len, strlen(hit + len) + 1);
-		text = hit + sizeof MASK - 1;
-	}
-}
-
-static void mask_all(char *text, const json_t *map)
+static void mask_all(struct buf *text, const json_t *map)
 {
 	const char *key;
 	json_t *value;
 
 	json_object_foreach((json_t *)map, key, value)
 	{
-		const char *secret = json_string_value(value);
-		const char *last = strrchr(secret, ' ');
+		struct secrets secrets = { .shortest = SHORTEST, .mask = MASK };
 
-		mask_text(text, secret);
-		if (last)
-			mask_text(text, last + 1); /* KEY in "Bearer KEY" */
+		secrets_add_header(&secrets, span_of(json_string_value(value)));
+		secrets_mask(&secrets, text);
 	}
 }
 
 int mcp_fail(const struct mcp_params *params, struct err *err, int code, const char *fmt, ...)
 {
-	char text[1024];
+	CLEANUP(buf_release) struct buf text = { 0 };
+	char plain[1024];
 	va_list args;
 
 	va_start(args, fmt);
-	(void)vsnprintf(text, sizeof text, fmt, args);
+	(void)vsnprintf(plain, sizeof plain, fmt, args);
 	va_end(args);
-	mask_all(text, params->env);
-	mask_all(text, params->headers);
-	return err_set(err, code, "MCP server %s: %s", params->label, text);
+	buf_text(&text, plain);
+	mask_all(&text, params->env);
+	mask_all(&text, params->headers);
+	if (!buf_cstr(&text))
+		return err_nomem(err);
+	return err_set(err, code, "MCP server %s: %s", params->label, text.data);
 }

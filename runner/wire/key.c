@@ -114,21 +114,13 @@ int model_key_missing(const struct model_provider *provider, struct err *err)
 
 /* What must stay hidden */
 
-/* Services repeat the key of "Bearer KEY" alone. */
 static void add_headers(struct secrets *out, const char *text)
 {
 	struct span rest = span_of(text);
 	struct model_header_line line;
 
-	while (model_header_next(&rest, &line)) {
-		struct span value = line.is_valid ? line.value : line.text;
-		const char *blank = memchr(value.data, ' ', value.len);
-
-		secrets_add_span(out, value);
-		if (blank)
-			secrets_add_span(
-				out, span_sub(value, (size_t)(blank + 1 - value.data), value.len));
-	}
+	while (model_header_next(&rest, &line))
+		secrets_add_header(out, line.is_valid ? line.value : line.text);
 }
 
 void model_secrets(const struct model_provider *provider, const struct settings *settings,
