@@ -86,8 +86,7 @@ bool model_header_next(struct span *rest, struct model_header_line *line)
 		struct span text = span_sub(*rest, 0, n);
 
 		*rest = span_sub(*rest, n + (lf != NULL), rest->len);
-		while (text.len && strchr(" \t\r", text.data[text.len - 1]))
-			text.len--;
+		text = span_trim_end(text);
 		if (text.len) {
 			*line = model_header_parse(text);
 			return true;

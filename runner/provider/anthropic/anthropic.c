@@ -31,11 +31,6 @@ static int put_parameters(const struct model_tool *tool, struct buf *out)
 static const struct model_tool_form tool_form = { MODEL_TOOL_LIST, .item = "{", .item_end = "}",
 						  .put_parameters = put_parameters };
 
-static bool has_words(const char *text)
-{
-	return text && text[strspn(text, " \t\r\n")];
-}
-
 static int put_body(const struct question *q, struct buf *out, struct err *err)
 {
 	int r;
@@ -43,7 +38,7 @@ static int put_body(const struct question *q, struct buf *out, struct err *err)
 	buf_char(out, '{');
 	jsonput_text(out, "model", span_of(q->name));
 	buf_text(out, ",\"stream\":true");
-	if (has_words(q->system))
+	if (q->system && !span_is_blank(span_of(q->system)))
 		jsonput_text(out, "system", span_of(q->system));
 	r = anthropic_messages(q, out, err);
 	if (r == 0)

@@ -263,65 +263,58 @@ static size_t weigh(const json_t *value, size_t max)
 	return size;
 }
 
-/* The schema that stands in place of this one, but for what this one says itself; NULL: none. */
-static int find_base(struct narrowing *n, const json_t *schema, const char **by,
-		     const json_t **found)
+/*
+ * The schema that a $ref, or a single allOf, stands for, with the members of this schema on top;
+ * NULL: there is none, or too many were followed. A new reference.
+ */
+static int merge_base(struct narrowing *n, const json_t *schema, json_t **out)
 {
 	const json_t *all = json_object_get(schema, "allOf");
 	const char *ref = json_string_value(json_object_get(schema, "$ref"));
+	const char *by = ref ? "$ref" : "allOf";
+	const json_t *base = NULL;
+	json_auto_t *merged = NULL;
 	int r = 0;
 
-	*found = NULL;
-	*by = ref ? "$ref" : "allOf";
+	*out = NULL;
 	if (n->refs == REFS_MAX || n->ref_depth == REF_DEPTH)
 		return 0;
 	if (ref && *ref)
-		r = schema_find_ref(n->root, ref, NULL, found);
+		r = schema_find_ref(n->root, ref, NULL, &base);
 	else if (json_array_size(all) == 1)
-		*found = json_array_get(all, 0);
-	if (*found)
-		n->bytes += weigh(*found, REF_BYTES);
-	if (!json_is_object(*found) || n->bytes > REF_BYTES)
-		*found = NULL;
-	return r == -ENOMEM ? r : 0;
-}
-
-static int narrow(struct narrowing *n, const struct member *table, const json_t *schema, int depth,
-		  json_t *out);
-
-static int narrow_merged(struct narrowing *n, const struct member *table, const json_t *schema,
-			 const json_t *base, const char *by, int depth, json_t *out)
-{
-	json_auto_t *merged = json_copy((json_t *)base);
-	int r;
-
+		base = json_array_get(all, 0);
+	if (base)
+		n->bytes += weigh(base, REF_BYTES);
+	if (!json_is_object(base) || n->bytes > REF_BYTES)
+		return r == -ENOMEM ? r : 0;
+	merged = json_copy((json_t *)base);
 	if (!merged || json_object_update(merged, (json_t *)schema))
 		return -ENOMEM;
 	if (json_object_get(base, by))
 		(void)json_object_set(merged, by, json_object_get(base, by));
 	else
 		(void)json_object_del(merged, by);
-	n->refs++;
-	n->ref_depth++;
-	r = narrow(n, table, merged, depth, out);
-	n->ref_depth--;
-	return r;
+	*out = STEAL(&merged);
+	return 0;
 }
 
-/* Add to `out` what of a schema can be sent; depth: levels that may still be opened. */
+/* Add to `out` the parts of a schema that can be sent; depth: levels that may still be opened. */
 static int narrow(struct narrowing *n, const struct member *table, const json_t *schema, int depth,
 		  json_t *out)
 {
 	const struct level at = { depth - 1, out };
-	const json_t *base;
-	const char *by;
-	int r = depth > 0 ? find_base(n, schema, &by, &base) : -E2BIG;
+	json_auto_t *merged = NULL;
+	int r = depth > 0 ? merge_base(n, schema, &merged) : -E2BIG;
 
 	if (r < 0)
 		return r;
-	if (base)
-		return narrow_merged(n, table, schema, base, by, depth - 1, out);
-	return take_members(n, table, schema, &at);
+	if (!merged)
+		return take_members(n, table, schema, &at);
+	n->refs++;
+	n->ref_depth++;
+	r = narrow(n, table, merged, depth - 1, out);
+	n->ref_depth--;
+	return r;
 }
 
 static int narrow_property(struct narrowing *n, const json_t *schema, int depth, json_t *out)
