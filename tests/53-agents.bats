@@ -219,6 +219,21 @@ billing|billing here" "$(story | tail -n 3)"
 		artifacts/request.json
 }
 
+@test "a tool after an entry that is ignored is offered, too" {
+	transfers
+	file trans dump <<-'E'
+		#!/bin/sh
+		cat > "$ADKFS_SESSION/artifacts/request.json"
+	E
+	cat >> "$AGENTS/trans/billing.yaml" <<-'E'
+		before_model_callbacks: [{name: dump}]
+		tools: [{name: transfer_to_agent}, {name: exit_loop}]
+	E
+	say 'my bill'
+	same '["exit_loop","transfer_to_agent"]' \
+		"$(jq -c '[.config.tools[0].functionDeclarations[].name]' artifacts/request.json)"
+}
+
 @test "an agent as a tool: its answer, its state, and nothing of its own in the log" {
 	llm tool root_agent.yaml boss
 	cat >> "$AGENTS/tool/root_agent.yaml" <<-'E'
