@@ -1,6 +1,6 @@
 /*
  * Built-in tools: see builtin.h. What each of them does is in the files of the
- * step; here is what models are told about it.
+ * step; this file has the declarations for models.
  */
 #include "runner/agent/builtin.h"
 

@@ -5,7 +5,7 @@
  *   name			as the model calls it; else the program's file name
  *   description		required
  *   parameters			JSON Schema of an object; checked before each call
- *   responseSchema		JSON Schema; told, not checked
+ *   responseSchema		JSON Schema; shown to the model, not checked
  *   isLongRunning		true: the result may come later
  *   requireConfirmation	true: the user is asked before each call
  *   network			true: the program needs one

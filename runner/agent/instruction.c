@@ -66,7 +66,7 @@ bool instruction_is_identifier(struct span text)
 	return true;
 }
 
-/* A key of the session, or of another scope behind that scope's prefix. */
+/* A key of the session, or of another scope after the prefix of that scope. */
 static bool is_key(struct span name)
 {
 	struct span bare;
@@ -162,7 +162,7 @@ static int render(struct rendering *r, struct span text)
 			e = put_placeholder(r, span_sub(text, at, end),
 					    span_sub(text, inside, close));
 		} else {
-			/* plain text, or braces that nothing closes: the next brace starts anew */
+			/* plain text, or braces that nothing closes: go on at the next brace */
 			end = MAX(close, at + 1);
 			buf_span_add(r->out, span_sub(text, at, end));
 		}

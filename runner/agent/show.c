@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-/* Where a program lies in the folder. */
+/* The path of a program in the folder. */
 json_t *agent_show_path(const struct agent *agent, const struct program *program)
 {
 	const char *path = program->path + strlen(agent->tree->folder);

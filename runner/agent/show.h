@@ -8,7 +8,7 @@
 
 #include "runner/agent/agent.h"
 
-/* Where a program lies in the folder. */
+/* The path of a program in the folder. */
 json_t *agent_show_path(const struct agent *agent, const struct program *program);
 json_t *agent_show_callbacks(const struct agent *agent, enum callback_kind kind);
 /* A tool that is a program. */

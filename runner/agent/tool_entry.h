@@ -4,7 +4,7 @@
  *   a built-in's name		that tool, see builtin.h
  *   AgentTool			another agent of the folder
  *   MCPToolset, McpToolset	the tools of a server
- *   toolsets/NAME		a program that says at each step which tools there are
+ *   toolsets/NAME		a program that lists its tools at each step
  *   another path		a program, with its declaration beside it
  */
 #ifndef RUNNER_AGENT_TOOL_ENTRY_H

@@ -17,7 +17,7 @@ static const char task[] =
 	"go on from your summary alone. Keep what was asked, decided and found out, names and "
 	"numbers that may matter later, and what is still open. Answer with the summary only.\n\n";
 
-/* What there is to compact. */
+/* The turns to compact, and the prompt for their summary. */
 struct plan {
 	char from[64]; /* invocation of the first turn */
 	char to[64];   /* invocation of the last turn */

@@ -115,7 +115,7 @@ static int drop_requests(struct builder *b, struct content **content)
 	return buf_check(&b->requests, NULL);
 }
 
-/* What this agent reads of what another agent did; an empty content if there is nothing. */
+/* Make the content in which this agent reads what another agent did; empty: nothing. */
 static int make_foreign(const struct content *content, const char *author, struct content **out)
 {
 	CLEANUP(content_free_p) struct content *foreign = foreign_new();

@@ -32,7 +32,7 @@ struct past_line {
 /* Find the members of a stored line, which borrows from the text. */
 MUST_CHECK int past_pick(struct span text, struct past_line *line);
 
-/* Where a line is shown: turn by turn, and in each turn in the order of the log. */
+/* The place of a line: histories go turn by turn, and in each turn in the order of the log. */
 struct past_place {
 	uint64_t turn;
 	uint64_t at;

@@ -8,7 +8,7 @@
 
 #include "store/turn/turn.h"
 
-/* Which author is searched. */
+/* The choice of an author. */
 struct speaker_filter {
 	/*
 	 * Called once for each author, walking backwards. 1: take this author; 0: go on; any other

@@ -1,6 +1,5 @@
 /*
- * Agents as tools: an agent answers a call, in a session of its own in memory.
- *
+ * Agents as tools: see agent_tool.h.
  */
 #include "runner/turn/agent_tool.h"
 

@@ -27,7 +27,7 @@ struct run_event {
 	size_t report_count;
 	size_t bad_save; /* after an error: the save, from 1, that is the reason; 0: none is */
 };
-/* As run_commit(), but an error is only returned: the run has not failed. */
+/* Do what run_commit() does, but only return an error: the run has not failed. */
 MUST_CHECK int run_try_commit(struct agent_run *run, struct run_event *re, struct err *err);
 
 /* Store reports of calls that no event has. */

@@ -1,5 +1,5 @@
 /*
- * Prompts as JSON, for callbacks.
+ * Prompts as JSON: see prompt_json.h.
  */
 #include "runner/turn/prompt_json.h"
 

@@ -53,7 +53,7 @@ struct agent_run {
 	unsigned depth;                /* agents that are tools, one in the other */
 	struct failure *failure;
 
-	bool escalated; /* an event of it or below says so */
+	bool escalated; /* an event of it or of a run below has `escalate` */
 	bool paused;    /* it waits for an answer from outside */
 
 	/* LlmAgent: the call of the model that is under way */

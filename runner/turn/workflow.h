@@ -8,7 +8,7 @@
 
 /* 0, also when it paused; a negative errno: run->failure says why. */
 MUST_CHECK int workflow_run(struct agent_run *run);
-/* The same after this sub-agent, in this pass of a loop. */
+/* Go on after this sub-agent, in this pass of a loop. Returns what workflow_run() does. */
 MUST_CHECK int workflow_go_on(struct agent_run *run, const struct agent *after,
 			      unsigned times_looped);
 
