@@ -1,19 +1,21 @@
 /*
- * transcript.md: a session's story in Markdown.
+ * transcript.md: the transcript of a session in Markdown.
  *
- * What was said stands in quotes, line by line, so that no heading, fence or
- * list in it reaches beyond; tags and pictures from elsewhere are made
- * harmless, and what cannot be told apart for certain stands in a fence. What is data stands in
- * code spans, or in fences that are longer than any in it.
+ * Texts of users and models stand in quotes, line by line, so that no heading,
+ * fence or list in them reaches further. Tags and pictures in them lose their
+ * meaning. A text in which that is not certain stands in a fence. Data stands
+ * in code spans, or in fences that are longer than any fence inside.
  */
 #include "fs/tree/fs.h"
+#include "fs/view/print.h"
 #include "fs/view/story.h"
+#include "fs/view/transcript.h"
 #include "fs/view/view.h"
 
 #include <ctype.h>
 #include <string.h>
 
-#define INLINE_MAX 160 /* bytes of JSON that go into the line */
+#define INLINE_MAX 160 /* bytes of JSON that stand in the line of a call */
 
 static size_t run_of(struct span text, size_t at, char c)
 {
@@ -40,7 +42,7 @@ static void put_times(struct buf *out, char c, size_t n)
 		buf_char(out, c);
 }
 
-/* Words of ours around: no character may mean anything, on one line. */
+/* Write a name or note on one line; no character of it may have a meaning. */
 static void put_plain(struct buf *out, const char *text)
 {
 	for (; *text; text++) {
@@ -50,7 +52,7 @@ static void put_plain(struct buf *out, const char *text)
 	}
 }
 
-/* A code span, on one line. */
+/* Write a code span, on one line. */
 static void put_code(struct buf *out, struct span text)
 {
 	size_t ticks = longest_run(text, '`') + 1;
@@ -68,7 +70,7 @@ static void put_code(struct buf *out, struct span text)
 	put_times(out, '`', ticks);
 }
 
-/* A fenced block; language is a word of ours or made of letters and digits. */
+/* Write a fenced block. Only letters and digits at the start of `language` are used. */
 static void put_fence(struct buf *out, const char *language, struct span text)
 {
 	size_t ticks = MAX(longest_run(text, '`') + 1, 3);
@@ -87,12 +89,11 @@ static void put_fence(struct buf *out, const char *language, struct span text)
 static void put_json(struct buf *out, struct span json)
 {
 	CLEANUP(buf_release) struct buf text = { 0 };
-
 	struct span shown;
 
-	story_json(&text, json);
+	print_json(&text, json);
 	out->failed |= text.failed;
-	shown = story_cut(buf_span(&text), STORY_VALUE_MAX);
+	shown = print_cut(buf_span(&text), TRANSCRIPT_VALUE_MAX);
 	put_fence(out, "json", shown);
 	if (shown.len < text.len)
 		buf_printf(out, "*%zu bytes more*\n\n", text.len - shown.len);
@@ -101,8 +102,8 @@ static void put_json(struct buf *out, struct span json)
 /* Quotes */
 
 /*
- * How long the code span at `at` is, on its line; 0: it does not end there.
- * ticks: of the run that opens it.
+ * The length of the code span at `at`; 0: it does not end on its line. `ticks`
+ * is the length of the run that opens it.
  */
 static size_t code_length(struct span text, size_t at, size_t ticks)
 {
@@ -125,7 +126,7 @@ static bool begins_tag(struct span text, size_t at)
 	return text.data[at] == '<' && (isalpha((unsigned char)next) || strchr("/!?", next));
 }
 
-/* Tags and pictures become text; out may be NULL. Whether every code span ends on its line. */
+/* Append lines, their tags and pictures as text. False: a code span does not end on its line. */
 static bool tame_lines(struct buf *out, struct span text, bool keep_code)
 {
 	bool certain = true;
@@ -150,8 +151,8 @@ static bool tame_lines(struct buf *out, struct span text, bool keep_code)
 }
 
 /*
- * Some lines outside of fences. Where a code span reaches over lines, readers
- * of Markdown may see others than we do: nothing is taken for code then.
+ * Append some lines outside of fences. Parsers of Markdown disagree about code
+ * spans that reach over lines: where there may be one, nothing counts as code.
  */
 static void tame_paragraph(struct buf *out, struct span text)
 {
@@ -161,7 +162,7 @@ static void tame_paragraph(struct buf *out, struct span text)
 }
 
 struct fence {
-	char c; /* 0: not in one */
+	char c; /* 0: no fence is open */
 	size_t n;
 };
 
@@ -183,7 +184,7 @@ static bool is_fence(struct span line, const struct fence *open, struct fence *f
 	return found->c == open->c && found->n >= open->n && span_is_blank(rest);
 }
 
-/* A fence of a list or a quote in the text, which may end with that. */
+/* Whether a line may open a fence inside of a list or quote, which may end with the list. */
 static bool is_inner_fence(struct span line)
 {
 	size_t at = 0;
@@ -193,7 +194,7 @@ static bool is_inner_fence(struct span line)
 	return at && (run_of(line, at, '`') >= 3 || run_of(line, at, '~') >= 3);
 }
 
-/* The next line, without its end: a carriage return ends one too. */
+/* Take the next line, without its end. A carriage return ends a line too. */
 static struct span take_line(struct span *text)
 {
 	size_t n = 0;
@@ -218,8 +219,8 @@ static void end_paragraph(struct buf *out, struct buf *paragraph)
 }
 
 /*
- * Markdown of somebody else, without tags and pictures. False: it is not
- * certain where its fences are.
+ * Append Markdown of a user or model, its tags and pictures as text. False:
+ * parsers may disagree about where its fences are.
  */
 static bool tame(struct buf *out, struct span text)
 {
@@ -280,167 +281,165 @@ static void put_quote(struct buf *out, struct span text)
 	buf_char(out, '\n');
 }
 
-/* The style */
+/* The format */
 
-static void md_begin(struct story *s)
+static void md_begin(struct transcript *t)
 {
-	buf_text(s->out, "# ");
-	put_plain(s->out, s->session.id);
-	buf_text(s->out, "\n\nA session of ");
-	put_plain(s->out, s->user.id);
-	buf_text(s->out, " with ");
-	put_plain(s->out, s->app.id);
-	buf_text(s->out, ", ");
-	story_time(s->out, s->session.created);
-	buf_text(s->out, " to ");
-	story_time(s->out, s->session.updated);
-	buf_text(s->out, " UTC: ");
-	story_count(s->out, s->session.turns, "turn", "turns");
-	buf_text(s->out, ", ");
-	story_count(s->out, s->session.events, "event", "events");
-	buf_text(s->out, ".\n\n");
+	buf_text(t->out, "# ");
+	put_plain(t->out, t->session.id);
+	buf_text(t->out, "\n\nA session of ");
+	put_plain(t->out, t->user.id);
+	buf_text(t->out, " with ");
+	put_plain(t->out, t->app.id);
+	buf_text(t->out, ", ");
+	print_time(t->out, t->session.created);
+	buf_text(t->out, " to ");
+	print_time(t->out, t->session.updated);
+	buf_text(t->out, " UTC: ");
+	print_count(t->out, t->session.turns, "turn", "turns");
+	buf_text(t->out, ", ");
+	print_count(t->out, t->session.events, "event", "events");
+	buf_text(t->out, ".\n\n");
 }
 
-static void md_turn(struct story *s, const struct turn_info *turn)
+static void md_turn(struct transcript *t, const struct turn_info *turn)
 {
-	buf_printf(s->out, "## Turn %llu\n\n", (unsigned long long)turn->n);
-	story_time(s->out, turn->created);
+	buf_printf(t->out, "## Turn %llu\n\n", (unsigned long long)turn->n);
+	print_time(t->out, turn->created);
 	if (turn->ended && turn->started) {
-		buf_text(s->out, " · ");
-		story_duration(s->out, turn->ended - turn->started);
+		buf_text(t->out, " · ");
+		print_duration(t->out, turn->ended - turn->started);
 	}
-	buf_text(s->out, turn->state == TURN_QUEUED    ? " · waits"
+	buf_text(t->out, turn->state == TURN_QUEUED    ? " · waits"
 			 : turn->state == TURN_RUNNING ? " · runs"
 			 : turn->state == TURN_FAILED  ? " · failed"
 						       : "");
-	buf_text(s->out, "\n\n");
+	buf_text(t->out, "\n\n");
 }
 
-static void md_speaker(struct story *s, const char *name, int64_t time)
+static void md_speaker(struct transcript *t, const char *name)
 {
-	(void)time;
-	buf_text(s->out, "### ");
-	put_plain(s->out, name);
-	buf_text(s->out, "\n\n");
+	buf_text(t->out, "### ");
+	put_plain(t->out, name);
+	buf_text(t->out, "\n\n");
 }
 
-static void md_text(struct story *s, struct span text)
+static void md_text(struct transcript *t, struct span text)
 {
-	put_quote(s->out, text);
+	put_quote(t->out, text);
 }
 
-static void md_thought(struct story *s, struct span text)
+static void md_thought(struct transcript *t, struct span text)
 {
-	buf_text(s->out, "*A thought:*\n\n");
-	put_quote(s->out, text);
+	buf_text(t->out, "*A thought:*\n\n");
+	put_quote(t->out, text);
 }
 
-static void md_code(struct story *s, const char *language, struct span text)
+static void md_code(struct transcript *t, const char *language, struct span text)
 {
-	put_fence(s->out, language, story_cut(text, STORY_VALUE_MAX));
+	put_fence(t->out, language, print_cut(text, TRANSCRIPT_VALUE_MAX));
 }
 
-static void md_data(struct story *s, const struct part *part)
+static void md_data(struct transcript *t, const struct part *part)
 {
-	buf_text(s->out, "- ");
-	buf_text(s->out, part->kind == PART_FILE ? "linked file " : "attached file ");
+	buf_text(t->out, "- ");
+	buf_text(t->out, part->kind == PART_FILE ? "linked file " : "attached file ");
 	if (part->name) {
-		put_code(s->out, span_of(part->name));
-		buf_text(s->out, ", ");
+		put_code(t->out, span_of(part->name));
+		buf_text(t->out, ", ");
 	}
-	put_code(s->out, span_of(part->mime ? part->mime : "application/octet-stream"));
+	put_code(t->out, span_of(part->mime ? part->mime : "application/octet-stream"));
 	if (part->kind == PART_INLINE)
-		buf_printf(s->out, ", %zu bytes", part->text.len / 4 * 3);
+		buf_printf(t->out, ", %zu bytes", part->text.len / 4 * 3);
 	if (part->uri) {
-		buf_text(s->out, ": ");
-		put_code(s->out, span_of(part->uri));
+		buf_text(t->out, ": ");
+		put_code(t->out, span_of(part->uri));
 	}
-	buf_text(s->out, "\n\n");
+	buf_text(t->out, "\n\n");
 }
 
-/* A value in the line when it is short; what is longer follows. */
+/* Write a short value into the line; the caller writes a longer one below it. */
 static void put_value(struct buf *out, struct span json)
 {
 	if (json.len && json.len <= INLINE_MAX)
 		put_code(out, json);
 }
 
-static void md_call(struct story *s, const struct story_call *call)
+static void md_call(struct transcript *t, const struct transcript_call *call)
 {
 	const struct call_info *info = call->info;
-	const char *unanswered = story_unanswered(call);
+	const char *unanswered = transcript_unanswered(call);
 
-	buf_text(s->out, call->args.len ? "**Tool** " : "**Answer of** ");
-	put_code(s->out, span_of(call->name));
-	buf_char(s->out, ' ');
-	put_value(s->out, call->args.len ? call->args : call->response);
+	buf_text(t->out, call->args.len ? "**Tool** " : "**Answer of** ");
+	put_code(t->out, span_of(call->name));
+	buf_char(t->out, ' ');
+	put_value(t->out, call->args.len ? call->args : call->response);
 	if (info && info->ended) {
-		buf_text(s->out, " · ");
-		story_duration(s->out, info->ended - info->started);
+		buf_text(t->out, " · ");
+		print_duration(t->out, info->ended - info->started);
 	}
 	if (info && info->stderr_size) {
-		buf_printf(s->out, " · [stderr](turns/%llu/calls/", (unsigned long long)info->n);
-		story_url(s->out, info->file_name);
-		buf_text(s->out, "/stderr)");
+		buf_printf(t->out, " · [stderr](turns/%llu/calls/", (unsigned long long)info->n);
+		print_url(t->out, info->file_name);
+		buf_text(t->out, "/stderr)");
 	}
 	if (unanswered)
-		buf_printf(s->out, " · %s", unanswered);
-	buf_text(s->out, "\n\n");
+		buf_printf(t->out, " · %s", unanswered);
+	buf_text(t->out, "\n\n");
 	if (call->args.len > INLINE_MAX)
-		put_json(s->out, call->args);
+		put_json(t->out, call->args);
 	if (call->response.len && (call->args.len || call->response.len > INLINE_MAX))
-		put_json(s->out, call->response);
+		put_json(t->out, call->response);
 }
 
-static void md_state(struct story *s, struct span key, struct span value)
+static void md_state(struct transcript *t, struct span key, struct span value)
 {
-	buf_text(s->out, "- state ");
-	put_code(s->out, key);
+	buf_text(t->out, "- state ");
+	put_code(t->out, key);
 	if (!value.len)
-		buf_text(s->out, " deleted");
+		buf_text(t->out, " deleted");
 	else
-		buf_text(s->out, " = ");
-	put_value(s->out, value);
-	buf_text(s->out, "\n\n");
+		buf_text(t->out, " = ");
+	put_value(t->out, value);
+	buf_text(t->out, "\n\n");
 	if (value.len > INLINE_MAX)
-		put_json(s->out, value);
+		put_json(t->out, value);
 }
 
-static void md_file(struct story *s, const struct story_file *file)
+static void md_file(struct transcript *t, const struct transcript_file *file)
 {
-	buf_printf(s->out, "- file %s", file->is_image ? "!" : "");
-	buf_text(s->out, *file->path ? "[" : "");
-	put_plain(s->out, file->name);
-	if (*file->path) { /* a name that no path can hold leads nowhere */
-		buf_text(s->out, "](");
-		story_url(s->out, file->path);
-		buf_char(s->out, ')');
+	buf_printf(t->out, "- file %s", file->is_image ? "!" : "");
+	buf_text(t->out, *file->path ? "[" : "");
+	put_plain(t->out, file->name);
+	if (*file->path) { /* "": no path can hold the name */
+		buf_text(t->out, "](");
+		print_url(t->out, file->path);
+		buf_char(t->out, ')');
 	}
-	buf_printf(s->out, ", version %llu\n\n", (unsigned long long)file->version);
+	buf_printf(t->out, ", version %llu\n\n", (unsigned long long)file->version);
 }
 
-static void md_note(struct story *s, const char *text)
+static void md_note(struct transcript *t, const char *text)
 {
-	buf_text(s->out, "- ");
-	put_plain(s->out, text);
-	buf_text(s->out, "\n\n");
+	buf_text(t->out, "- ");
+	put_plain(t->out, text);
+	buf_text(t->out, "\n\n");
 }
 
-static void md_error(struct story *s, const char *code, const char *text)
+static void md_error(struct transcript *t, const char *code, const char *text)
 {
-	buf_text(s->out, "**Error** ");
-	put_code(s->out, span_of(code));
-	buf_char(s->out, ' ');
-	put_plain(s->out, text);
-	buf_text(s->out, "\n\n");
+	buf_text(t->out, "**Error** ");
+	put_code(t->out, span_of(code));
+	buf_char(t->out, ' ');
+	put_plain(t->out, text);
+	buf_text(t->out, "\n\n");
 }
 
-static void md_end(struct story *s)
+static void md_end(struct transcript *t UNUSED)
 {
-	(void)s;
 }
 
-static const struct story_style markdown = {
+static const struct transcript_format markdown = {
 	.begin = md_begin,
 	.turn = md_turn,
 	.speaker = md_speaker,
@@ -458,5 +457,5 @@ static const struct story_style markdown = {
 
 int transcript_md_show(const struct place *at, struct buf *out, struct err *err)
 {
-	return story_tell(at->fs->store, at->ref, &markdown, out, err);
+	return transcript_write(at->fs->store, at->ref, &markdown, out, err);
 }

@@ -1,17 +1,20 @@
 /*
- * transcript.html: a session's story as a page of its own: nothing is loaded
- * but pictures of the session's files, and nothing runs.
+ * transcript.html: the transcript of a session as one page. The page loads
+ * nothing but pictures of the session's files, and runs nothing.
  */
 #include "base/json_text.h"
 #include "fs/tree/fs.h"
 #include "fs/view/html.h"
+#include "fs/view/print.h"
 #include "fs/view/story.h"
+#include "fs/view/transcript.h"
 #include "fs/view/view.h"
+#include "store/json/shape.h"
 
 #include <ctype.h>
 #include <strings.h>
 
-#define INLINE_MAX 120 /* bytes of JSON that are shown unfolded */
+#define INLINE_MAX 120 /* bytes of JSON that stand in a summary */
 
 static const char head[] =
 	"<!doctype html>\n"
@@ -103,50 +106,50 @@ static const char style[] =
 	"@media print{details{break-inside:avoid}body{background:#fff;color:#000}}\n"
 	"</style>\n";
 
-static void put(struct story *s, const char *html)
+static void put(struct transcript *t, const char *html)
 {
-	buf_text(s->out, html);
+	buf_text(t->out, html);
 }
 
-static void put_text(struct story *s, const char *text)
+static void put_text(struct transcript *t, const char *text)
 {
-	html_text(s->out, span_of(text));
+	html_text(t->out, span_of(text));
 }
 
-static void put_moment(struct story *s, int64_t usec)
+static void put_moment(struct transcript *t, int64_t usec)
 {
-	put(s, "<time>");
-	story_time(s->out, usec);
-	put(s, "</time>");
+	put(t, "<time>");
+	print_time(t->out, usec);
+	put(t, "</time>");
 }
 
-static void html_begin(struct story *s)
+static void html_begin(struct transcript *t)
 {
-	put(s, head);
-	put(s, "<title>");
-	put_text(s, s->session.id);
-	put(s, "</title>\n");
-	put(s, style);
-	put(s, "</head>\n<body>\n<header>\n<h1>");
-	put_text(s, s->session.id);
-	put(s, "</h1>\n<p>");
-	put_text(s, s->user.id);
-	put(s, " with ");
-	put_text(s, s->app.id);
-	put(s, " · ");
-	story_count(s->out, s->session.turns, "turn", "turns");
-	put(s, " · ");
-	story_count(s->out, s->session.events, "event", "events");
-	put(s, "<br>");
-	put_moment(s, s->session.created);
-	put(s, " to ");
-	put_moment(s, s->session.updated);
-	put(s, " UTC</p>\n</header>\n<main>\n");
-	if (!s->session.events)
-		put(s, "<p class=\"none\">Nothing has been said yet.</p>\n");
+	put(t, head);
+	put(t, "<title>");
+	put_text(t, t->session.id);
+	put(t, "</title>\n");
+	put(t, style);
+	put(t, "</head>\n<body>\n<header>\n<h1>");
+	put_text(t, t->session.id);
+	put(t, "</h1>\n<p>");
+	put_text(t, t->user.id);
+	put(t, " with ");
+	put_text(t, t->app.id);
+	put(t, " · ");
+	print_count(t->out, t->session.turns, "turn", "turns");
+	put(t, " · ");
+	print_count(t->out, t->session.events, "event", "events");
+	put(t, "<br>");
+	put_moment(t, t->session.created);
+	put(t, " to ");
+	put_moment(t, t->session.updated);
+	put(t, " UTC</p>\n</header>\n<main>\n");
+	if (!t->session.events)
+		put(t, "<p class=\"none\">Nothing has been said yet.</p>\n");
 }
 
-static void html_turn(struct story *s, const struct turn_info *turn)
+static void html_turn(struct transcript *t, const struct turn_info *turn)
 {
 	static const char *const words[] = { [TURN_QUEUED] = "<span>waits</span>",
 					     [TURN_RUNNING] = "<span>runs</span>",
@@ -154,74 +157,72 @@ static void html_turn(struct story *s, const struct turn_info *turn)
 					     [TURN_FAILED] = "<span class=\"bad\">failed</span>" };
 	unsigned long long n = turn->n;
 
-	if (s->in_turn)
-		put(s, "</section>\n");
-	s->in_turn = true;
-	buf_printf(s->out,
+	if (t->in_turn)
+		put(t, "</section>\n");
+	t->in_turn = true;
+	buf_printf(t->out,
 		   "<section id=\"turn-%llu\">\n<h2><a href=\"#turn-%llu\">Turn %llu</a><span>", n,
 		   n, n);
-	put_moment(s, turn->created);
-	put(s, "</span>");
+	put_moment(t, turn->created);
+	put(t, "</span>");
 	if (turn->ended && turn->started) {
-		put(s, "<span>");
-		story_duration(s->out, turn->ended - turn->started);
-		put(s, "</span>");
+		put(t, "<span>");
+		print_duration(t->out, turn->ended - turn->started);
+		put(t, "</span>");
 	}
-	put(s, words[turn->state]);
-	put(s, "</h2>\n");
+	put(t, words[turn->state]);
+	put(t, "</h2>\n");
 }
 
-static void html_speaker(struct story *s, const char *name, int64_t time)
+static void html_speaker(struct transcript *t, const char *name)
 {
-	(void)time;
-	buf_printf(s->out, "<div class=\"who%s\">", s->by_user ? " user" : "");
-	put_text(s, name);
-	put(s, "</div>\n");
+	buf_printf(t->out, "<div class=\"who%s\">", t->by_user ? " user" : "");
+	put_text(t, name);
+	put(t, "</div>\n");
 }
 
-static void html_said(struct story *s, struct span text)
+static void html_said(struct transcript *t, struct span text)
 {
-	if (s->by_user) {
-		put(s, "<div class=\"said user\" dir=\"auto\">");
-		html_text(s->out, text);
+	if (t->by_user) {
+		put(t, "<div class=\"said user\" dir=\"auto\">");
+		html_text(t->out, text);
 	} else {
-		put(s, "<div class=\"said\" dir=\"auto\">");
-		html_markdown(s->out, text);
+		put(t, "<div class=\"said\" dir=\"auto\">");
+		html_markdown(t->out, text);
 	}
-	put(s, "</div>\n");
+	put(t, "</div>\n");
 }
 
-static void html_thought(struct story *s, struct span text)
+static void html_thought(struct transcript *t, struct span text)
 {
-	put(s, "<details class=\"thought\"><summary><b>Thought</b></summary><div>");
-	html_markdown(s->out, text);
-	put(s, "</div></details>\n");
+	put(t, "<details class=\"thought\"><summary><b>Thought</b></summary><div>");
+	html_markdown(t->out, text);
+	put(t, "</div></details>\n");
 }
 
-static void put_pre(struct story *s, struct span text)
+static void put_pre(struct transcript *t, struct span text)
 {
-	struct span shown = story_cut(text, STORY_VALUE_MAX);
+	struct span shown = print_cut(text, TRANSCRIPT_VALUE_MAX);
 
-	put(s, "<pre><code>");
-	html_text(s->out, shown);
+	put(t, "<pre><code>");
+	html_text(t->out, shown);
 	if (shown.len < text.len)
-		buf_printf(s->out, "\n\n%zu bytes more", text.len - shown.len);
-	put(s, "</code></pre>\n");
+		buf_printf(t->out, "\n\n%zu bytes more", text.len - shown.len);
+	put(t, "</code></pre>\n");
 }
 
-static void put_json(struct story *s, struct span json)
+static void put_json(struct transcript *t, struct span json)
 {
 	CLEANUP(buf_release) struct buf text = { 0 };
 
-	story_json(&text, json);
-	s->out->failed |= text.failed;
-	put_pre(s, buf_span(&text));
+	print_json(&text, json);
+	t->out->failed |= text.failed;
+	put_pre(t, buf_span(&text));
 }
 
-static void html_code(struct story *s, const char *language, struct span text)
+static void html_code(struct transcript *t, const char *language UNUSED, struct span text)
 {
-	(void)language;
-	put_pre(s, text);
+	put_pre(t, text);
 }
 
 static bool is_image_type(const char *mime)
@@ -235,170 +236,166 @@ static bool is_image_type(const char *mime)
 	return true;
 }
 
-/* The URL-safe alphabet of ADK in that of data: URLs. */
+/* Addresses of data need the standard alphabet; the store has the URL-safe one. */
 static void put_base64(struct buf *out, struct span text)
 {
-	size_t i;
+	CLEANUP(buf_release) struct buf bytes = { 0 };
 
-	for (i = 0; i < text.len; i++) {
-		char c = text.data[i];
-
-		c = c == '-' ? '+' : c == '_' ? '/' : c;
-		if (isalnum((unsigned char)c) || strchr("+/=", c))
-			buf_char(out, c);
-	}
+	if (model_base64_decode(text, &bytes) == 0)
+		model_base64_encode(out, buf_span(&bytes), BASE64_STANDARD);
+	out->failed |= bytes.failed;
 }
 
-static void html_data(struct story *s, const struct part *part)
+static void html_data(struct transcript *t, const struct part *part)
 {
-	const char *class = s->by_user ? " class=\"user-data\"" : "";
+	const char *class = t->by_user ? " class=\"user-data\"" : "";
 
-	buf_printf(s->out, "<figure%s>", class);
+	buf_printf(t->out, "<figure%s>", class);
 	if (part->kind == PART_INLINE && is_image_type(part->mime)) {
-		put(s, "<img alt=\"\" src=\"data:");
-		put_text(s, part->mime);
-		put(s, ";base64,");
-		put_base64(s->out, buf_span(&part->text));
-		put(s, "\">");
+		put(t, "<img alt=\"\" src=\"data:");
+		put_text(t, part->mime);
+		put(t, ";base64,");
+		put_base64(t->out, buf_span(&part->text));
+		put(t, "\">");
 	}
-	put(s, "<figcaption>");
-	put(s, part->kind == PART_FILE ? "linked file " : "attached file ");
+	put(t, "<figcaption>");
+	put(t, part->kind == PART_FILE ? "linked file " : "attached file ");
 	if (part->name) {
-		put_text(s, part->name);
-		put(s, ", ");
+		put_text(t, part->name);
+		put(t, ", ");
 	}
-	put_text(s, part->mime ? part->mime : "application/octet-stream");
+	put_text(t, part->mime ? part->mime : "application/octet-stream");
 	if (part->kind == PART_INLINE)
-		buf_printf(s->out, ", %zu bytes", part->text.len / 4 * 3);
+		buf_printf(t->out, ", %zu bytes", part->text.len / 4 * 3);
 	if (part->uri) {
-		put(s, ": <code>");
-		put_text(s, part->uri);
-		put(s, "</code>");
+		put(t, ": <code>");
+		put_text(t, part->uri);
+		put(t, "</code>");
 	}
-	put(s, "</figcaption></figure>\n");
+	put(t, "</figcaption></figure>\n");
 }
 
-/* Links to what is left of a call. */
-static void put_call_link(struct story *s, const struct call_info *info, const char *file)
+/* Write a link to a file of a call. */
+static void put_call_link(struct transcript *t, const struct call_info *info, const char *file)
 {
-	buf_printf(s->out, "<a href=\"turns/%llu/calls/", (unsigned long long)info->n);
-	story_url(s->out, info->file_name);
-	buf_printf(s->out, "/%s\">%s</a>", file, file);
+	buf_printf(t->out, "<a href=\"turns/%llu/calls/", (unsigned long long)info->n);
+	print_url(t->out, info->file_name);
+	buf_printf(t->out, "/%s\">%s</a>", file, file);
 }
 
-static void put_call_summary(struct story *s, const struct story_call *call)
+static void put_call_summary(struct transcript *t, const struct transcript_call *call)
 {
 	const struct call_info *info = call->info;
-	const char *unanswered = story_unanswered(call);
+	const char *unanswered = transcript_unanswered(call);
 
-	put(s, "<summary><b>");
-	put_text(s, call->name);
-	put(s, "</b><code>");
-	html_text(s->out, story_cut(call->args.len ? call->args : call->response, INLINE_MAX));
-	put(s, "</code><span>");
+	put(t, "<summary><b>");
+	put_text(t, call->name);
+	put(t, "</b><code>");
+	html_text(t->out, print_cut(call->args.len ? call->args : call->response, INLINE_MAX));
+	put(t, "</code><span>");
 	if (unanswered)
-		put(s, unanswered);
+		put(t, unanswered);
 	else if (info && info->ended)
-		story_duration(s->out, info->ended - info->started);
-	put(s, "</span></summary>\n");
+		print_duration(t->out, info->ended - info->started);
+	put(t, "</span></summary>\n");
 }
 
-static void html_call(struct story *s, const struct story_call *call)
+static void html_call(struct transcript *t, const struct transcript_call *call)
 {
 	struct span error;
 	bool failed = call->response.len && json_member(call->response, "error", &error) == 0;
 
-	buf_printf(s->out, "<details class=\"tool%s\">", failed ? " bad" : "");
-	put_call_summary(s, call);
-	put(s, "<div>");
+	buf_printf(t->out, "<details class=\"tool%s\">", failed ? " bad" : "");
+	put_call_summary(t, call);
+	put(t, "<div>");
 	if (call->args.len) {
-		put(s, "<h5>Arguments</h5>");
-		put_json(s, call->args);
+		put(t, "<h5>Arguments</h5>");
+		put_json(t, call->args);
 	}
 	if (call->response.len) {
-		put(s, "<h5>Response</h5>");
-		put_json(s, call->response);
+		put(t, "<h5>Response</h5>");
+		put_json(t, call->response);
 	}
 	if (call->info && call->info->stderr_size) {
-		put(s, "<h5>Standard error: ");
-		put_call_link(s, call->info, "stderr");
-		put(s, "</h5>");
+		put(t, "<h5>Standard error: ");
+		put_call_link(t, call->info, "stderr");
+		put(t, "</h5>");
 	}
-	put(s, "</div></details>\n");
+	put(t, "</div></details>\n");
 }
 
-static void html_state(struct story *s, struct span key, struct span value)
+static void html_state(struct transcript *t, struct span key, struct span value)
 {
-	put(s, "<div class=\"fact\">state <code>");
-	html_text(s->out, key);
-	put(s, value.len ? "</code> = " : "</code> deleted");
+	put(t, "<div class=\"fact\">state <code>");
+	html_text(t->out, key);
+	put(t, value.len ? "</code> = " : "</code> deleted");
 	if (value.len > INLINE_MAX) {
-		put(s, "<details><summary><code>");
-		html_text(s->out, story_cut(value, INLINE_MAX));
-		put(s, "</code></summary><div>");
-		put_json(s, value);
-		put(s, "</div></details>");
+		put(t, "<details><summary><code>");
+		html_text(t->out, print_cut(value, INLINE_MAX));
+		put(t, "</code></summary><div>");
+		put_json(t, value);
+		put(t, "</div></details>");
 	} else if (value.len) {
-		put(s, "<code>");
-		html_text(s->out, value);
-		put(s, "</code>");
+		put(t, "<code>");
+		html_text(t->out, value);
+		put(t, "</code>");
 	}
-	put(s, "</div>\n");
+	put(t, "</div>\n");
 }
 
-/* A name that no path can hold leads nowhere. */
-static void open_file(struct story *s, const struct story_file *file)
+/* Without a path the link leads nowhere. */
+static void open_file(struct transcript *t, const struct transcript_file *file)
 {
 	if (!*file->path) {
-		put(s, "<a>");
+		put(t, "<a>");
 		return;
 	}
-	put(s, "<a href=\"");
-	story_url(s->out, file->path);
-	put(s, "\">");
+	put(t, "<a href=\"");
+	print_url(t->out, file->path);
+	put(t, "\">");
 }
 
-static void html_file(struct story *s, const struct story_file *file)
+static void html_file(struct transcript *t, const struct transcript_file *file)
 {
 	if (file->is_image) {
-		put(s, "<figure>");
-		open_file(s, file);
-		put(s, "<img loading=\"lazy\" alt=\"");
-		put_text(s, file->name);
-		put(s, "\" src=\"");
-		story_url(s->out, file->path);
-		put(s, "\"></a></figure>\n");
+		put(t, "<figure>");
+		open_file(t, file);
+		put(t, "<img loading=\"lazy\" alt=\"");
+		put_text(t, file->name);
+		put(t, "\" src=\"");
+		print_url(t->out, file->path);
+		put(t, "\"></a></figure>\n");
 	}
-	put(s, "<div class=\"fact\">file ");
-	open_file(s, file);
-	put_text(s, file->name);
-	buf_printf(s->out, "</a>, version %llu</div>\n", (unsigned long long)file->version);
+	put(t, "<div class=\"fact\">file ");
+	open_file(t, file);
+	put_text(t, file->name);
+	buf_printf(t->out, "</a>, version %llu</div>\n", (unsigned long long)file->version);
 }
 
-static void html_note(struct story *s, const char *text)
+static void html_note(struct transcript *t, const char *text)
 {
-	put(s, "<div class=\"fact\">");
-	put_text(s, text);
-	put(s, "</div>\n");
+	put(t, "<div class=\"fact\">");
+	put_text(t, text);
+	put(t, "</div>\n");
 }
 
-static void html_error(struct story *s, const char *code, const char *text)
+static void html_error(struct transcript *t, const char *code, const char *text)
 {
-	put(s, "<div class=\"error\"><code>");
-	put_text(s, code);
-	put(s, "</code>");
-	put_text(s, text);
-	put(s, "</div>\n");
+	put(t, "<div class=\"error\"><code>");
+	put_text(t, code);
+	put(t, "</code>");
+	put_text(t, text);
+	put(t, "</div>\n");
 }
 
-static void html_end(struct story *s)
+static void html_end(struct transcript *t)
 {
-	if (s->in_turn)
-		put(s, "</section>\n");
-	put(s, "</main>\n</body>\n</html>\n");
+	if (t->in_turn)
+		put(t, "</section>\n");
+	put(t, "</main>\n</body>\n</html>\n");
 }
 
-static const struct story_style html = {
+static const struct transcript_format html = {
 	.begin = html_begin,
 	.turn = html_turn,
 	.speaker = html_speaker,
@@ -416,5 +413,5 @@ static const struct story_style html = {
 
 int transcript_html_show(const struct place *at, struct buf *out, struct err *err)
 {
-	return story_tell(at->fs->store, at->ref, &html, out, err);
+	return transcript_write(at->fs->store, at->ref, &html, out, err);
 }

@@ -2,8 +2,8 @@
  * trace.json: when turns, models and tools ran, in the format of Chrome's
  * trace viewer, which Perfetto reads too.
  *
- * Turns and model calls are on one line, calls of tools on as many as ran side
- * by side. What still runs is a begin without its end.
+ * Turns and model calls share one line. Calls of tools take as many lines as
+ * ran side by side. A turn or call that still runs has a begin without an end.
  */
 #include "base/json_text.h"
 #include "fs/tree/fs.h"
@@ -13,7 +13,7 @@
 
 #include <stdio.h>
 
-#define LINES_MAX 256 /* of tools; more of them at the same time share the last */
+#define LINES_MAX 256 /* of tools; any more calls at the same time share the last */
 #define MAIN_LINE 1
 #define TOOL_LINE 2
 
@@ -22,7 +22,7 @@ struct trace {
 	struct ref session;
 	struct buf *out;
 	const struct turn_info *turn;
-	int64_t busy[LINES_MAX]; /* until when a line of tools is taken */
+	int64_t busy[LINES_MAX]; /* the end of the latest call on each line of tools */
 	unsigned lines;
 	struct err *err;
 };
@@ -55,7 +55,7 @@ static void put_text(struct trace *t, const char *name, const char *text)
 	json_quote(t->out, span_of(text));
 }
 
-/* The first line that is free; the last one when none is. */
+/* Choose the first free line for a call; the last one if none is free. */
 static unsigned take_line(struct trace *t, const struct call_info *call)
 {
 	unsigned i = 0;
@@ -85,7 +85,7 @@ static void put_model(struct trace *t, const struct call_info *call)
 	buf_text(t->out, "}}");
 }
 
-/* A call that its turn's end left open took until then. */
+/* A call that was still open when its turn ended lasted until that moment. */
 static int put_call(void *arg, const struct call_info *info)
 {
 	struct trace *t = arg;
@@ -110,7 +110,7 @@ static void put_turn(struct trace *t, const struct turn_info *turn)
 	char name[32];
 
 	if (!turn->started)
-		return; /* it waits */
+		return; /* the turn waits */
 	(void)snprintf(name, sizeof name, "turn %llu", (unsigned long long)turn->n);
 	put_event(t, "turn", name, MAIN_LINE, turn->started, turn->ended);
 	put_text(t, "invocationId", turn->invocation);
@@ -135,11 +135,12 @@ static int put_turns(struct trace *t)
 {
 	CLEANUP(buf_release) struct buf list = { 0 };
 	const struct turn_info *turns;
+	size_t count;
 	size_t i;
 	int r = turn_list(t->st, t->session, 0, note_turn, &list, t->err);
 
-	turns = (const struct turn_info *)(const void *)list.data;
-	for (i = 0; r == 0 && i < list.len / sizeof *turns; i++) {
+	turns = BUF_LIST(struct turn_info, &list, &count);
+	for (i = 0; r == 0 && i < count; i++) {
 		t->turn = &turns[i];
 		put_turn(t, t->turn);
 		r = call_list(t->st, t->session, t->turn->n, 0, put_call, t, t->err);

@@ -1,8 +1,8 @@
 /*
- * usage.json: tokens, as the events of the log count them.
+ * usage.json: the tokens that the events of the log report.
  *
- * Summaries count by their own events, and are told apart.
- * The model is the version that the provider reported, or else the model that
+ * A summary counts by its own event, and also in a sum of its own. The name of
+ * a model is the version that the provider reported, or else the model that
  * the agent asked.
  */
 #include "base/json_text.h"
@@ -23,17 +23,18 @@ struct row {
 
 struct usage {
 	struct row total;
-	struct row summaries; /* of these: for compactions */
+	struct row summaries; /* the part of total that compactions used */
 	struct buf models;    /* of struct row */
 	struct buf turns;     /* of struct row */
 };
 
 static void usage_release(struct usage *u)
 {
-	struct row *models = (struct row *)(void *)u->models.data;
+	size_t n;
+	struct row *models = BUF_LIST(struct row, &u->models, &n);
 	size_t i;
 
-	for (i = 0; i < u->models.len / sizeof *models; i++)
+	for (i = 0; i < n; i++)
 		free(models[i].name);
 	buf_release(&u->models);
 	buf_release(&u->turns);
@@ -45,21 +46,28 @@ static void count(struct row *row, const struct tokens *tokens, unsigned calls)
 	tokens_add(&row->tokens, tokens);
 }
 
+static struct row *last_row(const struct buf *rows)
+{
+	size_t n;
+	struct row *list = BUF_LIST(struct row, rows, &n);
+
+	return &list[n - 1];
+}
+
 static struct row *add_row(struct buf *rows, struct row row)
 {
 	buf_add(rows, &row, sizeof row);
-	if (rows->failed)
-		return NULL;
-	return (struct row *)(void *)(rows->data + rows->len - sizeof row);
+	return rows->failed ? NULL : last_row(rows);
 }
 
 static struct row *find_model(struct usage *u, struct span name)
 {
-	struct row *rows = (struct row *)(void *)u->models.data;
+	size_t n;
+	struct row *rows = BUF_LIST(struct row, &u->models, &n);
 	char *copy;
 	size_t i;
 
-	for (i = 0; i < u->models.len / sizeof *rows; i++) {
+	for (i = 0; i < n; i++) {
 		if (span_is(name, rows[i].name))
 			return &rows[i];
 	}
@@ -67,12 +75,7 @@ static struct row *find_model(struct usage *u, struct span name)
 	return copy ? add_row(&u->models, (struct row){ .name = copy }) : NULL;
 }
 
-static struct row *last_turn(struct usage *u)
-{
-	return (struct row *)(void *)(u->turns.data + u->turns.len - sizeof(struct row));
-}
-
-/* Count for a model, the session and the turn. */
+/* Add to the sums of a model, the session and the turn. */
 static int count_all(struct usage *u, struct span name, const struct tokens *tokens, unsigned calls,
 		     bool in_turn)
 {
@@ -83,11 +86,11 @@ static int count_all(struct usage *u, struct span name, const struct tokens *tok
 	count(model, tokens, calls);
 	count(&u->total, tokens, calls);
 	if (in_turn)
-		count(last_turn(u), tokens, calls);
+		count(last_row(&u->turns), tokens, calls);
 	return 0;
 }
 
-/* Calls without an answer in the log count too; what they used is in the event of the failure. */
+/* A call without an answer in the log counts; the event of its failure has its tokens. */
 static int take_turn(void *arg, const struct walk_turn *turn)
 {
 	static const struct tokens none;
@@ -104,7 +107,7 @@ static int take_turn(void *arg, const struct walk_turn *turn)
 	return r;
 }
 
-/* The model call of which this event is the answer; NULL: it is of none. *any: there are some. */
+/* The model call that this event answers, or NULL. *any: whether the turn has model calls. */
 static const struct call_info *find_call(const struct walk_event *e, bool *any)
 {
 	size_t i;
@@ -122,7 +125,7 @@ static const struct call_info *find_call(const struct walk_event *e, bool *any)
 	return NULL;
 }
 
-/* A summary that a model was asked for. */
+/* Whether the event is a summary that a model wrote. */
 static bool is_summary(const struct walk_event *e)
 {
 	struct span actions = e->member[WALK_ACTIONS];
@@ -169,13 +172,14 @@ static void put_counts(const struct row *row, struct buf *out)
 
 static void put_models(const struct usage *u, struct buf *out)
 {
-	const struct row *rows = (const struct row *)(const void *)u->models.data;
+	size_t n;
+	const struct row *rows = BUF_LIST(struct row, &u->models, &n);
 	size_t i;
 
 	buf_text(out, "{\"total\":{");
 	put_counts(&u->total, out);
 	buf_text(out, ",\"models\":{");
-	for (i = 0; i < u->models.len / sizeof *rows; i++) {
+	for (i = 0; i < n; i++) {
 		buf_text(out, i ? "," : "");
 		json_quote(out, span_of(rows[i].name));
 		buf_text(out, ":{");
@@ -186,11 +190,12 @@ static void put_models(const struct usage *u, struct buf *out)
 
 static void put_turns(const struct usage *u, struct buf *out)
 {
-	const struct row *rows = (const struct row *)(const void *)u->turns.data;
+	size_t n;
+	const struct row *rows = BUF_LIST(struct row, &u->turns, &n);
 	size_t i;
 
 	buf_text(out, ",\"turns\":[");
-	for (i = 0; i < u->turns.len / sizeof *rows; i++) {
+	for (i = 0; i < n; i++) {
 		buf_printf(out, "%s{\"turn\":%llu,", i ? "," : "", (unsigned long long)rows[i].n);
 		put_counts(&rows[i], out);
 	}

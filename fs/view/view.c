@@ -12,12 +12,12 @@
 
 #define IDLE_NS (VIEWS_IDLE_MS * (uint64_t)NSEC_PER_MSEC)
 
-/* The text of one inode. While it is busy its renderer alone may touch it. */
+/* The text of one inode. While `busy` is set, only the renderer may use the text. */
 struct view {
 	struct view *next;
 	uint64_t ino;
-	uint64_t stamp; /* of the session, before it was rendered */
-	uint64_t used;  /* monotonic */
+	uint64_t stamp; /* of the session, before the text was rendered */
+	uint64_t used;  /* monotonic time of the latest use */
 	bool busy;
 	struct buf text;
 };
@@ -61,7 +61,7 @@ static void drop_locked(struct views *v, struct view **at) REQUIRES(v->lock)
 	free(view);
 }
 
-/* Drop what is idle. When the next one will be; 0: nothing is kept. */
+/* Drop unused texts. Returns the time when the next text is due; 0: no text is left. */
 static uint64_t drop_idle_locked(struct views *v) REQUIRES(v->lock)
 {
 	uint64_t now = clock_monotonic();
@@ -81,7 +81,7 @@ static uint64_t drop_idle_locked(struct views *v) REQUIRES(v->lock)
 	return first;
 }
 
-/* Make room, the longest unused first; `kept` stays. */
+/* Drop texts over the limit, the longest unused first, but never `kept`. */
 static void drop_excess_locked(struct views *v, const struct view *kept) REQUIRES(v->lock)
 {
 	struct view **at;
@@ -100,7 +100,7 @@ static void drop_excess_locked(struct views *v, const struct view *kept) REQUIRE
 	} while (v->list);
 }
 
-/* There while texts are kept. */
+/* The tidying thread; it runs while there are texts. */
 static void *tidy(void *arg)
 {
 	struct views *v = arg;
@@ -115,7 +115,7 @@ static void *tidy(void *arg)
 	return NULL;
 }
 
-/* Without a thread texts stay until others push them out. */
+/* If no thread can be started, texts stay until drop_excess_locked() drops them. */
 static void start_tidying_locked(struct views *v) REQUIRES(v->lock)
 {
 	pthread_attr_t attr;
@@ -146,7 +146,7 @@ void views_free(struct views *v)
 	free(v);
 }
 
-/* As new as the log, the turns, and the daemon that renders. */
+/* The stamp of a view: the newest of the log, the turns and the daemon. */
 static int stamp_of(const struct place *at, uint64_t *stamp, struct err *err)
 {
 	struct scope_info info;
@@ -157,7 +157,7 @@ static int stamp_of(const struct place *at, uint64_t *stamp, struct err *err)
 	return r;
 }
 
-/* The stamp was taken first: the text may be newer than it says, never older. */
+/* The caller took the stamp before: the text may be newer than its stamp, never older. */
 static int render(const struct place *at, struct view *into, struct err *err)
 {
 	CLEANUP(buf_release) struct buf text = { 0 };
@@ -185,7 +185,7 @@ static struct view *add_locked(struct views *v, uint64_t ino) REQUIRES(v->lock)
 	return view;
 }
 
-/* Render without the lock. On failure the view is gone. */
+/* Render without the lock. On failure the view is freed. */
 static int render_locked(struct views *v, const struct place *at, struct view *view,
 			 struct err *err) REQUIRES(v->lock)
 {
@@ -210,8 +210,8 @@ static int render_locked(struct views *v, const struct place *at, struct view *v
 }
 
 /*
- * The view as of that stamp, rendered if it has to be. Of two requests that
- * need it rendered one waits for the other.
+ * Find the view of a stamp, or render it. If two requests need the same text,
+ * one renders it and the other waits.
  */
 static int need_locked(struct views *v, const struct place *at, uint64_t stamp, struct view **out,
 		       struct err *err) REQUIRES(v->lock)

@@ -17,14 +17,11 @@ static const char *const names[WALK_MEMBERS] = {
 	[WALK_MODEL_VERSION] = "modelVersion",
 	[WALK_ERROR_CODE] = "errorCode",
 	[WALK_ERROR_MESSAGE] = "errorMessage",
-	[WALK_INTERRUPTED] = "interrupted",
 	[WALK_CUSTOM_METADATA] = "customMetadata",
 	[WALK_USAGE] = "usageMetadata",
 	[WALK_INVOCATION] = "invocationId",
 	[WALK_AUTHOR] = "author",
 	[WALK_ACTIONS] = "actions",
-	[WALK_LONG_RUNNING] = "longRunningToolIds",
-	[WALK_TIMESTAMP] = "timestamp",
 };
 
 /* What says which turn a line belongs to. */

@@ -1,9 +1,10 @@
 /*
- * A walk over a session's events, turn by turn: what views are rendered from.
+ * Walks: the events of a session, turn by turn. Views are rendered from them.
  *
- * Turns come in order, and with each its events in the order of the log, so
- * that a message which waited stands before its answer and not in that of
- * another. An event of no turn comes after what it follows in the log.
+ * Turns come in the order of their numbers. The events of a turn come in the
+ * order of the log, so that a message that waited stands before its own answer
+ * and not inside of another one. An event without a turn comes after the event
+ * that it follows in the log.
  */
 #ifndef FS_VIEW_WALK_H
 #define FS_VIEW_WALK_H
@@ -12,45 +13,42 @@
 
 struct walk_turn {
 	struct turn_info info;
-	struct call_info *calls; /* in order */
+	struct call_info *calls; /* in the order of their numbers */
 	size_t call_count;
 };
 
-/* Members of an event that views look at. */
+/* The members of an event that views read. */
 enum walk_member {
 	WALK_CONTENT,
 	WALK_MODEL_VERSION,
 	WALK_ERROR_CODE,
 	WALK_ERROR_MESSAGE,
-	WALK_INTERRUPTED,
 	WALK_CUSTOM_METADATA,
 	WALK_USAGE,
 	WALK_INVOCATION,
 	WALK_AUTHOR,
 	WALK_ACTIONS,
-	WALK_LONG_RUNNING,
-	WALK_TIMESTAMP,
 	WALK_MEMBERS,
 };
 
 struct walk_event {
-	const struct walk_turn *turn;     /* that it belongs to; NULL: to none */
-	uint64_t at;                      /* where in the log */
+	const struct walk_turn *turn;     /* NULL: the event belongs to no turn */
+	uint64_t at;                      /* offset of the event's line in the log */
 	struct span member[WALK_MEMBERS]; /* canonical JSON; len 0: absent */
 };
 
-/* Called in order; not 0 ends the walk. Unset: not called. */
+/* What a walk calls. Each function may be NULL; a result other than 0 ends the walk. */
 struct walk {
 	int (*turn)(void *arg, const struct walk_turn *turn);
 	int (*event)(void *arg, const struct walk_event *e);
 	void *arg;
 };
 
-/* All of a session. Returns what a function returned, or an error. */
+/* Walk a session. Returns 0, the result of a function that ended the walk, or an error. */
 MUST_CHECK int walk_session(struct store *st, struct ref session, const struct walk *walk,
 			    struct err *err);
 
-/* One turn. */
+/* Walk one turn, with the same results. */
 MUST_CHECK int walk_one_turn(struct store *st, struct ref session, uint64_t n,
 			     const struct walk *walk, struct err *err);
 

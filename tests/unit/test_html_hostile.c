@@ -1,6 +1,6 @@
 /*
- * HTML: Markdown that was written to break out of the page, or to use up the
- * machine. Of whatever it is only checked HTML comes out.
+ * HTML: Markdown that was written to break out of the page, or to exhaust the
+ * machine. Only checked HTML may come out.
  */
 #include "fs/view/html.h"
 #include "tests/unit/html_check.h"
