@@ -91,7 +91,7 @@ static void put_json(struct buf *out, struct span json)
 	CLEANUP(buf_release) struct buf text = { 0 };
 	struct span shown;
 
-	print_json(&text, json);
+	print_json_lines(&text, json);
 	out->failed |= text.failed;
 	shown = print_cut(buf_span(&text), TRANSCRIPT_VALUE_MAX);
 	put_fence(out, "json", shown);

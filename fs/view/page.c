@@ -215,7 +215,7 @@ static void put_json(struct transcript *t, struct span json)
 {
 	CLEANUP(buf_release) struct buf text = { 0 };
 
-	print_json(&text, json);
+	print_json_lines(&text, json);
 	t->out->failed |= text.failed;
 	put_pre(t, buf_span(&text));
 }

@@ -66,7 +66,7 @@ static void begin_line(struct buf *out, unsigned depth)
 		buf_text(out, "  ");
 }
 
-void print_json(struct buf *out, struct span json)
+void print_json_lines(struct buf *out, struct span json)
 {
 	unsigned depth = 0;
 	size_t n;

@@ -16,7 +16,7 @@ void print_count(struct buf *out, uint64_t n, const char *one, const char *many)
 void print_duration(struct buf *out, int64_t usec);
 
 /* Append checked JSON with a line for each member and item. */
-void print_json(struct buf *out, struct span json);
+void print_json_lines(struct buf *out, struct span json);
 
 /* Append a path as the path of a relative URL. */
 void print_url(struct buf *out, const char *path);
