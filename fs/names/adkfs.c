@@ -1,6 +1,6 @@
 /*
- * .adkfs: the daemon itself: how it was started, what it counts, which turns
- * there are. What could show one user to another is for the daemon's user only.
+ * .adkfs: the daemon: its options, its counters, and the turns of all sessions.
+ * A file that could show one user to another is for the daemon's user only.
  */
 #include "fs/names/adkfs.h"
 
@@ -78,7 +78,7 @@ static json_t *show_limits(const struct fs *fs)
 			 (json_int_t)PARK_MAX, "inputWaitMs", (json_int_t)CLOSING_WAIT_MS);
 }
 
-/* What programs of agents run in; without one, why. */
+/* The sandbox of programs of agents, or the reason why there is none. */
 static json_t *show_sandbox(const struct fs *fs)
 {
 	bool on = sandbox_is_on(fs->sandbox);
@@ -102,7 +102,7 @@ static json_t *show_config(const struct fs *fs)
 		model_show_settings());
 }
 
-/* How the daemon was started. Of a secret it tells only that there is one. */
+/* The daemon's options and settings. Secrets are shown only as present. */
 static int config_show(const struct place *at, struct buf *out, struct err *err)
 {
 	json_t *all = show_config(at->fs);
@@ -117,12 +117,12 @@ static int config_show(const struct place *at, struct buf *out, struct err *err)
 	return buf_check(out, err);
 }
 
-/* A value of a metric; rows of one name follow each other. */
+/* A value of a metric. Values with the same name must follow each other. */
 struct metric {
 	const char *name;
 	const char *type;
 	const char *help;
-	const char *labels; /* or NULL */
+	const char *labels; /* may be NULL */
 	uint64_t value;
 };
 
@@ -148,7 +148,7 @@ static uint64_t free_bytes(const struct fs *fs)
 #define TURNS    "adkfs_turns", "gauge", "Turns that have not ended"
 #define ENDED    "adkfs_turns_ended_total", "counter", "Turns that ended since the start"
 
-/* The text format of Prometheus. */
+/* The counters in the text format of Prometheus. */
 static int metrics_show(const struct place *at, struct buf *out, struct err *err)
 {
 	struct fs *fs = at->fs;
@@ -184,11 +184,11 @@ static int metrics_show(const struct place *at, struct buf *out, struct err *err
 	return buf_check(out, err);
 }
 
-/* Lines of turns; those of one session often follow each other. */
+/* The lines of turns.jsonl. Turns of one session often follow each other, so names are cached. */
 struct turn_lines {
 	struct fs *fs;
 	struct buf *out;
-	struct ref session; /* that `names` are of */
+	struct ref session; /* the session that `names` describes */
 	struct buf names;
 };
 
@@ -222,7 +222,7 @@ static int need_names(struct turn_lines *lines, struct ref session)
 	return r;
 }
 
-/* A turn whose session was removed has gone with it. */
+/* Append a line; a turn whose session was removed has no line. */
 static int add_turn(void *arg, struct ref session, uint64_t n)
 {
 	struct turn_lines *lines = arg;

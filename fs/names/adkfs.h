@@ -1,5 +1,5 @@
 /*
- * .adkfs: the entries of its row in the root.
+ * .adkfs: the directory of the daemon, a row of the root.
  */
 #ifndef FS_NAMES_ADKFS_H
 #define FS_NAMES_ADKFS_H

@@ -1,5 +1,5 @@
 /*
- * apps/<id>: one application: its agent, its state, its users.
+ * apps/<id>: an application with its agent, its state and its users.
  */
 #include "base/json_text.h"
 #include "fs/draft/text.h"

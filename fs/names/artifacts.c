@@ -1,9 +1,9 @@
 /*
  * artifacts/: see artifacts.h.
  *
- * A name is the latest version of an artifact; what is written becomes one when
- * the file is closed (draft/draft.c). Names that start with a dot are scratch files,
- * and a rename publishes them.
+ * A file has the latest version of an artifact. Written bytes become a version when
+ * the file is closed (draft/save.c). A name that starts with a dot is a scratch
+ * file; a rename turns the scratch file into a version.
  */
 #include "fs/names/artifacts_inside.h"
 
@@ -39,7 +39,7 @@ static int file_stat(const struct place *at, struct node_stat *st, struct err *e
 
 	if (scratch_get(at->fs, at->item, &scratch, NULL)) {
 		scratch_stat(&scratch, st);
-		st->size = draft_largest(at); /* nothing yet, but for who has it mapped */
+		st->size = draft_largest(at); /* 0, unless the draft may be mapped */
 		return 0;
 	}
 	r = artifact_stat(at->fs->store, at->parent, at->item, &info, err);
@@ -48,14 +48,14 @@ static int file_stat(const struct place *at, struct node_stat *st, struct err *e
 	if (r < 0)
 		return r;
 	artifacts_show(&info, st);
-	/* Who may have mapped a longer draft must not see it cut off by others' questions. */
+	/* A process may have mapped a longer draft, which a shorter size would cut off. */
 	st->size = MAX(st->size, draft_largest(at));
 	return 0;
 }
 
 static int set_attr(const struct place *at, const struct artifact_attr *attr, struct err *err)
 {
-	/* A version that a close is still to save must not come later, with times of its own. */
+	/* Save closed drafts first: a later save would set other times. */
 	int r = at->inode ? draft_settle(at->inode, err) : 0;
 
 	if (r < 0)
@@ -86,7 +86,7 @@ static int link_target(const struct place *at, struct buf *out, struct err *err)
 	return r < 0 ? r : buf_check(out, err);
 }
 
-/* It is there as long as the file is. */
+/* A link exists as long as the user's file. */
 static int link_stat(const struct place *at, struct node_stat *st, struct err *err)
 {
 	struct artifact_info info;
@@ -95,7 +95,7 @@ static int link_stat(const struct place *at, struct node_stat *st, struct err *e
 	return artifact_stat(at->fs->store, at->ref.user, at->item, &info, err);
 }
 
-/* A file that is in no store yet, and its place. */
+/* Make a scratch file, or a new artifact before its first save, and its place. */
 static int add_scratch(const struct place *dir, struct scratch_info *info,
 		       const struct node_new *by, struct place *child, struct buf *text,
 		       struct err *err)
@@ -118,7 +118,8 @@ int artifacts_create(const struct place *dir, const char *name, const struct nod
 	const char *rest = NULL;
 	int r = artifacts_find(dir, name, &found, text, NULL);
 
-	if (r == 0 && !S_ISLNK(found.type->mode)) { /* somebody made it meanwhile */
+	if (r == 0 &&
+	    !S_ISLNK(found.type->mode)) { /* another open has made the file in the meantime */
 		*child = found;
 		return 0;
 	}
@@ -157,7 +158,7 @@ int artifacts_make(const struct place *dir, const char *name, const struct node_
 	if (scratch_find(dir->fs, artifacts_directory(dir), name, NULL))
 		return err_set(err, -EEXIST, "there is '%s' already", name);
 	r = artifacts_decode(name, &id, err);
-	/* a link cannot be the answer to mkdir */
+	/* A directory of the user would be a link here, but mkdir(2) needs a directory. */
 	if (r == 0 && artifacts_is_user_name(dir, id.data, &rest))
 		r = err_set(err, -EPERM,
 			    "directories of the user are made in the user's artifacts/");
@@ -187,7 +188,7 @@ int artifacts_remove(const struct place *dir, const char *name, struct err *err)
 	if (r < 0)
 		return r;
 	if (artifacts_is_user_name(dir, id.data, &rest))
-		return -EOPNOTSUPP; /* a link: what others use is not deleted through it */
+		return -EOPNOTSUPP; /* a link: the user's file is not deleted through it */
 	artifacts_settle(dir->fs, artifacts_directory(dir), id.data);
 	return artifact_remove(dir->fs->store, dir->ref, artifacts_directory(dir), id.data, err);
 }
@@ -261,6 +262,6 @@ void artifacts_link_moved(struct fs *fs, struct ref user, uint64_t item, const c
 			    .item = item,
 			    .name = name };
 
-	/* Without memory for it the old target stays until the kernel forgets the link. */
+	/* Without memory the link keeps its old target until the kernel forgets the inode. */
 	(void)!inode_move(&fs->inodes, &at, 0, NULL);
 }

@@ -1,5 +1,6 @@
 /*
- * artifacts/: files of a session or a user, kept in versions.
+ * artifacts/: files of a session or a user that are stored in versions. For the
+ * contracts of functions that a row names see struct node_type.
  */
 #ifndef FS_NAMES_ARTIFACTS_H
 #define FS_NAMES_ARTIFACTS_H
@@ -19,24 +20,27 @@ int artifacts_remove(const struct place *dir, const char *name, struct err *err)
 int artifacts_remove_dir(const struct place *dir, const char *name, struct err *err);
 int artifacts_rename(const struct node_rename *rn, struct err *err);
 
-/* .versions */
+/* The row of .versions. */
 extern const struct node_type artifacts_entries[];
 
-/* What a member may be. */
+/* The types of members. */
 enum artifacts_member { ARTIFACTS_FILE, ARTIFACTS_DIRECTORY, ARTIFACTS_LINK };
 extern const struct node_type artifacts_members[];
 
-#define ARTIFACTS_USER_PREFIX "user:" /* of a link to the user's file, seen from a session */
+#define ARTIFACTS_USER_PREFIX "user:" /* in a session: a link to the user's file */
 
-/* A user's artifact has another name now: so do the links of sessions. */
+/* A user's artifact was renamed: give the links in sessions the new target. */
 void artifacts_link_moved(struct fs *fs, struct ref user, uint64_t item, const char *name);
 
-/* For versions.c, which shows the same directories. */
+/* The rest is for versions.c too, which shows the same directories. */
 
-/* Number of the directory that a place stands for. */
+/* The number of the directory at a place. */
 uint64_t artifacts_directory(const struct place *dir);
 
-/* A component of ADK's file name from a file name. -ENOENT: it starts with a dot. */
+/*
+ * Decode a file name to a component of an ADK file name. Returns 0; -ENOENT: the file name
+ * starts with a dot; -EINVAL: no artifact has such a name; -ENOMEM.
+ */
 MUST_CHECK int artifacts_decode(const char *name, struct buf *id, struct err *err);
 
 int artifacts_directory_stat(const struct place *at, struct node_stat *st, struct err *err);

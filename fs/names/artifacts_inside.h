@@ -1,5 +1,5 @@
 /*
- * artifacts/ from inside: for the files artifacts*.c.
+ * The inside of artifacts/, for the files artifacts*.c only.
  */
 #ifndef FS_NAMES_ARTIFACTS_INSIDE_H
 #define FS_NAMES_ARTIFACTS_INSIDE_H
@@ -9,34 +9,38 @@
 #include "fs/names/artifacts.h"
 #include "store/artifact/artifact.h"
 
-/* artifacts/ of a session, and no directory in it. */
+/* Whether a place is artifacts/ of a session, not a directory in it. */
 bool artifacts_is_top(const struct place *dir);
 
-/* Whether an ADK name is a user's file seen from a session; *rest is its own name. */
+/* Whether an ADK name is the name of a user's file in a session; *rest: without the prefix. */
 bool artifacts_is_user_name(const struct place *dir, const char *id, const char **rest);
 
-/* ADK's file name of an entry. -ENAMETOOLONG. */
+/* The ADK file name of an entry `id` of a directory. Returns 0; -ENAMETOOLONG. */
 MUST_CHECK int artifacts_full_name(const struct place *dir, const char *id, char *out, size_t size,
 				   struct err *err);
 
-/* Places of entries, without a name: one that is stored; one that is not, or is scratch. */
+/*
+ * The place of a stored entry, without its name; the place of a scratch file or of a new artifact,
+ * whose name is borrowed from info.
+ */
 void artifacts_stored_place(const struct place *dir, const struct artifact_info *info,
 			    struct place *child);
 void artifacts_new_place(const struct place *dir, const struct scratch_info *info,
 			 struct place *child);
 
-/* Copy what child->name points at, which is about to go, to text. */
+/* Copy child->name to `text`, and let child->name point there. Returns 0; -ENOMEM. */
 MUST_CHECK int artifacts_own_name(struct place *child, struct buf *text, struct err *err);
 
+/* The attributes of a stored artifact or directory. */
 void artifacts_show(const struct artifact_info *info, struct node_stat *st);
 
 /*
- * The artifact of that name, if there is one, is about to go or to be called otherwise: what
- * was closed before is saved before, and who has it open keeps those bytes.
+ * Prepare for the removal, replacement or rename of the artifact `id` of a directory, if there is
+ * one: save its closed drafts, and load the bytes into opens that read it.
  */
 void artifacts_settle(struct fs *fs, uint64_t dir, const char *id);
 
-/* Remove a file that was not saved yet. False: it is saved meanwhile. */
+/* Remove a file that was not saved yet. False: the file has been saved in the meantime. */
 bool artifacts_remove_unsaved(struct fs *fs, uint64_t number);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * What artifacts/ lists: see artifacts.h.
+ * Listing of artifacts/: see artifacts.h.
  */
 #include "fs/names/artifacts_inside.h"
 
@@ -11,8 +11,8 @@
 struct listing {
 	const struct place *dir;
 	struct lister *l;
-	struct buf unsaved; /* numbers of files that were in no store before it was looked at */
-	size_t next;        /* of these */
+	struct buf unsaved; /* numbers of files that were not in the store when the listing began */
+	size_t next;        /* offset in unsaved */
 };
 
 static int emit_stored(const struct listing *ls, const struct artifact_info *info)
@@ -30,7 +30,7 @@ static int emit_stored(const struct listing *ls, const struct artifact_info *inf
 			   S_ISREG(child.type->mode) ? &st : NULL);
 }
 
-/* It may be stored by now. */
+/* Emit a file that was not in the store when the listing began, but may be by now. */
 static int emit_unsaved(const struct listing *ls, uint64_t number)
 {
 	uint64_t parent = artifacts_directory(ls->dir);
@@ -43,7 +43,7 @@ static int emit_unsaved(const struct listing *ls, uint64_t number)
 			       ? 0
 			       : emit_stored(ls, &stored);
 	if (scratch.dir != parent)
-		return 0; /* it was moved */
+		return 0; /* the file was moved to another directory */
 	artifacts_new_place(ls->dir, &scratch, &child);
 	return lister_emit(ls->l, scratch.name, &child, TREE_MEMBER_COOKIE + number, NULL);
 }
@@ -87,8 +87,8 @@ static int note_unsaved(void *arg, const struct scratch_info *info)
 }
 
 /*
- * What is stored and what is not stored yet, in order of number, which a file keeps when it is
- * saved: so it is listed once, whenever that is.
+ * List stored and unsaved files together, sorted by number. A file keeps its number when it is
+ * saved, so it is listed once, even if it is saved during the listing.
  */
 static int list_files(struct listing *ls, uint64_t after, struct err *err)
 {
@@ -122,7 +122,7 @@ static int list_link(void *arg, const struct artifact_info *info)
 			   TREE_MEMBER_COOKIE + COOKIE_STEP + info->number, NULL);
 }
 
-/* The files, then links to the user's. */
+/* List the files, then the links to the user's files. */
 int artifacts_list(const struct place *dir, uint64_t after, struct lister *l, struct err *err)
 {
 	struct listing ls = { .dir = dir, .l = l };

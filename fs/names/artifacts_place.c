@@ -1,5 +1,5 @@
 /*
- * Where names in artifacts/ lead: see artifacts.h.
+ * Places in artifacts/: see artifacts.h.
  */
 #include "base/name.h"
 #include "fs/names/artifacts_inside.h"
@@ -35,7 +35,7 @@ int artifacts_directory_stat(const struct place *at, struct node_stat *st, struc
 	if (r < 0)
 		return r;
 	artifacts_show(&info, st);
-	if (stamp) { /* its list changed since */
+	if (stamp) { /* the list changed after the directory's time was set */
 		st->mtime = MAX(st->mtime, stamp);
 		st->ctime = MAX(st->ctime, stamp);
 		st->attr.has &= ~(unsigned)ATTR_MTIME;
@@ -54,7 +54,7 @@ void artifacts_stored_place(const struct place *dir, const struct artifact_info 
 	child->item = info->number;
 }
 
-/* A new artifact that is not saved yet: an artifact's file to everybody. */
+/* A new artifact looks like an artifact even before its first save. */
 void artifacts_new_place(const struct place *dir, const struct scratch_info *info,
 			 struct place *child)
 {
@@ -163,7 +163,7 @@ void artifacts_settle(struct fs *fs, uint64_t dir, const char *id)
 	inode = inode_find(&fs->inodes, node_ino(info.number, ID_OBJECT));
 	if (!inode)
 		return;
-	(void)!draft_settle(inode, NULL); /* else the last close says why */
+	(void)!draft_settle(inode, NULL); /* on failure the last close reports the reason */
 	draft_keep_open(fs, inode->ino);
 }
 

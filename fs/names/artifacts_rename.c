@@ -1,6 +1,6 @@
 /*
- * Renaming in artifacts/: what has no version is moved, or published; what has
- * one is renamed in the store. See artifacts.h.
+ * Renaming in artifacts/: a scratch file is moved or becomes a version; an artifact
+ * is renamed in the store or becomes a scratch file. See artifacts.h.
  */
 #include "fs/names/artifacts_inside.h"
 
@@ -14,14 +14,14 @@ struct renaming {
 	const struct place *dir;
 	const char *name;
 	const struct place *new_dir;
-	const char *new_name; /* file names */
+	const char *new_name; /* a file name, as name is */
 	bool must_be_new;
-	const char *new_id; /* ADK's component; NULL: the new name is scratch */
-	char new_full[1024];
-	const char *user_rest; /* set: the new name is a user's, seen from a session */
+	const char *new_id;    /* component of an ADK name; NULL: new_name is a scratch name */
+	char new_full[1024];   /* the new ADK name */
+	const char *user_rest; /* set: new_name is a user's file, seen from a session */
 };
 
-/* The kernel's inode of it goes along. */
+/* Move the inode to the new name. */
 static int move_inode(const struct renaming *rn, uint64_t number, const struct node_type *type,
 		      const char *name, struct err *err)
 {
@@ -40,7 +40,7 @@ static int move_inode(const struct renaming *rn, uint64_t number, const struct n
 	return 0;
 }
 
-/* What a file that is in no store has becomes a version of the new name. */
+/* Save the draft of a scratch file as a version of the new name. */
 static int publish_scratch(const struct renaming *rn, const struct scratch_info *info,
 			   struct draft *draft, struct err *err)
 {
@@ -60,13 +60,15 @@ static int publish_scratch(const struct renaming *rn, const struct scratch_info 
 	return draft_publish(draft, &at, via, err);
 }
 
-/* Somebody is about to make an artifact of that name: the one that is renamed is it. */
+/* Remove a new artifact that was not saved yet: a rename is about to replace it. */
 static void drop_unsaved(struct fs *fs, uint64_t dir, const char *name)
 {
 	struct scratch_info info;
 
 	if (scratch_find(fs, dir, name, &info))
-		(void)artifacts_remove_unsaved(fs, info.number); /* else it is replaced */
+		(void)artifacts_remove_unsaved(
+			fs,
+			info.number); /* if it was saved in the meantime, the store replaces it */
 }
 
 static int rename_scratch(const struct renaming *rn, const struct scratch_info *info,
@@ -88,10 +90,10 @@ static int rename_scratch(const struct renaming *rn, const struct scratch_info *
 		return move_inode(rn, info->number, &rn->new_dir->type->members[ARTIFACTS_FILE],
 				  rn->new_full, err);
 	inode_removed(&fs->inodes, node_ino(info->number, ID_OBJECT));
-	return 1; /* the name is a link */
+	return 1; /* the new name is a link */
 }
 
-/* An artifact leaves its name for one that is scratch: its versions go. */
+/* Turn an artifact into a scratch file with its latest bytes; its versions are removed. */
 static int rename_to_scratch(const struct renaming *rn, const struct artifact_info *a,
 			     const char *id, struct err *err)
 {
@@ -122,7 +124,7 @@ static int rename_to_scratch(const struct renaming *rn, const struct artifact_in
 	return move_inode(rn, a->number, &scratch_node, rn->new_name, err);
 }
 
-/* The type of what is there under the new name. */
+/* Guess the MIME type by the new name and the first bytes. */
 static void guess_type(struct store *st, const struct artifact_info *a, const char *name,
 		       char *mime, size_t size)
 {
@@ -131,7 +133,8 @@ static void guess_type(struct store *st, const struct artifact_info *a, const ch
 
 	blob_init(&blob, st);
 	if (artifact_blob(st, a->history, a->latest, &blob, NULL, NULL) == 0)
-		(void)!blob_read(&blob, 0, MIME_LOOK_BYTES, &head, NULL); /* else by name */
+		(void)!blob_read(&blob, 0, MIME_LOOK_BYTES, &head,
+				 NULL); /* on failure the name decides */
 	mime_guess(buf_span(&head), name, mime, size);
 }
 

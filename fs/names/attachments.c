@@ -1,9 +1,9 @@
 /*
  * attachments/: see attachments.h.
  *
- * A name is there once a close has stored it, until a message takes it along
- * (store/turn/turn.c). Names that start with a dot are scratch files, and a rename
- * makes attachments of them.
+ * An attachment exists from the close that stores it until a message sends it
+ * (store/turn/turn.c). A name that starts with a dot is a scratch file; a rename
+ * turns the scratch file into an attachment.
  */
 #include "fs/names/attachments.h"
 
@@ -18,10 +18,11 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#define COOKIE_STEP  (1ull << 53) /* between stored and scratch files */
-#define SCRATCH_PART (1ull << 55) /* with a session's number: a directory that has no object */
+#define COOKIE_STEP (1ull << 53) /* between the cookies of stored and of scratch files */
+#define SCRATCH_PART                                                                               \
+	(1ull << 55) /* with a session's number: the scratch_info.dir of attachments/ */
 
-/* Scratch files of the session's artifacts/ are under its own number. */
+/* The session's number itself is the scratch_info.dir of its artifacts/. */
 static uint64_t scratch_dir(const struct place *dir)
 {
 	return SCRATCH_PART | dir->ref.session;
@@ -32,7 +33,7 @@ static void tell_list(const struct place *dir)
 	notify_attributes(&dir->fs->notify, node_ino(dir->ref.session, ID_ATTACHMENTS));
 }
 
-/* What the model will be told. -ENOENT: no attachment has such a name. */
+/* The name of an attachment, as the model sees it. -ENOENT: no attachment has such a file name. */
 static int id_of_name(const char *name, struct buf *id, struct err *err)
 {
 	int r;
@@ -73,7 +74,7 @@ static int file_stat(const struct place *at, struct node_stat *st, struct err *e
 		show_info(&info, st);
 	if (r != -ENOENT || !at->inode || !atomic_load(&at->inode->pending))
 		return r;
-	st->size = 0; /* being written for the first time */
+	st->size = 0; /* the file is being written for the first time */
 	return 0;
 }
 
@@ -91,7 +92,7 @@ static int check_bytes(struct handle *h, struct span bytes, struct err *err)
 	return attachment_check(at->fs->store, at->ref, at->name, bytes.len, err);
 }
 
-/* One that was sent while it was written is another file, for the next message. */
+/* If the attachment was sent in the meantime, store a new one for the next message. */
 static int set_bytes(struct handle *h, struct span bytes, struct err *err)
 {
 	const struct place *at = inode_place(h->inode);
@@ -100,7 +101,7 @@ static int set_bytes(struct handle *h, struct span bytes, struct err *err)
 	return attachment_put(at->fs->store, at->ref, at->name, bytes, number, err);
 }
 
-/* A message may take it at any time: who has it open keeps what there was. */
+/* Load the text at the open: a message may send, and so remove, the file at any time. */
 static int file_open(struct handle *h, struct err *err)
 {
 	CLEANUP(buf_release) struct buf none = { 0 };
@@ -218,7 +219,7 @@ int attachments_list(const struct place *dir, uint64_t after, struct lister *l, 
 	return r;
 }
 
-/* A file that does not ride along: what tools write before they rename it. */
+/* Make a scratch file, which tools write before they rename it. */
 static int create_scratch(const struct place *dir, const char *name, const struct node_new *by,
 			  struct place *child, struct buf *text, struct err *err)
 {
@@ -242,7 +243,7 @@ int attachments_create(const struct place *dir, const char *name, const struct n
 	int r;
 
 	if (attachments_find(dir, name, child, text, NULL) == 0)
-		return 0; /* somebody made it meanwhile */
+		return 0; /* another open has made the file in the meantime */
 	if (name[0] == '.')
 		return create_scratch(dir, name, by, child, text, err);
 	r = id_of_name(name, &id, err);
@@ -263,7 +264,7 @@ static void remove_scratch(const struct place *dir, uint64_t number)
 	tell_list(dir);
 }
 
-/* What is written to it from now on comes to nothing. */
+/* Discard the bytes of opens that write the attachment. */
 static void forget_writers(const struct place *dir, uint64_t number)
 {
 	handle_removed(dir->fs, node_ino(number, ID_OBJECT));
@@ -285,7 +286,7 @@ int attachments_remove(const struct place *dir, const char *name, struct err *er
 	return attachment_remove(dir->fs->store, dir->ref, child.name, err);
 }
 
-/* As when it is removed. name, and the id of it: another one is about to get them. */
+/* Discard the bytes of opens that write the file `name`, which a rename is about to replace. */
 static void forget_replaced(const struct place *dir, const char *name, const char *id)
 {
 	struct attachment_info info;
@@ -295,7 +296,7 @@ static void forget_replaced(const struct place *dir, const char *name, const cha
 		forget_writers(dir, info.number);
 }
 
-/* The kernel's inode of it goes along. */
+/* Move the inode to the new name. */
 static int move_inode(const struct place *from, const struct place *new_dir, const char *name,
 		      const char *new_name, struct err *err)
 {
@@ -316,7 +317,7 @@ static int rename_within_scratch(const struct place *from, const struct place *d
 	return move_inode(from, dir, new_name, new_name, err);
 }
 
-/* A scratch file becomes an attachment. 1: another object. */
+/* Turn a scratch file into an attachment. Returns 1: the new name has another object; -errno. */
 static int publish(const struct place *from, const struct place *dir, const char *new_name,
 		   struct err *err)
 {
@@ -336,7 +337,7 @@ static int publish(const struct place *from, const struct place *dir, const char
 	return 1;
 }
 
-/* An attachment that leaves for a name with a dot is none any more. 1: another object. */
+/* Turn an attachment into a scratch file. Returns 1: the new name has another object; -errno. */
 static int withdraw(const struct place *from, const struct place *dir, const char *new_name,
 		    struct err *err)
 {
@@ -374,7 +375,7 @@ static int rename_stored(const struct place *from, const struct place *dir, cons
 	return r < 0 ? r : move_inode(from, dir, id.data, new_name, err);
 }
 
-/* One that is open since it was made: it will be stored under its new name. */
+/* Rename a new file that is still open: its close will store it under the new name. */
 static int rename_made(const struct place *dir, const char *name, const char *new_name,
 		       struct err *err)
 {

@@ -1,5 +1,6 @@
 /*
- * attachments/: files that ride along with the next message of a session.
+ * attachments/: files that are sent with the next message of a session. For the
+ * contracts of the functions see struct node_type.
  */
 #ifndef FS_NAMES_ATTACHMENTS_H
 #define FS_NAMES_ATTACHMENTS_H
@@ -16,7 +17,7 @@ int attachments_create(const struct place *dir, const char *name, const struct n
 int attachments_remove(const struct place *dir, const char *name, struct err *err);
 int attachments_rename(const struct node_rename *rn, struct err *err);
 
-/* What a member may be: an attachment. (Scratch files are &scratch_node.) */
+/* The type of members: an attachment. (Scratch files have &scratch_node.) */
 extern const struct node_type attachments_members[];
 
 #endif

@@ -1,8 +1,8 @@
 /*
- * turns/<n>/calls/<id>/: one call of a tool each.
+ * turns/<n>/calls/<id>/: a call of a tool.
  *
- * Name and arguments are there as soon as the call is; response, standard
- * error and duration are empty until it has ended.
+ * Name and arguments are present from the start of the call. Response, standard
+ * error and duration are empty until the call has ended.
  */
 #include "fs/names/calls.h"
 
@@ -54,7 +54,7 @@ static int tool_show(const struct place *at, struct buf *out, struct err *err)
 	return r;
 }
 
-/* The object of a part, as a line; nothing while it is not there. */
+/* Append the JSON object of a part as a line; nothing if the part is not stored yet. */
 static int show_object(const struct place *at, const struct call_line *where, struct buf *out,
 		       struct err *err)
 {

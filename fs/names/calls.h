@@ -1,5 +1,6 @@
 /*
- * turns/<n>/calls/: the pieces of its row in a turn.
+ * turns/<n>/calls/: the directory of a turn's calls of tools. For the contracts of
+ * the functions see struct node_type.
  */
 #ifndef FS_NAMES_CALLS_H
 #define FS_NAMES_CALLS_H

@@ -1,5 +1,5 @@
 /*
- * Changes: see changes.h. The switch over their kinds is at the end.
+ * Changes: see changes.h. The switch over the kinds of changes is at the end.
  */
 #include "fs/names/changes.h"
 
@@ -15,7 +15,7 @@
 
 #include <stdio.h>
 
-/* What a scope is to the reader of the tables. */
+/* The row of a scope's directory. */
 static const struct node_type *scope_row(struct ref ref)
 {
 	return ref.session ? &session_dir : ref.user ? &user_dir : ref.app ? &app_dir : &root_dir;
@@ -23,7 +23,7 @@ static const struct node_type *scope_row(struct ref ref)
 
 typedef void row_fn(struct notify *n, uint64_t ino);
 
-/* Call fn for the inodes of an object's rows that such news make stale. */
+/* Call fn for the inodes of an object's rows that the news make stale. */
 static void each_stale(struct fs *fs, const struct node_type *rows, uint64_t object, unsigned news,
 		       row_fn *fn)
 {
@@ -39,7 +39,7 @@ static void drop_in_scope(struct fs *fs, struct ref ref, unsigned news)
 	each_stale(fs, scope_row(ref)->entries, ref_number(ref), news, notify_attributes);
 }
 
-/* An object and all of its rows are stale. */
+/* Drop the attributes of an object and all of its rows. */
 static void drop_object(struct fs *fs, const struct node_type *dir, uint64_t object)
 {
 	const struct node_type *row;
@@ -49,7 +49,7 @@ static void drop_object(struct fs *fs, const struct node_type *dir, uint64_t obj
 		notify_attributes(&fs->notify, node_ino(object, row->id));
 }
 
-/* The inode stands for nothing any more. */
+/* Note that the object of an inode was removed. */
 static void drop_removed(struct fs *fs, uint64_t ino)
 {
 	inode_removed(&fs->inodes, ino);
@@ -57,8 +57,8 @@ static void drop_removed(struct fs *fs, uint64_t ino)
 }
 
 /*
- * A name in a directory came or went. A name may be cached as missing, or stand for an
- * inode that came to nothing.
+ * Drop the name of an id that was made, removed or renamed: the kernel may cache the name as
+ * missing, or with the inode of a file that was never stored.
  */
 static void drop_name(struct fs *fs, uint64_t dir, const char *id, enum name_style style)
 {
@@ -68,7 +68,10 @@ static void drop_name(struct fs *fs, uint64_t dir, const char *id, enum name_sty
 		notify_name(&fs->notify, dir, name.data);
 }
 
-/* Inodes of scopes below that show something of this one: call with each, `id` their new name. */
+/*
+ * Drop the attributes of inodes in the scopes below that show data of this scope; in those that
+ * are directories also the name of `id`, unless `id` is NULL.
+ */
 static void drop_showing(struct fs *fs, enum node_flag flag, struct ref scope, unsigned news,
 			 const char *id)
 {
@@ -113,7 +116,7 @@ static void state_changed(struct fs *fs, const struct change *c)
 	CLEANUP(buf_release) struct buf name = { 0 };
 
 	drop_in_scope(fs, c->ref, news);
-	if (!c->ref.session) { /* a session's own time moves with its log */
+	if (!c->ref.session) { /* a session's time is that of its log */
 		notify_soon(&fs->notify, node_ino(scope, ID_OBJECT));
 		notify_attributes(&fs->notify, link);
 		drop_showing(fs, NODE_SHOWS_ABOVE, c->ref, news, NULL);
@@ -128,7 +131,7 @@ static void state_changed(struct fs *fs, const struct change *c)
 		notify_name(&fs->notify, node_ino(scope, ID_STATE_DIR), name.data);
 }
 
-/* The links that sessions have to an artifact of their user. */
+/* Drop the links in sessions to an artifact of their user. */
 static void artifact_links_changed(struct fs *fs, const struct change *c)
 {
 	CLEANUP(buf_release) struct buf id = { 0 };
@@ -156,7 +159,8 @@ static void artifact_changed(struct fs *fs, const struct change *c)
 	if (c->kind == CHANGE_ARTIFACT_REMOVED || c->kind == CHANGE_ARTIFACT_REPLACED)
 		inode_removed(&fs->inodes, file);
 	notify_attributes(&fs->notify, file);
-	if (c->kind == CHANGE_ARTIFACT && c->keeps_time) /* the time does not tell of the change */
+	if (c->kind == CHANGE_ARTIFACT &&
+	    c->keeps_time) /* the time is the same, so the kernel cannot see the change */
 		notify_pages(&fs->notify, file);
 	if (top && !c->ref.session)
 		artifact_links_changed(fs, c);
@@ -169,14 +173,14 @@ static void artifact_changed(struct fs *fs, const struct change *c)
 		inode_removed(&fs->inodes, versions);
 }
 
-/* A version has two names: N for its bytes, N.json for what is known about it. */
+/* A version has two files: N has its bytes, N.json its description. */
 static void version_changed(struct fs *fs, const struct change *c)
 {
 	static const unsigned ids[] = { ID_OBJECT, ID_OBJECT_JSON };
 	uint64_t dir = node_ino(c->history, ID_OBJECT_VERSIONS);
 	size_t i;
 
-	inode_restored(&fs->inodes, dir); /* of a name that comes back */
+	inode_restored(&fs->inodes, dir); /* if the name of a removed artifact is used again */
 	notify_attributes(&fs->notify, dir);
 	for (i = 0; i < ARRAY_SIZE(ids); i++) {
 		uint64_t ino = node_ino(c->version_item, ids[i]);
@@ -191,7 +195,7 @@ static void version_changed(struct fs *fs, const struct change *c)
 	}
 }
 
-/* The files of a turn, and those of the session that show the latest turn. */
+/* Drop the files of a turn, and the files of the session that show the latest turn. */
 static void turn_changed(struct fs *fs, const struct change *c)
 {
 	bool added = c->kind == CHANGE_TURN_ADDED;
@@ -205,12 +209,12 @@ static void turn_changed(struct fs *fs, const struct change *c)
 		(void)snprintf(name, sizeof name, "%llu", (unsigned long long)c->turn);
 		notify_name(&fs->notify, dir, name);
 		for (row = turns_entries; row->name && c->turn == 1; row++)
-			notify_name(&fs->notify, dir, row->name); /* there since the first turn */
+			notify_name(&fs->notify, dir, row->name); /* present from the first turn on */
 	}
 	park_wake(&fs->park, c->ref.session);
 }
 
-/* A call began or ended; the turn's own change goes with it. */
+/* A call of a tool began or ended; the store reports the turn's change separately. */
 static void call_changed(struct fs *fs, const struct change *c)
 {
 	drop_object(fs, &call_dir, c->item);
@@ -218,7 +222,7 @@ static void call_changed(struct fs *fs, const struct change *c)
 		notify_name(&fs->notify, node_ino(c->parent, ID_TURN_CALLS), c->name);
 }
 
-/* A file that rides along with the next message; their list is as new as any of them. */
+/* Drop a file of attachments/, and the directory, which is as new as its newest file. */
 static void attachment_changed(struct fs *fs, const struct change *c)
 {
 	uint64_t file = node_ino(c->item, ID_OBJECT);
@@ -233,14 +237,14 @@ static void attachment_changed(struct fs *fs, const struct change *c)
 		drop_name(fs, node_ino(c->ref.session, ID_ATTACHMENTS), c->name, NAME_HIDE_DOT);
 }
 
-/* A link to a remembered session, or what is found in one. */
+/* Drop a link to a remembered session, and the files that show matches in sessions. */
 static void memory_changed(struct fs *fs, const struct change *c)
 {
 	struct ref user = ref_parent(c->ref);
 
 	if (c->kind != CHANGE_MEMORY)
 		drop_in_scope(fs, user, NEWS_MEMORY);
-	/* The kernel knows of an added link by symlink(2), and holds the directory until then. */
+	/* A link is added by symlink(2), so the kernel knows the name and holds the directory. */
 	if (c->kind == CHANGE_MEMORY_REMOVED) {
 		drop_removed(fs, node_ino(c->item, ID_OBJECT));
 		drop_name(fs, node_ino(c->ref.user, ID_MEMORY_SESSIONS), c->name, NAME_PLAIN);

@@ -19,7 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* The directory of all of a turn. */
+/* The directory of a turn's contexts. */
 
 int contexts_present(const struct place *at)
 {
@@ -96,7 +96,7 @@ int contexts_list(const struct place *dir, uint64_t after, struct lister *l, str
 			    &ls);
 }
 
-/* A context, and the files in it that only tell. */
+/* A context, and its read-only files. */
 
 static int part_stat(const struct place *at, struct node_stat *st, struct err *err)
 {
@@ -108,7 +108,7 @@ static int part_stat(const struct place *at, struct node_stat *st, struct err *e
 	return r;
 }
 
-/* The text of a context that a row shows. */
+/* The text of a context that the row with this id shows. */
 static struct span part_of(const struct context *c, unsigned id)
 {
 	switch (id) {
@@ -143,7 +143,7 @@ static int part_show(const struct place *at, struct buf *out, struct err *err)
 	return buf_check(out, err);
 }
 
-/* actions.json */
+/* actions.json: the actions that a program wants. */
 
 static int actions_show(const struct place *at, struct buf *out, struct err *err)
 {
@@ -192,7 +192,7 @@ static const struct text_rules actions_rules = {
 	.set = set_actions,
 };
 
-/* Keep in the order of the manual page. Each kind has the rows of those before it. */
+/* Keep in the order of the manual page. Each kind has the rows of the kinds before it. */
 
 #define TEXT_ROW(file, number, what)                                                               \
 	{                                                                                          \

@@ -1,10 +1,10 @@
 /*
- * turns/<n>/context/<name>/: what a program that the runner waits for sees,
- * and may change (runner/live/context.h).
+ * turns/<n>/context/<name>/: the data that a program of an agent sees and may
+ * change (runner/live/context.h).
  *
- * The directory is there while the program is waited for. What is written to
- * it is kept in memory until the runner asks for it, and comes to nothing when
- * it does not.
+ * The directory exists while the runner waits for the program. Changes are kept in
+ * memory until the runner collects them; otherwise they are discarded. For the
+ * contracts of functions that a row names see struct node_type.
  */
 #ifndef FS_NAMES_CONTEXT_H
 #define FS_NAMES_CONTEXT_H
@@ -13,47 +13,50 @@
 #include "fs/tree/node.h"
 #include "runner/live/context.h"
 
-/* The row of a turn. */
+/* The functions of the row `context` of a turn. */
 int contexts_present(const struct place *at);
 int contexts_stat(const struct place *at, struct node_stat *st, struct err *err);
 int contexts_list(const struct place *dir, uint64_t after, struct lister *l, struct err *err);
 int contexts_find(const struct place *dir, const char *name, struct place *child, struct buf *text,
 		  struct err *err);
 
-/* The time of a turn's list of names, which `context` is one of; 0: as the turn's. */
+/* The time when `context` last came to or went from a turn's directory; 0: no time is known. */
 uint64_t contexts_stamp(const struct place *turn);
 
-/* The directory of a context, by enum context_kind; CONTEXT_TOOL has all names. */
+/* The types of contexts, by enum context_kind; CONTEXT_TOOL has all rows. */
 extern const struct node_type context_members[];
 
-/* For the runner (runner.h); arg is the fs. */
+/* Callbacks for struct runner_options (runner.h); arg is the struct fs. */
 void contexts_opened(void *arg, struct context *c);
 void contexts_closed(void *arg, struct context *c, bool published);
 int contexts_saves(void *arg, struct context *c, struct buf *saves, struct err *err);
 
-/* Artifacts that are being saved: fs.savings. NULL: out of memory. */
+/* fs.savings: the artifacts of contexts that the runner is saving. NULL: out of memory. */
 struct savings;
 struct savings *savings_new(void);
 void savings_free(struct savings *s); /* NULL is fine */
 
-/* For the files of a context: its place has the number of the context as its parent. */
+/* The rest is for the files of a context; place.parent is the number of the context. */
 
-/* It does not end until context_leave(). -ESTALE: it has ended. */
+/*
+ * The context of a place; it does not end until context_leave(). Returns 0; -ESTALE: the context
+ * has ended.
+ */
 MUST_CHECK int context_of(const struct place *at, struct context **out, struct err *err);
 
-/* The scope that stands for a context of a session; scratch files of the context go with it. */
+/* The scope that scratch files of a context have, and with which they are removed. */
 struct ref context_scope_of(struct ref session, uint64_t number);
 struct ref context_scope(const struct place *at);
 
-/* Whether a program is waited for in the turn. */
+/* Whether the runner waits for a program in the turn. */
 bool context_any_open(struct fs *fs, struct ref session, uint64_t turn);
 
-/* As scratch_create(), in a context. -ESTALE. */
+/* Like scratch_create(), for a file of a context. -ESTALE: the context has ended. */
 struct scratch_info;
 MUST_CHECK int context_create(const struct place *dir, struct scratch_info *info,
 			      const struct node_new *by, struct err *err);
 
-/* state/ and state.json: context_state.c. */
+/* The functions and rules of the rows state/ and state.json: context_state.c. */
 int context_state_stat(const struct place *at, struct node_stat *st, struct err *err);
 int context_state_list(const struct place *dir, uint64_t after, struct lister *l, struct err *err);
 int context_state_find(const struct place *dir, const char *name, struct place *child,
@@ -67,7 +70,7 @@ int context_map_show(const struct place *at, struct buf *out, struct err *err);
 extern const struct text_rules context_map_rules;
 extern const struct node_type context_state_members[];
 
-/* artifacts/: context_artifacts.c. */
+/* The functions of the row artifacts/: context_artifacts.c. */
 int context_artifacts_stat(const struct place *at, struct node_stat *st, struct err *err);
 int context_artifacts_list(const struct place *dir, uint64_t after, struct lister *l,
 			   struct err *err);

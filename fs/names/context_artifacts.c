@@ -1,11 +1,11 @@
 /*
  * artifacts/ of a context: see context.h.
  *
- * The session's artifacts and the user's, as of now, below what the program
- * writes, which nobody else sees: scratch files that go with the context. An
- * artifact becomes one when it is opened for writing, and shares its bytes until
- * then. Directories that are made are in memory, too: the names of what is saved
- * carry them.
+ * The directory shows the artifacts of the session and the user, and over them the
+ * files that the program writes. These are scratch files of the context, which
+ * nobody else sees. An artifact that is opened for writing becomes a scratch file
+ * that shares the artifact's bytes. New directories are in memory too; the names of
+ * saved files create them in the store.
  */
 #include "fs/names/context.h"
 
@@ -21,17 +21,20 @@
 #include <errno.h>
 #include <stdio.h>
 
-enum context_artifact { CONTEXT_FILE, CONTEXT_DIRECTORY }; /* in the table of members */
+enum context_artifact { CONTEXT_FILE, CONTEXT_DIRECTORY }; /* index in the table of members */
 
 #define COOKIE_STEP (1ull << 53)
-#define NAME_BYTES  1024 /* of ADK's file name, with its end */
+#define NAME_BYTES  1024 /* size of an ADK file name with its NUL */
 
 static bool is_top(const struct place *dir)
 {
 	return dir->item == dir->parent;
 }
 
-/* The number of an artifact's file, or of a directory, in its context. No state key has a NUL. */
+/*
+ * The number of an artifact or a directory in its context. State keys get their numbers from the
+ * same function; the NUL at the start makes the two kinds of keys different.
+ */
 static uint64_t number_of(struct context *c, const char *full_name)
 {
 	CLEANUP(buf_release) struct buf key = { 0 };
@@ -41,7 +44,7 @@ static uint64_t number_of(struct context *c, const char *full_name)
 	return key.failed ? 0 : context_item(c, buf_span(&key));
 }
 
-/* What the store has under a name of the session. *parent: its directory. */
+/* Find a name of the session in the store. *parent: the number of its directory; may be NULL. */
 static int find_stored(const struct place *at, const char *full_name, uint64_t *parent,
 		       struct artifact_info *info, struct err *err)
 {
@@ -65,7 +68,7 @@ static int full_name(const struct place *dir, const char *id, char *out, struct 
 	return 0;
 }
 
-/* ADK's file name of a name in the directory. -ENOENT: it starts with a dot. */
+/* The ADK file name of a name in a directory. -ENOENT: the name starts with a dot. */
 static int decode(const struct place *dir, const char *name, char *full, struct err *err)
 {
 	CLEANUP(buf_release) struct buf id = { 0 };
@@ -74,7 +77,7 @@ static int decode(const struct place *dir, const char *name, char *full, struct 
 	return r < 0 ? r : full_name(dir, id.data, full, err);
 }
 
-/* What is stored, until it is written. */
+/* Stored artifacts that the program has not written to. */
 
 static void show_info(const struct artifact_info *info, struct node_stat *st)
 {
@@ -103,7 +106,7 @@ static int stored_load(const struct place *at, struct blob *blob, struct err *er
 	int tries;
 	int r = -ENOENT;
 
-	/* The latest version may be deleted in between. */
+	/* The latest version may be deleted between the two calls: try again. */
 	for (tries = 0; tries < 3 && r == -ENOENT; tries++) {
 		r = find_stored(at, at->name, NULL, &info, err);
 		if (r < 0)
@@ -113,7 +116,10 @@ static int stored_load(const struct place *at, struct blob *blob, struct err *er
 	return r;
 }
 
-/* The file is the context's own from here on, and to the kernel what it is. In context_of(). */
+/*
+ * Turn a stored artifact into a scratch file of the context with the same inode. The caller is
+ * between context_of() and context_leave().
+ */
 static int own(const struct inode *inode, struct err *err)
 {
 	const struct spot *spot = inode_spot(inode);
@@ -134,7 +140,7 @@ static int own(const struct inode *inode, struct err *err)
 		r = scratch_add(at.fs, &info, draft, err);
 	}
 	draft_unref(draft);
-	if (r == -EEXIST) /* somebody was quicker */
+	if (r == -EEXIST) /* another open has done it in the meantime */
 		r = 0;
 	if (r < 0)
 		return r;
@@ -168,9 +174,9 @@ static const struct file_ops stored_ops = {
 	.release = draft_release,
 };
 
-/* Directories. */
+/* Directories: stored, or made by the program, or both. */
 
-/* The number of the directory in the store. 0: it is only made here. */
+/* The number of a directory in the store; 0: the directory is not stored. */
 static uint64_t stored_directory(const struct place *dir)
 {
 	struct artifact_info info;
@@ -196,7 +202,7 @@ static int top_stat(const struct place *at, struct node_stat *st, struct err *er
 	return r;
 }
 
-/* Made here, or stored, or both. */
+/* The attributes of a directory in artifacts/ that is stored, or made here, or both. */
 static int below_stat(const struct place *at, struct node_stat *st, struct err *err)
 {
 	struct scratch_info made;
@@ -230,7 +236,7 @@ int context_artifacts_stat(const struct place *at, struct node_stat *st, struct 
 		return r;
 	st->size = 0;
 	st->mtime = MAX(st->mtime, c->stamp);
-	if (stamp) { /* its list changed since */
+	if (stamp) { /* the list changed after the directory's time was set */
 		st->mtime = MAX(st->mtime, stamp);
 		st->attr.has &= ~(unsigned)ATTR_MTIME;
 	}
@@ -262,7 +268,7 @@ static void stored_place(const struct place *dir, bool is_directory, uint64_t nu
 	child->item = number;
 }
 
-/* child->name is the info's. */
+/* The place of a scratch file or directory; child->name is borrowed from info. */
 static void made_place(const struct place *dir, const struct scratch_info *info,
 		       struct place *child)
 {
@@ -306,8 +312,8 @@ struct listing {
 	const struct place *dir;
 	struct lister *l;
 	struct context *context;
-	const char *prefix; /* of names in the directory */
-	uint64_t cookies;   /* where they begin */
+	const char *prefix; /* prefix of the names: "" or "user:" */
+	uint64_t cookies;   /* added to the cookies of these names */
 };
 
 static int list_stored(void *arg, const struct artifact_info *info)
@@ -348,7 +354,7 @@ static int list_made(void *arg, const struct scratch_info *info)
 			   TREE_MEMBER_COOKIE + 2 * COOKIE_STEP + info->number, NULL);
 }
 
-/* What is stored for the session, for the user, and what was written here. */
+/* List the session's artifacts, the user's artifacts, and the scratch files of the context. */
 int context_artifacts_list(const struct place *dir, uint64_t after, struct lister *l,
 			   struct err *err)
 {
@@ -373,7 +379,7 @@ int context_artifacts_list(const struct place *dir, uint64_t after, struct liste
 	return r;
 }
 
-/* Changes of names. */
+/* Making, removing and renaming. */
 
 int context_artifacts_create(const struct place *dir, const char *name, const struct node_new *by,
 			     struct place *child, struct buf *text, struct err *err)
@@ -382,7 +388,7 @@ int context_artifacts_create(const struct place *dir, const char *name, const st
 	int r;
 
 	if (context_artifacts_find(dir, name, child, text, NULL) == 0)
-		return 0; /* somebody made it meanwhile */
+		return 0; /* another open has made the file in the meantime */
 	buf_clear(text);
 	(void)snprintf(info.name, sizeof info.name, "%s", name);
 	info.is_new = name[0] != '.';
@@ -422,8 +428,8 @@ static int refuse_stored(const char *name, struct err *err)
 }
 
 /*
- * What is stored cannot be removed, but while somebody empties the session's directory to
- * remove it: then it is hidden, as all of the daemon's own names are.
+ * Refuse to remove a stored artifact. But if names of the session's directory are hidden, somebody
+ * is emptying it with rm -r: then the name is hidden too, as the names of rows are.
  */
 static int keep_stored(const struct place *dir, const char *name, struct err *err)
 {
@@ -431,7 +437,7 @@ static int keep_stored(const struct place *dir, const char *name, struct err *er
 								       : refuse_stored(name, err);
 }
 
-/* A name shows what is stored under it again. */
+/* Show the stored artifact of a name again, after a scratch file of this name has gone. */
 static void reveal(const struct place *dir, const char *name)
 {
 	CLEANUP(context_leave_p) struct context *c = NULL;
@@ -471,7 +477,7 @@ int context_artifacts_remove_dir(const struct place *dir, const char *name, stru
 	return 0;
 }
 
-/* What may be moved: a file that the program made. */
+/* Find a file that may be renamed: one that the program has made. */
 static int find_movable(const struct place *dir, const char *name, struct scratch_info *info,
 			struct err *err)
 {

@@ -1,5 +1,5 @@
 /*
- * What the runner makes of contexts: their names come and go, and the artifacts
+ * The runner's callbacks for contexts: their names come and go, and the artifacts
  * that their programs wrote are saved. See context.h.
  */
 #include "base/name.h"
@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* The turn's list of names, and that of its contexts, are others now. */
+/* Drop the attributes of a turn's directory and of its `context`: their lists have changed. */
 static void tell_lists(struct fs *fs, uint64_t turn)
 {
 	scratch_dir_touch(fs, turn);
@@ -38,11 +38,11 @@ void contexts_opened(void *arg, struct context *c)
 		tell_lists(fs, turn);
 }
 
-/* An artifact that is about to be saved, or was. */
+/* An artifact that the runner is saving. */
 struct saving {
 	struct saving *next;
 	uint64_t context;
-	struct draft *draft; /* one reference */
+	struct draft *draft; /* owns a reference */
 	char name[1024];
 	char mime[128];
 };
@@ -67,7 +67,7 @@ static void saving_free(struct saving *s)
 	free(s);
 }
 
-void savings_free(struct savings *s) NO_THREAD_ANALYSIS /* nobody else is left */
+void savings_free(struct savings *s) NO_THREAD_ANALYSIS /* no other thread is left */
 {
 	if (!s)
 		return;
@@ -104,7 +104,7 @@ static struct saving *take_saving(struct savings *s, uint64_t context)
 	return found;
 }
 
-/* What goes through the files of a context. */
+/* The argument of save_file(). */
 struct collecting {
 	struct fs *fs;
 	struct context *c;
@@ -112,7 +112,7 @@ struct collecting {
 	struct err *err;
 };
 
-/* Open descriptors of it may be somebody's who is still there. */
+/* End the draft of a file: another process may still have the file open and write to it. */
 static int end_file(void *arg, const struct scratch_info *info)
 {
 	struct fs *fs = arg;
@@ -160,7 +160,7 @@ static int save_file(void *arg, const struct scratch_info *info)
 	return r;
 }
 
-/* The kernel's inodes of the rows of a context go. */
+/* Mark the inodes of a context's rows as removed, and drop their attributes. */
 static void drop_rows(struct fs *fs, const struct node_type *rows, uint64_t number)
 {
 	for (; rows && rows->name; rows++) {
@@ -178,7 +178,7 @@ static void drop_name(struct fs *fs, uint64_t dir, const char *id)
 		notify_name(&fs->notify, dir, name.data);
 }
 
-/* It has ended: its files are not written any more, its names go. */
+/* A context has ended: refuse further writes to its files, and drop its names. */
 static void end(struct fs *fs, const struct context *c)
 {
 	uint64_t turn = turn_of(fs, c);

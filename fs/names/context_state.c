@@ -1,10 +1,10 @@
 /*
  * state/ and state.json of a context: see context.h.
  *
- * What the context's view shows (runner/live/state.h): what is committed, with the
- * changes of the agent and of this program on top. All keys are files here,
- * with their prefixes, and `temp:` is a prefix like the others. What lies below
- * the view changes without news, so that the kernel keeps nothing of it.
+ * The files show the context's view of the state (runner/live/state.h): the stored
+ * state with the changes of the agent and of this program on top. All keys are
+ * files here, with their prefixes, and `temp:` is a prefix like the others. The
+ * data below the view changes without news, so the kernel caches nothing.
  */
 #include "fs/names/context.h"
 
@@ -21,15 +21,15 @@
 #include <stdlib.h>
 
 #define COOKIE_STEP  (1ull << 53)
-#define SCRATCH_PART (1ull << 54) /* artifacts/ has the number itself */
+#define SCRATCH_PART (1ull << 54) /* the number itself is the scratch_info.dir of artifacts/ */
 
-/* Scratch files of the directory are under this number. */
+/* The scratch_info.dir of state/ of a context. */
 static uint64_t scratch_dir(const struct place *dir)
 {
 	return SCRATCH_PART | dir->parent;
 }
 
-/* What tells one state of the view from another: it changes when anything does. */
+/* Append a signature of the view: a text that changes with each change of a value. */
 static int sign(struct fs *fs, const struct context *c, struct buf *out, struct err *err)
 {
 	struct stateview *v = c->state;
@@ -51,7 +51,7 @@ static int sign(struct fs *fs, const struct context *c, struct buf *out, struct 
 	return r < 0 ? r : buf_check(out, err);
 }
 
-/* The time of what shows all of the state. */
+/* The time of a file or directory that shows the whole view. */
 static int view_time(const struct place *at, struct node_stat *st, struct err *err)
 {
 	CLEANUP(context_leave_p) struct context *c = NULL;
@@ -80,7 +80,7 @@ int context_state_stat(const struct place *at, struct node_stat *st, struct err 
 	return r;
 }
 
-/* A key's file. */
+/* The file of a key. */
 
 static int read_key(const struct place *at, struct buf *out, struct err *err)
 {
@@ -101,7 +101,7 @@ static int key_show(const struct place *at, struct buf *out, struct err *err)
 {
 	int r = read_key(at, out, err);
 
-	if (r == -ENOENT && is_pending(at)) /* being written for the first time */
+	if (r == -ENOENT && is_pending(at)) /* the value is being written for the first time */
 		return 0;
 	buf_char(out, '\n');
 	return r < 0 ? r : buf_check(out, err);
@@ -120,7 +120,7 @@ static int key_stat(const struct place *at, struct node_stat *st, struct err *er
 	return 0;
 }
 
-/* The app's state is not everybody's who may have a session. */
+/* Check that the caller may change a key: keys of the app need the right to change the app. */
 static int may_change(const struct place *at, struct span key, uid_t caller, struct err *err)
 {
 	struct ref app = { .app = at->ref.app };
@@ -179,7 +179,7 @@ static const struct text_rules value_rules = {
 	.set = set_value,
 };
 
-/* state.json */
+/* state.json: all values in one object. */
 
 int context_map_show(const struct place *at, struct buf *out, struct err *err)
 {
@@ -231,7 +231,7 @@ static int set_map(struct handle *h, struct span text, struct err *err)
 	return json_each(buf_span(&canonical), set_member, &s);
 }
 
-/* It is written as a whole. */
+/* The rules of state.json: a write does not start from the old text. */
 const struct text_rules context_map_rules = {
 	.starts_empty = true,
 	.max = STATE_MAP_MAX,
@@ -240,7 +240,7 @@ const struct text_rules context_map_rules = {
 	.set = set_map,
 };
 
-/* The directory. */
+/* The directory state/. */
 
 const struct node_type context_state_members[] = {
 	{ .name = "<key>.json",
@@ -260,7 +260,7 @@ static int own_name(struct place *child, struct buf *text, struct err *err)
 	return child->name ? 0 : err_nomem(err);
 }
 
-/* The file of the key that text holds. */
+/* The place of the key in `text`. */
 static int key_place(const struct place *dir, struct context *c, struct place *child,
 		     struct buf *text, struct err *err)
 {
@@ -297,7 +297,7 @@ int context_state_find(const struct place *dir, const char *name, struct place *
 	return r < 0 ? r : key_place(dir, c, child, text, err);
 }
 
-/* Keys in the order of their numbers, which is that of cookies. */
+/* Keys, sorted by their numbers, which are the cookies. */
 struct entry {
 	uint64_t item;
 	char *key;
@@ -354,7 +354,7 @@ static int list_key(const struct place *dir, struct lister *l, const struct entr
 	struct place child = *dir;
 
 	if (state_name_of_key("", (struct span){ one->key, one->len }, &name) < 0)
-		return 0; /* no file name can hold it: only state.json shows it */
+		return 0; /* no file name can spell the key: only state.json shows it */
 	if (tree_is_hidden(dir, name.data))
 		return 0;
 	child.inode = NULL;
@@ -412,7 +412,7 @@ int context_state_list(const struct place *dir, uint64_t after, struct lister *l
 	return r;
 }
 
-/* A file that is no value: what tools write before they rename it. */
+/* Make a scratch file, which tools write before they rename it. */
 static int create_scratch(const struct place *dir, const char *name, const struct node_new *by,
 			  struct place *child, struct buf *text, struct err *err)
 {
@@ -424,7 +424,7 @@ static int create_scratch(const struct place *dir, const char *name, const struc
 	return r < 0 ? r : found_scratch(dir, &info, child, text, err);
 }
 
-/* The key that a name stands for, if it may have one. */
+/* The key of a name that is to be made. */
 static int key_of_new(const char *name, struct buf *key, struct err *err)
 {
 	int r = state_key_of_name(name, key, err);
@@ -462,14 +462,14 @@ int context_state_remove(const struct place *dir, const char *name, struct err *
 		scratch_unlink(dir->fs, scratch.number);
 		return 0;
 	}
-	owners_apply(dir, &owner); /* nobody else but the daemon may write here */
+	owners_apply(dir, &owner); /* only the owner of the directory may remove names */
 	r = state_key_of_name(name, &key, err);
 	if (r == 0)
 		r = may_change(dir, buf_span(&key), owner.st_uid, err);
 	return r < 0 ? r : delete_key(dir, buf_span(&key), err);
 }
 
-/* The text of a file in the directory, a value or not. */
+/* Append the text of a value or a scratch file. */
 static int text_of(const struct place *at, struct buf *text, struct err *err)
 {
 	if (at->type == context_state_members)
@@ -477,7 +477,7 @@ static int text_of(const struct place *at, struct buf *text, struct err *err)
 	return scratch_text(at->fs, at->item, STATE_VALUE_MAX + 1, text, err);
 }
 
-/* A rename onto the name of a key is the write. */
+/* A rename onto the name of a key sets the key's value. */
 static int rename_to_key(const struct place *from, const struct place *dir, const char *new_name,
 			 uid_t caller, struct err *err)
 {
@@ -492,7 +492,7 @@ static int rename_to_key(const struct place *from, const struct place *dir, cons
 	return r < 0 ? r : set_key(dir, buf_span(&key), buf_span(&text), caller, err);
 }
 
-/* A value that leaves the names of keys is a file from then on. */
+/* A value that is renamed to a name that is not a key's becomes a scratch file. */
 static int rename_to_scratch(const struct place *from, const struct place *dir,
 			     const char *new_name, const struct node_new *by, struct err *err)
 {
@@ -512,7 +512,7 @@ static int rename_to_scratch(const struct place *from, const struct place *dir,
 	return r < 0 ? r : scratch_put_text(dir->fs, child.item, buf_span(&text), err);
 }
 
-/* 1: the new name is another object than the old one was. */
+/* Returns 0; 1: the new name has another object than the old one had; -errno. */
 static int rename_found(const struct place *from, const struct place *dir, const char *new_name,
 			const struct node_new *by, struct err *err)
 {

@@ -1,5 +1,5 @@
 /*
- * Contexts as their files use them: see context.h.
+ * The context of a file: see context.h.
  */
 #include "fs/draft/scratch.h"
 #include "fs/names/context.h"

@@ -1,9 +1,9 @@
 /*
- * ctl: see ctl.h. The table of verbs is at the end of the lines' code.
+ * ctl: see ctl.h. The verbs and their table come first, then the lines.
  *
- * A line is done within the write that ends it, so that its writer gets the
- * errno; lines before one that is refused stay done. A last line without its
- * newline is done by the close.
+ * A line runs within the write that ends the line, so that the writer gets the
+ * errno. Lines before a refused line stay in effect. The close runs a last line
+ * without a newline.
  */
 #include "fs/names/ctl.h"
 
@@ -21,7 +21,7 @@
 #define LINE_LEN_MAX 4096
 #define WORDS_MAX    4
 
-/* A line, taken apart at its blanks. */
+/* A line, split at its blanks. */
 struct ctl_command {
 	struct span words[WORDS_MAX];
 	size_t count;
@@ -41,8 +41,8 @@ static int ctl_rewind(struct handle *h, const struct ctl_command *c, struct err 
 }
 
 /*
- * A word that is a file name, in which a blank is written as %20 here: no file
- * name spells it so.
+ * Decode a word that is a file name: %20 stands for a blank in a line, and the canonical
+ * spelling of a file name never has %20.
  */
 static int take_name(struct span word, struct buf *name, struct err *err)
 {
@@ -77,7 +77,7 @@ static int ctl_fork(struct handle *h, const struct ctl_command *c, struct err *e
 		r = scopes_id(name.data, &id, err);
 	if (r == 0)
 		r = session_fork(h->at.fs->store, h->at.ref, id.data, event, NULL, err);
-	if (r == 0) /* it may be known to be missing */
+	if (r == 0) /* the kernel may cache the name as missing */
 		notify_name(&h->at.fs->notify, node_ino(h->at.ref.user, ID_MEMBERS), name.data);
 	return r;
 }
@@ -147,7 +147,7 @@ static int run_line(struct handle *h, struct span line, struct err *err)
 	return verb->run(h, &c, err);
 }
 
-/* Do the whole lines of text; *done is where the last good one ends. */
+/* Run the whole lines of a text; *done is the end of the last accepted line. */
 static int run_lines(struct handle *h, struct span text, size_t *done, struct err *err)
 {
 	const char *newline;
@@ -166,7 +166,7 @@ static int run_lines(struct handle *h, struct span text, size_t *done, struct er
 	return r;
 }
 
-/* h->text holds a line that has not ended yet. */
+/* h->text has the start of a line whose end is still to come. */
 static ssize_t ctl_write(struct handle *h, uint64_t offset, struct span data, struct err *err)
 {
 	size_t carried;
@@ -174,7 +174,7 @@ static ssize_t ctl_write(struct handle *h, uint64_t offset, struct span data, st
 	ssize_t taken = (ssize_t)data.len;
 	int r;
 
-	(void)offset; /* what was done before does not count */
+	(void)offset; /* the file has no content, so no offsets */
 	mutex_lock(&h->lock);
 	carried = h->text.len;
 	buf_span_add(&h->text, data);
@@ -184,7 +184,8 @@ static ssize_t ctl_write(struct handle *h, uint64_t offset, struct span data, st
 	if (r == 0) {
 		buf_consume(&h->text, done);
 	} else {
-		/* The count tells of the lines before; the next try begins with the bad one. */
+		/* Return the length of the lines that ran; the next write begins with the bad one.
+		 */
 		taken = done > carried ? (ssize_t)(done - carried) : r;
 		buf_clear(&h->text);
 	}

@@ -1,9 +1,9 @@
 /*
  * events.jsonl: see events.h.
  *
- * Reading serves stored bytes. A write is lines: each whole line is an event,
- * all of one write are one transaction, up to the first that is refused. A
- * last line without its newline waits for the close.
+ * A read returns stored bytes. Each whole line of a write is an event. All events
+ * of one write are one transaction, up to the first refused one. A last line
+ * without a newline waits for the next write or the close.
  */
 #include "fs/names/events.h"
 
@@ -17,7 +17,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define CACHED_FROM (1u << 20) /* bytes */
+#define CACHED_FROM (1u << 20) /* bytes; a shorter log never enters the page cache */
 #define RESTING_NS  (2 * (uint64_t)NSEC_PER_SEC)
 
 int events_stat(const struct place *at, struct node_stat *st, struct err *err)
@@ -32,7 +32,7 @@ int events_stat(const struct place *at, struct node_stat *st, struct err *err)
 	return 0;
 }
 
-/* A log that is worth keeping in the page cache, and has come to rest, is there. */
+/* Only a long log that did not change for a moment may be read through the page cache. */
 bool events_grow(const struct place *at)
 {
 	struct scope_info info;
@@ -50,7 +50,7 @@ int events_read(struct handle *h, uint64_t offset, size_t size, struct buf *out,
 	return session_read(h->at.fs->store, h->at.ref, offset, size, out, err);
 }
 
-/* Lines of one write, parsed. */
+/* The parsed lines of one write. */
 struct batch {
 	struct handle *h;
 	struct event *events;
@@ -113,7 +113,7 @@ static int keep_temp(struct handle *h, const struct batch *b, struct err *err)
 	return r;
 }
 
-/* Parse whole lines of text; *taken is where the last good one ends. */
+/* Parse the whole lines of a text; *taken is the end of the last valid line. */
 static int take_lines(struct batch *b, struct span text, size_t *taken, struct err *err)
 {
 	int r = 0;
@@ -132,7 +132,7 @@ static int take_lines(struct batch *b, struct span text, size_t *taken, struct e
 	return r;
 }
 
-/* Store what was parsed: all, or one by one up to the one that is refused. */
+/* Store the batch: all events at once, or one by one up to the first refused one. */
 static int store_batch(struct handle *h, struct batch *b, size_t *stored, struct err *err)
 {
 	struct store *st = h->at.fs->store;
@@ -151,7 +151,7 @@ static int store_batch(struct handle *h, struct batch *b, size_t *stored, struct
 	return r;
 }
 
-/* Bytes of the first n event lines of a text. */
+/* The length of the first n event lines of a text. */
 static size_t length_of_lines(struct span text, size_t n)
 {
 	size_t at = 0;
@@ -177,7 +177,7 @@ static int events_open(struct handle *h, struct err *err)
 	return 0;
 }
 
-/* h->text holds a line that has not ended yet. */
+/* h->text has the start of a line whose end is still to come. */
 static ssize_t events_write(struct handle *h, uint64_t offset, struct span data, struct err *err)
 {
 	CLEANUP(batch_release) struct batch b = { .h = h };
@@ -188,7 +188,7 @@ static ssize_t events_write(struct handle *h, uint64_t offset, struct span data,
 	int r;
 	ssize_t done;
 
-	(void)offset; /* the log's own end is where it goes */
+	(void)offset; /* a write always appends to the log */
 	mutex_lock(&h->lock);
 	carried = h->text.len;
 	buf_span_add(&h->text, data);
@@ -203,12 +203,13 @@ static ssize_t events_write(struct handle *h, uint64_t offset, struct span data,
 	else
 		taken = length_of_lines(buf_span(&h->text), stored);
 	if (r == 0 && refused == 0) {
-		buf_consume(&h->text, taken); /* the rest is the start of a line */
+		buf_consume(&h->text, taken); /* the rest starts the next line */
 		if (h->text.len > EVENT_LINE_MAX)
 			r = err_set(err, -EFBIG, "the line is over %u bytes", EVENT_LINE_MAX);
 		done = r < 0 ? r : (ssize_t)data.len;
 	} else {
-		/* Lines before the bad one are in; the count says so, and the next try fails. */
+		/* Lines before the bad one are stored: return their length; the next write fails.
+		 */
 		done = taken > carried ? (ssize_t)(taken - carried) : r < 0 ? r : refused;
 		buf_clear(&h->text);
 	}
@@ -216,7 +217,7 @@ static ssize_t events_write(struct handle *h, uint64_t offset, struct span data,
 	return done;
 }
 
-/* The last line may lack its newline: the close ends it. */
+/* The close ends a last line without a newline. */
 static int events_flush(struct handle *h, struct err *err)
 {
 	CLEANUP(batch_release) struct batch b = { .h = h };

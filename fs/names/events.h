@@ -1,5 +1,6 @@
 /*
- * events.jsonl: the log of a session.
+ * events.jsonl: the log of a session. For the contracts of the functions see
+ * struct node_type.
  */
 #ifndef FS_NAMES_EVENTS_H
 #define FS_NAMES_EVENTS_H

@@ -1,9 +1,9 @@
 /*
  * input and input.json: see input.h.
  *
- * A write adds to the message and is refused if it breaks it; the flush of a
- * close puts what is new on disk; the release of the last descriptor submits
- * it. Offsets mean nothing.
+ * A write appends to the message, and is refused if the message becomes invalid.
+ * The flush of each close stores the new bytes ("stages" them). The release after
+ * the last close submits the message. Offsets are ignored.
  */
 #include "fs/names/input.h"
 
@@ -18,17 +18,17 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define CHECK_BYTES (1u << 20) /* JSON up to here is looked at with each write */
+#define CHECK_BYTES (1u << 20) /* JSON up to this size is checked with each write */
 
 struct message {
 	enum message_kind kind; /* fixed */
 	struct buf text;
-	size_t checked;  /* JSON: how long it was when it was looked at last */
-	size_t staged;   /* bytes that are on disk */
-	uint64_t number; /* of the staged message; 0: nothing is staged */
-	uint64_t pieces;
-	bool closing; /* other opens wait for this one */
-	bool refused; /* a write failed: half a message is none */
+	size_t checked;  /* JSON: length at the last check */
+	size_t staged;   /* number of staged bytes */
+	uint64_t number; /* number of the staged message; 0: nothing is staged */
+	uint64_t pieces; /* number of staged pieces */
+	bool closing;    /* other opens wait for this one */
+	bool refused;    /* a write failed: the message is not submitted */
 };
 
 static int open_message(struct handle *h, enum message_kind kind, struct err *err)
@@ -64,7 +64,7 @@ static int input_json_open(struct handle *h, struct err *err)
 	return open_message(h, MESSAGE_JSON, err);
 }
 
-/* What a request says of where it goes has to be here, if it says so. */
+/* If a run request names an app, a user or a session, the name must be the one of this place. */
 static int check_name(const struct buf *said, const char *is, const char *what, struct err *err)
 {
 	if (!said->len || span_is(buf_span(said), is))
@@ -114,7 +114,7 @@ static int check_place(struct handle *h, const struct message_place *place, stru
 	return r < 0 ? r : check_invocation(h, &place->invocation, err);
 }
 
-/* 0: JSON that can be submitted; 1: blank; -ENODATA: not yet; -EINVAL, -EFBIG: never. */
+/* 0: valid JSON; 1: blank; -ENODATA: incomplete; -EINVAL, -EFBIG: invalid. */
 static int check_json(struct handle *h, const struct message *m, struct err *err)
 {
 	CLEANUP(event_release) struct event e = { 0 };
@@ -131,7 +131,7 @@ static int check_json(struct handle *h, const struct message *m, struct err *err
 	return r;
 }
 
-/* A large message is looked at when it has grown by an eighth, so that the work stays in bounds. */
+/* Check a large message only after it has grown by an eighth, which limits the work. */
 static int check_growing(struct handle *h, struct message *m, struct err *err)
 {
 	int r;
@@ -143,7 +143,7 @@ static int check_growing(struct handle *h, struct message *m, struct err *err)
 	return r == -ENODATA ? 0 : MIN(r, 0);
 }
 
-/* A character may begin in the write before, at most three bytes back. */
+/* Check new bytes. Their first character may begin up to three bytes before, in the last write. */
 static int check_characters(const struct message *m, size_t before, struct err *err)
 {
 	size_t from = before > 3 ? before - 3 : 0;
@@ -221,7 +221,7 @@ static int input_flush(struct handle *h, struct err *err)
 	mutex_lock(&h->lock);
 	if (m->text.len > m->staged && !m->refused)
 		r = stage(h, m, err);
-	if (r == 0 && m->staged) { /* the wait is counted from the latest flush */
+	if (r == 0 && m->staged) { /* the wait starts again with each flush */
 		if (m->closing)
 			closing_end(h->at.ref.session);
 		closing_begin(h->at.ref.session);
@@ -244,7 +244,7 @@ static int submit(struct handle *h, struct message *m, struct err *err)
 		return r;
 	if (m->number && message_drop(h->at.fs->store, m->number, NULL) < 0)
 		return err_set(err, -EIO, "the message that was refused cannot be removed");
-	return r == -ENOMEM ? r : 0; /* the close has said why it is none */
+	return r == -ENOMEM ? r : 0; /* the close has reported the reason */
 }
 
 struct end_of_closing {
@@ -261,12 +261,12 @@ static void end_closing(void *arg)
 	free(end);
 }
 
-/* Opens that wait go on when the names that the turn made are known. */
+/* Let waiting opens go on when the kernel has dropped the names that the turn made. */
 static void let_others_in(struct handle *h)
 {
 	struct end_of_closing *end = malloc(sizeof *end);
 
-	if (!end) { /* then without that care */
+	if (!end) { /* without memory they go on at once */
 		closing_end(h->at.ref.session);
 		park_wake(&h->at.fs->park, h->at.ref.session);
 		return;
@@ -293,7 +293,6 @@ static void input_release(struct handle *h, struct err *err)
 	free(m);
 }
 
-/* Nothing to cut: what was written is the message. */
 int input_truncate(struct handle *h, uint64_t size, struct err *err)
 {
 	(void)h;
@@ -302,7 +301,6 @@ int input_truncate(struct handle *h, uint64_t size, struct err *err)
 	return 0;
 }
 
-/* To read it is to find nothing: programs that copy or search all files may. */
 int input_follow(struct handle *h, uint64_t offset, size_t size, struct buf *out, struct err *err)
 {
 	(void)h;

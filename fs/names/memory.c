@@ -1,9 +1,9 @@
 /*
  * memory/: see memory.h.
  *
- * A link in sessions/ is named as the session that it leads to, and makes it
- * remembered. Every name in search/ is a file that is there for who asks for
- * it, and in no listing.
+ * A link in sessions/ has the name of its session, and makes the session
+ * remembered. Each name in search/ is a query: a lookup finds a file with the
+ * matches, but no listing shows it.
  */
 #include "fs/names/memory.h"
 
@@ -18,7 +18,7 @@
 #include <uuid/uuid.h>
 
 #define TARGET       "../../sessions/"
-#define QUERY_NUMBER (1ull << 55) /* the highest bit that an object's number may have */
+#define QUERY_NUMBER (1ull << 55) /* the highest bit that a number may have */
 
 static int target_of(const char *id, struct buf *out)
 {
@@ -136,7 +136,7 @@ static int sessions_remove(const struct place *dir, const char *name, struct err
 	return r < 0 ? r : memory_forget(dir->fs->store, session, err);
 }
 
-/* The path of the user's directory in the mount, with a slash behind it. */
+/* Append the path of the user's directory in the mount, and a slash. */
 static int user_path(const struct place *dir, struct buf *out, struct err *err)
 {
 	struct ref app = { .app = dir->ref.app };
@@ -155,7 +155,7 @@ static int user_path(const struct place *dir, struct buf *out, struct err *err)
 	return r < 0 ? r : buf_check(out, err);
 }
 
-/* Add what a path says to the one it is relative to; all begin with a slash, none ends so. */
+/* Resolve a relative path `rest` against `path`, which begins with a slash and ends without one. */
 static void walk_path(struct buf *path, const char *rest)
 {
 	while (*rest) {
@@ -174,8 +174,8 @@ static void walk_path(struct buf *path, const char *rest)
 }
 
 /*
- * The name in sessions/ of the user that a link of this target leads to. Where an absolute
- * one enters the mount is not looked at: it may be seen in several places.
+ * The name of the session, in sessions/ of the user, that a target leads to. The mountpoint in an
+ * absolute target is not checked, since the mount may be visible in several places.
  */
 static int name_of_target(const struct place *dir, const char *target, struct buf *name,
 			  struct err *err)
@@ -247,10 +247,10 @@ static int query_stat(const struct place *at, struct node_stat *st, struct err *
 
 	if (r == 0)
 		st->mtime = MAX(stamp, at->fs->mounted);
-	return r; /* the size is measured */
+	return r; /* tree_stat() measures the size */
 }
 
-/* Read around the kernel's pages: who has the file open reads one piece. */
+/* NODE_DIRECT: an open file shows the matches of one moment. */
 const struct node_type memory_query = {
 	.name = "<query>",
 	.id = ID_OBJECT,
@@ -261,7 +261,7 @@ const struct node_type memory_query = {
 	.show = query_show,
 };
 
-static uuid_t secret; /* of this mount */
+static uuid_t secret; /* random for each daemon */
 
 static void make_secret(void)
 {
@@ -269,8 +269,8 @@ static void make_secret(void)
 }
 
 /*
- * The number of a query: not of the store, whose numbers are smaller, and the same whenever
- * it is asked for. A user cannot look for a name that has the number of another user's.
+ * The number of a query: always the same for the same query, and above all numbers of the store.
+ * The secret prevents a user from finding a query with the number of another user's query.
  */
 static uint64_t number_of_query(uint64_t user, struct span query, struct err *err)
 {

@@ -1,5 +1,5 @@
 /*
- * memory/ of a user: which sessions are remembered, and what is found in them.
+ * memory/ of a user: the remembered sessions, and the search in them.
  */
 #ifndef FS_NAMES_MEMORY_H
 #define FS_NAMES_MEMORY_H
@@ -9,10 +9,10 @@
 
 extern const struct node_type memory_entries[];
 
-/* The file of a query. */
+/* The type of a query's file. */
 extern const struct node_type memory_query;
 
-/* A directory where each name is a query of the user in dir->ref, and a file with its matches. */
+/* The find() of a directory in which each name is a query in the memory of dir->ref's user. */
 int memory_query_find(const struct place *dir, const char *name, struct place *child,
 		      struct buf *text, struct err *err);
 

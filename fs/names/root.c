@@ -7,7 +7,7 @@
 #include "fs/names/scopes.h"
 #include "fs/names/turns.h"
 
-/* Every row that has a line, walked from the root. */
+/* Append the help line of each row, with the rows of its directories. */
 static void help_rows(const struct node_type *rows, const char *path, struct buf *out)
 {
 	const struct node_type *row;

@@ -25,7 +25,7 @@ int scopes_stat(const struct place *at, struct node_stat *st, struct err *err)
 	return 0;
 }
 
-/* `ls -t` shows what was said last first: a session is as old as its latest event. */
+/* A session is as old as its latest event, so that `ls -t` lists recent conversations first. */
 static void describe(const struct place *at, const struct scope_info *info, struct node_stat *st)
 {
 	st->size = 0;
@@ -58,7 +58,7 @@ static int list_member(void *arg, const struct scope_info *info)
 	child.type = ls->dir->type->members;
 	child.ref = ref_child(ls->dir->ref, info->number);
 	if (name_encode(span_of(info->id), NAME_PLAIN, &name, NULL) < 0 || !buf_cstr(&name))
-		return 0; /* such an id cannot be made */
+		return 0; /* an id without a file name; scope_create() refuses such ids */
 	if (tree_is_hidden(ls->dir, name.data))
 		return 0;
 	describe(&child, info, &st);
@@ -101,7 +101,7 @@ int scopes_make(const struct place *dir, const char *name, const struct node_new
 	CLEANUP(buf_release) struct buf id = { 0 };
 	int r = scopes_id(name, &id, err);
 
-	(void)by; /* what a scope shows has no mode of its own */
+	(void)by; /* scopes do not store a mode or an owner */
 	return r < 0 ? r : scope_create(dir->fs->store, dir->ref, id.data, NULL, NULL, err);
 }
 

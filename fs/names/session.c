@@ -1,8 +1,8 @@
 /*
- * sessions/<id>: one conversation.
+ * sessions/<id>: a conversation.
  *
- * Writing input starts a turn; output and events follow it; status says
- * whether one is running. The table is at the end.
+ * Writing input starts a turn; output and events follow the turn; status says
+ * whether a turn is running. The table is at the end.
  */
 #include "base/json_text.h"
 #include "fs/draft/text.h"
@@ -25,7 +25,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Files that follow the turns are as new as the latest change of any. */
+/* A file that follows the turns is as new as the latest change of a turn. */
 static int turn_stamp(const struct place *at, struct scope_info *info, struct node_stat *st,
 		      struct err *err)
 {
@@ -68,7 +68,7 @@ static int input_stat(const struct place *at, struct node_stat *st, struct err *
 	return 0;
 }
 
-/* session.json around its list of events, which is the log with commas. */
+/* The text of session.json before and after its list of events, which is the log with commas. */
 struct frame {
 	struct scope_info session;
 	struct buf head;
@@ -136,7 +136,7 @@ static void add_range(struct buf *out, const struct buf *text, uint64_t offset, 
 		buf_add(out, text->data + offset, MIN(size, text->len - offset));
 }
 
-/* One open of session.json reads one state of the session: that of its latest read at 0. */
+/* An open of session.json: it shows the session as of its latest read at offset 0. */
 struct reading {
 	struct frame frame;
 	bool is_made;

@@ -1,8 +1,8 @@
 /*
  * state/ and state.json of an app, a user or a session.
  *
- * state/<key>.json is one JSON value; state.json is all of them. In a session
- * the keys of its app and user are links named with their prefix.
+ * state/<key>.json is one JSON value; state.json has all values in one object. In
+ * a session the keys of the app and the user are links, named with their prefix.
  */
 #include "fs/names/state.h"
 
@@ -19,8 +19,8 @@
 #include <unistd.h>
 
 #define ENDING       ".json"
-#define SCRATCH_PART 8            /* of cookies: behind all scopes */
-#define COOKIE_STEP  (1ull << 53) /* between the members of one scope and the next */
+#define SCRATCH_PART 8            /* scratch files have cookies after those of all scopes */
+#define COOKIE_STEP  (1ull << 53) /* between the cookies of two scopes */
 
 static struct ref scope_of(struct ref ref, enum scope_kind kind)
 {
@@ -53,7 +53,7 @@ int state_name_of_key(const char *prefix, struct span key, struct buf *name)
 	return r < 0 ? r : buf_cstr(name) ? 0 : -ENOMEM;
 }
 
-/* Stamps of the scopes that a session shows: the latest of a kind. */
+/* The latest stamp of the scopes that a place shows; offset: of the stamp in scope_info. */
 static int merged_stamp(const struct place *at, size_t offset, uint64_t *stamp, struct err *err)
 {
 	struct ref ref = at->ref;
@@ -69,7 +69,7 @@ static int merged_stamp(const struct place *at, size_t offset, uint64_t *stamp, 
 		memcpy(&own, (const char *)&info + offset, sizeof own);
 		latest = MAX(latest, own);
 		if (!at->ref.session)
-			break; /* only a session shows what is above it */
+			break; /* only a session shows the scopes above */
 		ref = ref_parent(ref);
 	}
 	*stamp = MAX(latest, at->fs->mounted);
@@ -106,7 +106,7 @@ static int value_stat(const struct place *at, struct node_stat *st, struct err *
 		return 0;
 	}
 	if ((r == 0 || r == -ENOENT) && at->inode && atomic_load(&at->inode->pending)) {
-		st->size = 0; /* being written for the first time */
+		st->size = 0; /* the value is being written for the first time */
 		return 0;
 	}
 	return r < 0 ? r : -ESTALE;
@@ -136,7 +136,7 @@ static int check_map(struct handle *h, struct span text, struct err *err)
 	return r < 0 ? r : owners_may_set(h->at.fs, h->at.ref, text, h->caller, err);
 }
 
-/* Where the value goes, and under which key. */
+/* Set a value; if it was opened in a session, through the session, so that it gets an event. */
 static int set_value(struct handle *h, struct span text, struct err *err)
 {
 	struct fs *fs = h->at.fs;
@@ -166,7 +166,7 @@ static const struct text_rules value_rules = {
 	.set = set_value,
 };
 
-/* state.json is written as a whole. */
+/* The rules of state.json: a write does not start from the old text. */
 const struct text_rules state_map_rules = {
 	.starts_empty = true,
 	.max = STATE_MAP_MAX,
@@ -189,7 +189,7 @@ static int link_target(const struct place *at, struct buf *out, struct err *err)
 	return buf_check(out, err);
 }
 
-/* A link is as long as its target, and as new as the key is. */
+/* A link is as new as its key; tree_stat() measures the target. */
 static int link_stat(const struct place *at, struct node_stat *st, struct err *err)
 {
 	struct span bare;
@@ -228,7 +228,7 @@ static bool is_value(const struct place *at)
 	return at->type == &state_members[STATE_VALUE];
 }
 
-/* The place of a key seen from a directory. text: the key, with its prefix for a link. */
+/* The place of a key seen from a directory; the caller sets child->name. */
 static void key_place(const struct place *dir, enum scope_kind kind, uint64_t item,
 		      struct place *child)
 {
@@ -291,7 +291,7 @@ static int list_key(void *arg, struct span key, const struct state_info *info)
 	uint64_t cookie = TREE_MEMBER_COOKIE + info->item + COOKIE_STEP * ls->kind;
 
 	if (state_name_of_key(prefix, key, &name) < 0)
-		return 0; /* no file name can hold it: only state.json shows it */
+		return 0; /* no file name can spell the key: only state.json shows it */
 	if (tree_is_hidden(ls->dir, name.data))
 		return 0;
 	buf_text(&text, prefix);
@@ -314,7 +314,7 @@ static int list_scratch(void *arg, const struct scratch_info *info)
 			   TREE_MEMBER_COOKIE + SCRATCH_PART * COOKIE_STEP + info->number, NULL);
 }
 
-/* Own keys, then the app's and the user's as links, then scratch files. */
+/* List the scope's own keys, then links to keys of the app and the user, then scratch files. */
 int state_dir_list(const struct place *dir, uint64_t after, struct lister *l, struct err *err)
 {
 	enum scope_kind last = dir->ref.session ? SCOPE_USER : SCOPE_SESSION;
@@ -334,7 +334,7 @@ int state_dir_list(const struct place *dir, uint64_t after, struct lister *l, st
 	return r;
 }
 
-/* A file that is no value: what tools write before they rename it. */
+/* Make a scratch file, which tools write before they rename it. */
 static int create_scratch(const struct place *dir, const char *name, const struct node_new *by,
 			  struct place *child, struct buf *text, struct err *err)
 {
@@ -346,7 +346,7 @@ static int create_scratch(const struct place *dir, const char *name, const struc
 	return r < 0 ? r : found_scratch(dir, &info, child, text, err);
 }
 
-/* The scope and the key that a name in the directory stands for, if it may have one. */
+/* The scope and the key of a name that is to be made in a directory. */
 static int key_of_new(const struct place *dir, const char *name, struct ref *scope,
 		      struct buf *text, struct span *bare, struct err *err)
 {
@@ -413,11 +413,11 @@ int state_dir_remove(const struct place *dir, const char *name, struct err *err)
 	if (r < 0)
 		return r;
 	if (dir->ref.session && statekey_scope(buf_span(&key), &bare) != SCOPE_SESSION)
-		return -EOPNOTSUPP; /* a link: what others use is not deleted through it */
+		return -EOPNOTSUPP; /* a link: the other scope's key is not deleted through it */
 	return state_delete(dir->fs->store, dir->ref, buf_span(&key), err);
 }
 
-/* The text of a file in the directory, a value or not. */
+/* Append the text of a value or a scratch file. */
 static int text_of(const struct place *at, struct buf *text, struct err *err)
 {
 	if (is_value(at))
@@ -432,11 +432,11 @@ int state_check_moved(struct span text, struct err *err)
 	int r = state_check_text(text, err);
 
 	if (r == -ENODATA || r == -EINVAL)
-		r = err->code = -EBADMSG; /* mv(1) takes EINVAL for something else */
+		r = err->code = -EBADMSG; /* mv(1) reports EINVAL as another error */
 	return r;
 }
 
-/* A rename onto the name of a key is the write; the key's own file stays what it is. */
+/* A rename onto the name of a key sets the key's value; the key keeps its inode. */
 static int rename_to_key(const struct place *from, const struct place *dir, const char *new_name,
 			 uid_t caller, struct err *err)
 {
@@ -452,12 +452,12 @@ static int rename_to_key(const struct place *from, const struct place *dir, cons
 		r = text_of(from, &text, err);
 	if (r == 0)
 		r = state_check_moved(buf_span(&text), err);
-	/* Through the session, so that it is an event of it. */
+	/* A value of another scope is set through the session, which gets the event. */
 	return r < 0 ? r
 		     : state_set(dir->fs->store, dir->ref, buf_span(&key), buf_span(&text), 0, err);
 }
 
-/* A value that leaves the names of keys is a file from then on. */
+/* A value that is renamed to a name that is not a key's becomes a scratch file. */
 static int rename_to_scratch(const struct place *from, const struct place *dir,
 			     const char *new_name, struct err *err)
 {
@@ -477,7 +477,7 @@ static int rename_to_scratch(const struct place *from, const struct place *dir,
 	return r < 0 ? r : scratch_put_text(dir->fs, child.item, buf_span(&text), err);
 }
 
-/* 1: the new name is another object than the old one was. */
+/* Returns 0; 1: the new name has another object than the old one had; -errno. */
 static int rename_found(const struct place *from, const struct place *new_dir, const char *new_name,
 			uid_t caller, struct err *err)
 {

@@ -1,5 +1,6 @@
 /*
- * state/ and state.json of an app, a user and a session: what their rows name.
+ * state/ and state.json of an app, a user or a session: the functions for their
+ * rows. For the contracts see struct node_type.
  */
 #ifndef FS_NAMES_STATE_H
 #define FS_NAMES_STATE_H
@@ -7,7 +8,7 @@
 #include "fs/tree/ids.h"
 #include "fs/tree/node.h"
 
-/* What a member may be: a value, or a link to one of the user or the app. */
+/* The types of members: a value, or a link to a value of the user or the app. */
 extern const struct node_type state_members[];
 
 int state_dir_stat(const struct place *at, struct node_stat *st, struct err *err);
@@ -23,17 +24,20 @@ int state_map_stat(const struct place *at, struct node_stat *st, struct err *err
 int state_map_show(const struct place *at, struct buf *out, struct err *err);
 extern const struct text_rules state_map_rules;
 
-/* For context_state.c, which shows state with changes on top. */
+/* The rest is for context_state.c too, which shows the state with a program's changes. */
 
-#define STATE_MAP_MAX (16u << 20) /* bytes of what is written to state.json */
+#define STATE_MAP_MAX (16u << 20) /* bytes of a text for state.json */
 
-/* "topic.json" to "topic". -ENOENT: not a name of a key. */
+/* Convert "topic.json" to "topic". Returns 0; -ENOENT: not the name of a key; -EINVAL. */
 MUST_CHECK int state_key_of_name(const char *name, struct buf *key, struct err *err);
-/* The name of the key prefix + key. -EINVAL, -ENAMETOOLONG: no file name can hold it. */
+/*
+ * Append the file name of the key prefix + key, followed by a NUL. Returns 0; -EINVAL or
+ * -ENAMETOOLONG: no file name can spell the key; -ENOMEM.
+ */
 MUST_CHECK int state_name_of_key(const char *prefix, struct span key, struct buf *name);
-/* Whether it is that of a file that is no value. */
+/* Whether a name belongs to a scratch file, not to a key. */
 bool state_is_scratch_name(const char *name);
-/* Whether what is renamed onto the name of a key is a value. -EBADMSG; -EFBIG. */
+/* Check a text that is renamed onto the name of a key. 0; -EBADMSG: not JSON; -EFBIG. */
 MUST_CHECK int state_check_moved(struct span text, struct err *err);
 
 #endif

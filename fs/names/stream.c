@@ -1,8 +1,8 @@
 /*
  * Streams: see stream.h.
  *
- * An open of a turn that runs holds on to the live turn and follows it; an
- * open of one that has ended reads what the store has.
+ * An open of a running turn references the live turn and follows it. An open of a
+ * turn that has ended reads the text in the store.
  */
 #include "fs/names/stream.h"
 
@@ -27,7 +27,7 @@ static int load_text(struct handle *h, uint64_t n,
 	return r;
 }
 
-/* The live turn, or else its text from the store. */
+/* Reference the live turn, or load the text of the turn from the store. */
 static int open_turn(struct handle *h, uint64_t n, enum live_stream which, struct err *err)
 {
 	struct turn_info info = { 0 };
@@ -37,7 +37,7 @@ static int open_turn(struct handle *h, uint64_t n, enum live_stream which, struc
 	if (h->live)
 		return 0;
 	r = load_text(h, n, which == LIVE_OUTPUT ? turn_output : turn_events, &info, err);
-	/* A failed turn ends its output with an error: the text's change says so. */
+	/* text_change != 0 marks the output of a failed turn, which ends with an error. */
 	h->text_change = info.state == TURN_FAILED && which == LIVE_OUTPUT;
 	return r;
 }
@@ -58,7 +58,7 @@ static int session_output_open(struct handle *h, struct err *err)
 	int r = scope_stat(h->at.fs->store, h->at.ref, &info, err);
 
 	if (r < 0 || !info.turns)
-		return r; /* no turn yet: an empty answer */
+		return r; /* a session without turns has an empty answer */
 	return open_turn(h, info.turns, LIVE_OUTPUT, err);
 }
 
@@ -146,7 +146,7 @@ static int wait_follow(struct handle *h, uint64_t offset, size_t size, struct bu
 	mutex_lock(&h->lock);
 	if (!h->has_text) {
 		r = turn_current(h->at.fs->store, h->at.ref, &turn, err);
-		/* A compaction is no turn, but follows one. */
+		/* A compaction is not a turn, but may follow a turn and is waited for too. */
 		if (r == 0 || (r == -ENOENT && runner_is_busy(h->at.fs->runner, h->at.ref)))
 			r = -EAGAIN;
 		else if (r == -ENOENT)

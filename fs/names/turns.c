@@ -1,5 +1,5 @@
 /*
- * turns/<n>: one turn each; turns/latest leads to the newest.
+ * turns/<n>: a turn; turns/latest is a link to the newest turn.
  */
 #include "fs/names/turns.h"
 
@@ -22,7 +22,7 @@ static int load(const struct place *at, struct turn_info *info, struct err *err)
 	return turn_stat(at->fs->store, at->ref, at->n, info, err);
 }
 
-/* All files of a turn are as new as the turn's latest change. */
+/* Each file of a turn is as new as the turn's latest change. */
 static int part_stat(const struct place *at, struct node_stat *st, struct err *err)
 {
 	struct turn_info info;
@@ -219,7 +219,7 @@ static const struct node_type turn_entries[] = {
 	{ 0 },
 };
 
-/* Its list changes when `context` comes and goes. */
+/* The list of a turn's directory also changes when `context` comes and goes. */
 static int turn_dir_stat(const struct place *at, struct node_stat *st, struct err *err)
 {
 	int r = part_stat(at, st, err);

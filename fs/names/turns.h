@@ -1,5 +1,6 @@
 /*
- * turns/: the pieces of its row in a session.
+ * turns/: the directory of a session's turns. For the contracts of the functions
+ * see struct node_type.
  */
 #ifndef FS_NAMES_TURNS_H
 #define FS_NAMES_TURNS_H
@@ -15,7 +16,7 @@ int turns_dir_find(const struct place *dir, const char *name, struct place *chil
 int turns_dir_list(const struct place *dir, uint64_t after, struct lister *l, struct err *err);
 extern const struct node_type turns_entries[];
 
-/* "queued", "running", "done" or "failed". */
+/* The word for a state: "queued", "running", "done" or "failed". */
 const char *turns_word(enum turn_state state);
 
 #endif

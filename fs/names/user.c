@@ -1,5 +1,6 @@
 /*
- * users/<id>: what one user has in one app.
+ * users/<id>: a user of an app with the user's state, artifacts, memory and
+ * sessions.
  */
 #include "fs/draft/text.h"
 #include "fs/names/artifacts.h"

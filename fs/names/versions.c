@@ -1,8 +1,9 @@
 /*
  * artifacts/.versions: see versions.h.
  *
- * .versions/<name>/<n> is version n, <n>.json what is known about it. A new <n>
- * that was never given can be made; <n>.json takes a MIME type and metadata.
+ * .versions/<name>/<n> has the bytes of version n, <n>.json its description. A new
+ * file <n> can be made if n was never used. A write to <n>.json sets the MIME type
+ * and the metadata.
  */
 #include "fs/names/versions.h"
 
@@ -84,14 +85,14 @@ static const char *last_component(const char *full_name)
 	return slash ? slash + 1 : full_name;
 }
 
-/* The artifact that a directory of versions is of. */
+/* The artifact whose versions a directory has. */
 static int artifact_of(const struct place *dir, struct artifact_info *info, struct err *err)
 {
 	return artifact_find_versions(dir->fs->store, dir->parent, last_component(dir->name), info,
 				      err);
 }
 
-/* Of a version: at->parent is the history, at->n its number, at->name the full name. */
+/* The place of a version: at->parent is the history, at->n the version, at->name the full name. */
 static int version_stat(const struct place *at, struct node_stat *st, struct err *err)
 {
 	struct scratch_info scratch;
@@ -112,7 +113,7 @@ static int version_stat(const struct place *at, struct node_stat *st, struct err
 	return 0;
 }
 
-/* <n>.json */
+/* <n>.json: the description of a version. */
 
 static int json_stat(const struct place *at, struct node_stat *st, struct err *err)
 {
@@ -163,7 +164,7 @@ static int json_show(const struct place *at, struct buf *out, struct err *err)
 	return buf_check(out, err);
 }
 
-/* What was written about a version. */
+/* A description that was written to <n>.json. */
 struct about {
 	struct buf mime;
 	struct buf meta;
@@ -193,7 +194,7 @@ static int take_member(void *arg, struct span key, struct span value)
 {
 	struct about *a = arg;
 
-	if (is_told(key)) /* what a version is, and cannot be told otherwise */
+	if (is_told(key)) /* fixed members of a version are ignored */
 		return 0;
 	if (span_is(key, "customMetadata") || span_is(key, "custom_metadata")) {
 		if (!value.len || value.data[0] != '{')
@@ -281,7 +282,7 @@ static const struct node_type version_members[] = {
 	{ 0 },
 };
 
-/* The directory of one name. */
+/* The directory of the versions of one artifact. */
 
 static void version_place(const struct place *dir, const struct version_info *v,
 			  enum version_member member, struct place *child)
@@ -295,7 +296,7 @@ static void version_place(const struct place *dir, const struct version_info *v,
 	child->name = dir->name;
 }
 
-/* The number in "12" or "12.json"; 0: neither. */
+/* The number in "12" or "12.json"; 0: another name. */
 static uint64_t parse_number(const char *name, bool *json)
 {
 	char *end;
@@ -333,7 +334,7 @@ static int version_find(const struct place *dir, const char *name, struct place 
 	return child->name ? 0 : err_nomem(err);
 }
 
-/* A version of a number that was never given. */
+/* Make a version with a number that was never used. */
 static int version_create(const struct place *dir, const char *name, const struct node_new *by,
 			  struct place *child, struct buf *text, struct err *err)
 {
@@ -391,7 +392,7 @@ static int list_version(void *arg, const struct version_info *v)
 	return tree_is_hidden(ls->dir, name) ? 0 : lister_emit(ls->l, name, &child, cookie, NULL);
 }
 
-/* Two names a version, of odd and even cookies: a listing may end between them. */
+/* Each version has two names with an odd and an even cookie: a listing may end between them. */
 static int version_list(const struct place *dir, uint64_t after, struct lister *l, struct err *err)
 {
 	struct listing ls = { .dir = dir, .l = l, .after = after };
@@ -405,7 +406,7 @@ static int version_remove(const struct place *dir, const char *name, struct err 
 	uint64_t n = parse_number(name, &json);
 
 	if (json)
-		return -EOPNOTSUPP; /* goes with its version */
+		return -EOPNOTSUPP; /* <n>.json disappears with its version */
 	return artifact_remove_version(dir->fs->store, dir->ref, dir->parent,
 				       last_component(dir->name), n, err);
 }
