@@ -8,7 +8,6 @@
  */
 #include "fs/tree/fs.h"
 #include "fs/view/print.h"
-#include "fs/view/story.h"
 #include "fs/view/transcript.h"
 #include "fs/view/view.h"
 

@@ -6,10 +6,9 @@
 #include "fs/tree/fs.h"
 #include "fs/view/html.h"
 #include "fs/view/print.h"
-#include "fs/view/story.h"
 #include "fs/view/transcript.h"
 #include "fs/view/view.h"
-#include "store/json/shape.h"
+#include "store/json/base64.h"
 
 #include <ctype.h>
 #include <strings.h>
@@ -241,8 +240,8 @@ static void put_base64(struct buf *out, struct span text)
 {
 	CLEANUP(buf_release) struct buf bytes = { 0 };
 
-	if (model_base64_decode(text, &bytes) == 0)
-		model_base64_encode(out, buf_span(&bytes), BASE64_STANDARD);
+	if (base64_decode(text, &bytes) == 0)
+		base64_encode(out, buf_span(&bytes), BASE64_STANDARD);
 	out->failed |= bytes.failed;
 }
 

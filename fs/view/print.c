@@ -4,7 +4,8 @@
 #include "fs/view/print.h"
 
 #include "base/clock.h"
-#include "base/name.h"
+#include "base/percent.h"
+#include "base/utf8.h"
 
 #include <time.h>
 
@@ -38,15 +39,7 @@ void print_duration(struct buf *out, int64_t usec)
 
 void print_url(struct buf *out, const char *path)
 {
-	static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-				    "0123456789-._~/";
-
-	for (; *path; path++) {
-		if (strchr(plain, *path))
-			buf_char(out, *path);
-		else
-			buf_printf(out, "%%%02X", (unsigned)(unsigned char)*path);
-	}
+	percent_encode(out, span_of(path), "/");
 }
 
 /* The bytes of a string token, quotes included. */
@@ -98,6 +91,6 @@ struct span print_cut(struct span text, size_t max)
 	if (text.len <= max)
 		return text;
 	text.len = max;
-	text.len = name_utf8_prefix(text, &cut);
+	text.len = utf8_prefix(text, &cut);
 	return text;
 }

@@ -6,6 +6,7 @@
 #include "base/json_text.h"
 #include "base/name.h"
 #include "store/json/deleted.h"
+#include "store/session/log.h"
 
 #include <errno.h>
 #include <stdio.h>
