@@ -233,6 +233,7 @@ int invocation_abort(struct store *st, struct ref session, uint64_t n, struct er
 	static const char why[] = "the daemon ended while the turn ran";
 	CLEANUP(turn_calls_release) struct turn_calls calls = { 0 };
 	CLEANUP(event_release) struct event e = { 0 };
+	struct turn_commit last = { .events = &e, .count = 1, .end = TURN_FAILED, .error = why };
 	struct turn_info info;
 	int r = turn_stat(st, session, n, &info, err);
 
@@ -252,5 +253,5 @@ int invocation_abort(struct store *st, struct ref session, uint64_t n, struct er
 	event_set_text(&e, EVENT_AUTHOR, span_of(info.agent[0] ? info.agent : "agent"));
 	event_set_text(&e, EVENT_ERROR_CODE, SPAN("ABORTED"));
 	event_set_text(&e, EVENT_ERROR_MESSAGE, span_of(why));
-	return turn_end(st, session, n, TURN_FAILED, why, &e, &info, err);
+	return turn_commit(st, session, n, &last, &info, err);
 }

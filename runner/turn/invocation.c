@@ -132,7 +132,7 @@ static int commit_failure(const struct invocation_host *host, struct live *live,
 			  const char *text)
 {
 	CLEANUP(event_release) struct event e = { 0 };
-	struct turn_commit last = { .events = &e, .count = 1 };
+	struct turn_commit last = { .events = &e, .count = 1, .end = TURN_FAILED, .error = text };
 	struct turn_info info;
 	struct err err = { 0 };
 	int r = 0;
@@ -141,8 +141,7 @@ static int commit_failure(const struct invocation_host *host, struct live *live,
 	if (f->changes.in)
 		r = changes_write(&f->changes, &e, &last);
 	if (r == 0)
-		r = turn_end_with(host->store, live->ref, live->n, TURN_FAILED, text, &last, &info,
-				  &err);
+		r = turn_commit(host->store, live->ref, live->n, &last, &info, &err);
 	if (r < 0)
 		return r;
 	if (f->changes.in)
@@ -166,8 +165,7 @@ static void finish_failed(const struct invocation_host *host, struct live *live,
 	}
 	changes_release(&f->changes);
 	if (r < 0 && r != -ESTALE) /* without the event, then: the turn must not stay open */
-		(void)!turn_end(host->store, live->ref, live->n, TURN_FAILED, text, NULL, NULL,
-				NULL);
+		(void)!turn_end(host->store, live->ref, live->n, TURN_FAILED, text, NULL);
 }
 
 /* End a turn whose agent does not load. */
@@ -212,8 +210,7 @@ int invocation_run(const struct invocation_host *host, struct live *live, struct
 	else
 		r = run_agent(&run);
 	if (r == 0)
-		r = turn_end(host->store, live->ref, live->n, TURN_DONE, NULL, NULL, NULL,
-			     &failure.err);
+		r = turn_end(host->store, live->ref, live->n, TURN_DONE, NULL, &failure.err);
 	if (r < 0) {
 		failure.err.code = r;
 		finish_failed(host, live, &failure);

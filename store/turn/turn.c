@@ -289,25 +289,6 @@ static int update_with_saves(struct store *st, struct request *rq, struct turn_c
 	return r;
 }
 
-static int update_with(struct store *st, struct request *rq, struct turn_commit *commit,
-		       struct turn_info *out, struct err *err)
-{
-	rq->events = commit->events;
-	rq->count = commit->count;
-	rq->reports = commit->reports;
-	rq->report_count = commit->report_count;
-	return commit->save_count ? update_with_saves(st, rq, commit, out, err)
-				  : update(st, rq, out, err);
-}
-
-int turn_commit(struct store *st, struct ref session, uint64_t n, struct turn_commit *commit,
-		struct turn_info *out, struct err *err)
-{
-	struct request rq = { .ref = session, .n = n };
-
-	return update_with(st, &rq, commit, out, err);
-}
-
 static int mark_ended(struct request *rq, struct turn_info *t)
 {
 	t->state = rq->state;
@@ -316,23 +297,29 @@ static int mark_ended(struct request *rq, struct turn_info *t)
 	return 0;
 }
 
-int turn_end_with(struct store *st, struct ref session, uint64_t n, enum turn_state state,
-		  const char *error, struct turn_commit *last, struct turn_info *out,
-		  struct err *err)
+int turn_commit(struct store *st, struct ref session, uint64_t n, struct turn_commit *commit,
+		struct turn_info *out, struct err *err)
 {
-	struct request rq = {
-		.ref = session, .n = n, .change = mark_ended, .state = state, .error = error
-	};
+	struct request rq = { .ref = session,
+			      .n = n,
+			      .events = commit->events,
+			      .count = commit->count,
+			      .reports = commit->reports,
+			      .report_count = commit->report_count,
+			      .change = commit->end ? mark_ended : NULL,
+			      .state = commit->end,
+			      .error = commit->error };
 
-	return update_with(st, &rq, last, out, err);
+	return commit->save_count ? update_with_saves(st, &rq, commit, out, err)
+				  : update(st, &rq, out, err);
 }
 
 int turn_end(struct store *st, struct ref session, uint64_t n, enum turn_state state,
-	     const char *error, struct event *last, struct turn_info *out, struct err *err)
+	     const char *error, struct err *err)
 {
-	struct turn_commit commit = { .events = last, .count = last ? 1 : 0 };
+	struct turn_commit commit = { .end = state, .error = error };
 
-	return turn_end_with(st, session, n, state, error, &commit, out, err);
+	return turn_commit(st, session, n, &commit, NULL, err);
 }
 
 static int stat_turn(struct store_tx *tx, void *arg)

@@ -41,6 +41,9 @@ struct turn_commit {
 	struct save *saves;
 	size_t save_count;
 	size_t bad_save; /* set: which one, from 1, is why it failed; 0: none of them */
+	/* TURN_DONE or TURN_FAILED: the turn ends so; 0: it goes on. */
+	enum turn_state end;
+	const char *error; /* of a turn that ends: why it failed, or NULL */
 };
 
 /*
@@ -51,14 +54,9 @@ struct turn_commit {
 MUST_CHECK int turn_commit(struct store *st, struct ref session, uint64_t n,
 			   struct turn_commit *commit, struct turn_info *out, struct err *err);
 
-/* End it: the last event (or NULL), state and reason, as one transaction. */
+/* End a turn without another event: turn_commit() with only `end` and `error`. */
 MUST_CHECK int turn_end(struct store *st, struct ref session, uint64_t n, enum turn_state state,
-			const char *error, struct event *last, struct turn_info *out,
-			struct err *err);
-/* The same with what turn_commit() takes, and fails by. */
-MUST_CHECK int turn_end_with(struct store *st, struct ref session, uint64_t n,
-			     enum turn_state state, const char *error, struct turn_commit *last,
-			     struct turn_info *out, struct err *err);
+			const char *error, struct err *err);
 
 /* -ENOENT. */
 MUST_CHECK int turn_stat(struct store *st, struct ref session, uint64_t n, struct turn_info *out,

@@ -62,7 +62,7 @@ static void answer(uint64_t n, const char *parts)
 
 static void end(uint64_t n, enum turn_state state)
 {
-	OK(turn_end(st, session, n, state, NULL, NULL, NULL, &err));
+	OK(turn_end(st, session, n, state, NULL, &err));
 }
 
 static void turn(uint64_t n)

@@ -208,7 +208,9 @@ static void answer(const char *invocation, uint64_t n, const char *id, bool ends
 		   invocation, id);
 	OK(event_from_json(buf_span(&line), &e, &err));
 	if (ends)
-		OK(turn_end(st, session, n, TURN_DONE, NULL, &e, NULL, &err));
+		OK(turn_commit(st, session, n,
+			       &(struct turn_commit){ .events = &e, .count = 1, .end = TURN_DONE },
+			       NULL, &err));
 	else
 		OK(turn_append(st, session, n, &e, 1, NULL, &err));
 }
@@ -267,7 +269,7 @@ static void test_rewound(void **state UNUSED)
 	struct ref copy;
 
 	append("p", "\"stateDelta\":{\"k\":0}", 1);
-	OK(turn_end(st, session, submit("e-1", &info), TURN_DONE, NULL, NULL, NULL, &err));
+	OK(turn_end(st, session, submit("e-1", &info), TURN_DONE, NULL, &err));
 	append("a", "\"stateDelta\":{\"k\":1,\"n\":1}", 1);
 	OK(session_rewind(st, session, SPAN("e-1"), &err));
 	copy = fork_at("copy", "");

@@ -539,7 +539,7 @@ static void answer(uint64_t n, const char *invocation, const char *text)
 		   invocation, text);
 	OK(event_from_json(buf_span(&line), &e, &err));
 	OK(turn_append(st, session, n, &e, 1, &info, &err));
-	OK(turn_end(st, session, n, TURN_DONE, NULL, NULL, &info, &err));
+	OK(turn_commit(st, session, n, &(struct turn_commit){ .end = TURN_DONE }, &info, &err));
 }
 
 static void ask(uint64_t n)

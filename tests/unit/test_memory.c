@@ -301,7 +301,7 @@ static void turn(const char *invocation, const char *text)
 		   invocation, text);
 	OK(event_from_json(buf_span(&line), &e, &err));
 	OK(turn_submit(st, one, 0, &e, &info, &err));
-	OK(turn_end(st, one, info.n, TURN_DONE, NULL, NULL, NULL, &err));
+	OK(turn_end(st, one, info.n, TURN_DONE, NULL, &err));
 }
 
 static void test_rewind(void **state UNUSED)

@@ -266,7 +266,8 @@ static void end(struct tale *t)
 
 	if (!t->running)
 		return;
-	OK(turn_end(st, t->session, t->running, TURN_DONE, NULL, NULL, &info, &err));
+	OK(turn_commit(st, t->session, t->running, &(struct turn_commit){ .end = TURN_DONE }, &info,
+		       &err));
 	t->running = t->running < t->turns ? t->running + 1 : 0;
 }
 

@@ -34,7 +34,7 @@ static uint64_t turn(const char *invocation, const char *delta)
 	buf_printf(&actions, "\"stateDelta\":%s", delta);
 	make(&e, invocation, buf_cstr(&actions), "");
 	OK(turn_submit(st, session, 0, &e, &info, &err));
-	OK(turn_end(st, session, info.n, TURN_DONE, NULL, NULL, NULL, &err));
+	OK(turn_end(st, session, info.n, TURN_DONE, NULL, &err));
 	return info.n;
 }
 
@@ -161,7 +161,7 @@ static void test_not_while_a_turn_is_there(void **state UNUSED)
 	CODE(rewind_before("e-1"), -EBUSY);
 	OK(turn_start(st, session, info.n, "me", NULL, &err));
 	CODE(rewind_before("e-1"), -EBUSY);
-	OK(turn_end(st, session, info.n, TURN_FAILED, "no", NULL, NULL, &err));
+	OK(turn_end(st, session, info.n, TURN_FAILED, "no", &err));
 	OK(scope_stat(st, session, &after, &err));
 	assert_int_equal(before.log_size, after.log_size);
 	OK(rewind_before("e-1"));
@@ -183,8 +183,10 @@ static void test_turns_side_by_side(void **state UNUSED)
 	make(&late, "e-1", "\"stateDelta\":{\"a\":\"late\"}", "");
 	OK(turn_submit(st, session, 0, &one, &first, &err));
 	OK(turn_submit(st, session, 0, &two, &second, &err));
-	OK(turn_end(st, session, first.n, TURN_DONE, NULL, &late, NULL, &err));
-	OK(turn_end(st, session, second.n, TURN_DONE, NULL, NULL, NULL, &err));
+	OK(turn_commit(st, session, first.n,
+		       &(struct turn_commit){ .events = &late, .count = 1, .end = TURN_DONE }, NULL,
+		       &err));
+	OK(turn_end(st, session, second.n, TURN_DONE, NULL, &err));
 	OK(rewind_before("e-2"));
 	expect_state("{\"a\":\"late\"}");
 }

@@ -169,14 +169,16 @@ static void test_end(void **state UNUSED)
 	forget();
 	save("a", "in the way");
 	event_set_text(&event, EVENT_AUTHOR, SPAN("agent"));
-	CODE(turn_end_with(st, session, 1, TURN_FAILED, "no", &last, NULL, &err), -EISDIR);
+	last.end = TURN_FAILED;
+	last.error = "no";
+	CODE(turn_commit(st, session, 1, &last, NULL, &err), -EISDIR);
 	assert_int_equal(last.bad_save, 1);
 	OK(turn_stat(st, session, 1, &info, &err));
 	assert_int_equal(info.ended, 0);
 	forget();
 	save("c", "x");
 	event_set_text(&event, EVENT_AUTHOR, SPAN("agent"));
-	OK(turn_end_with(st, session, 1, TURN_FAILED, "no", &last, &info, &err));
+	OK(turn_commit(st, session, 1, &last, &info, &err));
 	blob_seal(&blobs[0]);
 	assert_int_equal(info.state, TURN_FAILED);
 	expect_delta("{\"c\":1}");

@@ -263,7 +263,7 @@ static void add_turns(struct ref where)
 		event_release(&e);
 	}
 	OK(turn_start(st, where, 1, "agent", NULL, &err));
-	OK(turn_end(st, where, 1, TURN_DONE, NULL, NULL, NULL, &err));
+	OK(turn_end(st, where, 1, TURN_DONE, NULL, &err));
 	OK(turn_start(st, where, 2, "agent", NULL, &err));
 }
 

@@ -140,7 +140,9 @@ static void test_life(void **state UNUSED)
 	assert_int_equal(info.output_size, 8);
 	answer(1, "e-1", "clerk", NULL, &info);
 	make(&last, "e-1", "clerk", "end");
-	OK(turn_end(st, session, 1, TURN_DONE, NULL, &last, &info, &err));
+	OK(turn_commit(st, session, 1,
+		       &(struct turn_commit){ .events = &last, .count = 1, .end = TURN_DONE },
+		       &info, &err));
 	event_release(&last);
 	assert_int_equal(info.state, TURN_DONE);
 	assert_string_equal(info.error, "");
@@ -155,7 +157,7 @@ static void test_failed_turn(void **state UNUSED)
 	struct turn_info info;
 
 	OK(submit(session, "e-1", "hi", &info));
-	OK(turn_end(st, session, 1, TURN_FAILED, "the model said no", NULL, NULL, &err));
+	OK(turn_end(st, session, 1, TURN_FAILED, "the model said no", &err));
 	OK(turn_stat(st, session, 1, &info, &err));
 	assert_int_equal(info.state, TURN_FAILED);
 	assert_string_equal(info.error, "the model said no");
@@ -250,11 +252,11 @@ static void test_current(void **state UNUSED)
 	OK(turn_start(st, session, 1, "a", NULL, &err));
 	OK(turn_current(st, session, &info, &err));
 	assert_int_equal(info.n, 1);
-	OK(turn_end(st, session, 2, TURN_FAILED, "cancelled", NULL, NULL, &err));
-	OK(turn_end(st, session, 1, TURN_DONE, NULL, NULL, NULL, &err));
+	OK(turn_end(st, session, 2, TURN_FAILED, "cancelled", &err));
+	OK(turn_end(st, session, 1, TURN_DONE, NULL, &err));
 	OK(turn_current(st, session, &info, &err));
 	assert_int_equal(info.n, 3);
-	OK(turn_end(st, session, 3, TURN_DONE, NULL, NULL, NULL, &err));
+	OK(turn_end(st, session, 3, TURN_DONE, NULL, &err));
 	CODE(turn_current(st, session, &info, &err), -ENOENT);
 }
 
@@ -272,7 +274,7 @@ static void test_list(void **state UNUSED)
 	OK(turn_list(st, session, 0, note_turn, &seen, &err));
 	OK(submit(session, "e-1", "a", &info));
 	OK(submit(session, "e-2", "b", &info));
-	OK(turn_end(st, session, 1, TURN_DONE, NULL, NULL, NULL, &err));
+	OK(turn_end(st, session, 1, TURN_DONE, NULL, &err));
 	OK(turn_list(st, session, 0, note_turn, &seen, &err));
 	assert_string_equal(buf_cstr(&seen), "1:2 2:0 ");
 	buf_clear(&seen);
@@ -319,7 +321,7 @@ static void test_unfinished(void **state UNUSED)
 	OK(submit(session, "e-2", "x", &info));
 	OK(submit(session, "e-3", "x", &info));
 	OK(turn_start(st, session, 1, "a", NULL, &err));
-	OK(turn_end(st, session, 2, TURN_FAILED, "x", NULL, NULL, &err));
+	OK(turn_end(st, session, 2, TURN_FAILED, "x", &err));
 	expect_unfinished(session, (uint64_t[]){ 1, 3, 0 }, other, (uint64_t[]){ 1, 0 });
 	if (strcmp(engine, "memory") != 0) {
 		store_close(st);
@@ -328,7 +330,7 @@ static void test_unfinished(void **state UNUSED)
 	}
 	OK(scope_remove(st, session, &err));
 	expect_unfinished(session, (uint64_t[]){ 0 }, other, (uint64_t[]){ 1, 0 });
-	OK(turn_end(st, other, 1, TURN_DONE, NULL, NULL, NULL, &err));
+	OK(turn_end(st, other, 1, TURN_DONE, NULL, &err));
 	expect_unfinished(session, (uint64_t[]){ 0 }, other, (uint64_t[]){ 0 });
 }
 
@@ -388,7 +390,10 @@ static void test_errors_of_turns(void **state UNUSED)
 	event_set_text(&e, EVENT_ID, SPAN("same"));
 	OK(turn_append(st, session, 1, &e, 1, &info, &err));
 	CODE(turn_append(st, session, 1, &e, 1, &info, &err), -EEXIST);
-	CODE(turn_end(st, session, 1, TURN_DONE, NULL, &e, &info, &err), -EEXIST);
+	CODE(turn_commit(st, session, 1,
+			 &(struct turn_commit){ .events = &e, .count = 1, .end = TURN_DONE }, &info,
+			 &err),
+	     -EEXIST);
 	OK(turn_stat(st, session, 1, &info, &err));
 	assert_int_equal(info.state, TURN_QUEUED); /* nothing of it happened */
 	if (turn_append(st, session, 2, &e, 1, &info, &err) >= 0)
@@ -398,7 +403,8 @@ static void test_errors_of_turns(void **state UNUSED)
 	make(&e, "e-1", "a", "x");
 	CODE(turn_append(st, session, 1, &e, 1, &info, &err), -ESTALE);
 	CODE(turn_start(st, session, 1, "a", &info, &err), -ESTALE);
-	CODE(turn_end(st, session, 1, TURN_DONE, NULL, NULL, &info, &err), -ESTALE);
+	CODE(turn_commit(st, session, 1, &(struct turn_commit){ .end = TURN_DONE }, &info, &err),
+	     -ESTALE);
 	event_release(&e);
 }
 
@@ -520,7 +526,7 @@ static void test_watch(void **state UNUSED)
 	buf_printf(&want, "%d %llu 1 1;", CHANGE_TURN, s);
 	answer(1, "e-1", "a", "x", &info);
 	buf_printf(&want, "%d %llu 1 1;%d %llu 0 0;", CHANGE_TURN, s, CHANGE_LOG, s);
-	OK(turn_end(st, session, 1, TURN_DONE, NULL, NULL, NULL, &err));
+	OK(turn_end(st, session, 1, TURN_DONE, NULL, &err));
 	buf_printf(&want, "%d %llu 1 1;", CHANGE_TURN, s);
 	assert_string_equal(buf_cstr(&seen), buf_cstr(&want));
 	store_watch(st, NULL, NULL);
@@ -536,7 +542,7 @@ static void test_long_texts(void **state UNUSED)
 	text[599] = 0;
 	OK(submit(session, "e-1", "x", &info));
 	OK(turn_start(st, session, 1, text, NULL, &err));
-	OK(turn_end(st, session, 1, TURN_FAILED, text, NULL, NULL, &err));
+	OK(turn_end(st, session, 1, TURN_FAILED, text, &err));
 	OK(turn_stat(st, session, 1, &info, &err));
 	assert_int_equal(strlen(info.agent), sizeof info.agent - 1);
 	assert_int_equal(strlen(info.error), sizeof info.error - 1);
