@@ -126,7 +126,7 @@ static int make_folder(const char *path, struct err *err)
 	return 0;
 }
 
-/* One process a store. The lock goes with the process, however it ends. */
+/* Lock the store for this process. The lock ends with the process, however it ends. */
 static int lock_folder(struct open_store *os, struct err *err)
 {
 	const char *folder = os->store.folder;

@@ -214,7 +214,7 @@ int artifact_put_directory(struct store_tx *tx, struct artifact_request *rq,
 		return err_set(tx->err, -EEXIST, "there is '%s' already", rq->full_name);
 	if (r < 0 && r != -ENOENT)
 		return r;
-	/* One that was removed comes back: the numbers below it stay used. */
+	/* A removed directory comes back: the numbers below it stay used. */
 	if (r == 0 && old.is_directory)
 		number = old.number;
 	else if (r == 0)

@@ -13,7 +13,7 @@
 #include "store/artifact/info.h"
 #include "store/session/session.h"
 
-/* What publishing needs to know. */
+/* A version to be published. */
 struct artifact_save {
 	struct ref scope; /* session, or user */
 	uint64_t parent;  /* directory: number of the scope or of a directory */
@@ -35,18 +35,18 @@ struct artifact_save {
 	const char *event_name;
 };
 
-/* By name in a directory. -ENOENT. */
+/* Find an artifact by its name in a directory. -ENOENT. */
 MUST_CHECK int artifact_find(struct store *st, uint64_t parent, const char *name,
 			     struct artifact_info *out, struct err *err);
-/* The same, also when only its versions can be seen. */
+/* Find an artifact, even one of which only versions can be seen. -ENOENT. */
 MUST_CHECK int artifact_find_versions(struct store *st, uint64_t parent, const char *name,
 				      struct artifact_info *out, struct err *err);
 
-/* By full name, also when only versions can be seen; *parent: its directory. -ENOENT. */
+/* Find by full name, even if only versions can be seen; *parent: its directory. -ENOENT. */
 MUST_CHECK int artifact_resolve(struct store *st, struct ref scope, const char *full_name,
 				uint64_t *parent, struct artifact_info *out, struct err *err);
 
-/* By number. -ENOENT. */
+/* Describe an artifact by its number. -ENOENT. */
 MUST_CHECK int artifact_stat(struct store *st, uint64_t parent, uint64_t number,
 			     struct artifact_info *out, struct err *err);
 

@@ -35,7 +35,7 @@ struct blob {
 /* An empty one. Release it with blob_close(). */
 void blob_init(struct blob *b, struct store *st);
 
-/* What was written and is in no version is removed. */
+/* Close the blob; bytes that are in no version are removed. */
 void blob_close(struct blob *b);
 
 /* Start from the bytes of a map. The bulks have to be there: pinned, or of a version. */
@@ -51,7 +51,7 @@ MUST_CHECK int blob_plan(struct blob *b, uint64_t offset, size_t size, struct bl
 /* Append what was planned, and release the plan. */
 MUST_CHECK int blob_plan_read(struct blob_plan *plan, struct buf *out, struct err *err);
 
-/* Both in one. Appends at most size bytes; fewer only at the end. */
+/* Plan and read in one. Appends at most size bytes; fewer only at the end. */
 MUST_CHECK int blob_read(struct blob *b, uint64_t offset, size_t size, struct buf *out,
 			 struct err *err);
 
@@ -75,7 +75,7 @@ MUST_CHECK int blob_seek(const struct blob *b, uint64_t offset, bool data, uint6
 /* Ready to be a version: few extents, all bytes in their files, on disk if so wanted. */
 MUST_CHECK int blob_settle(struct blob *b, bool to_disk, struct err *err);
 
-/* A version has it now: its bytes do not change any more. */
+/* A version has the blob now: its bytes do not change any more. */
 void blob_seal(struct blob *b);
 
 #endif

@@ -33,7 +33,7 @@ struct bulk_writer {
 MUST_CHECK int bulk_writer_open(struct bulk_writer *w, struct store *st, uint64_t *number,
 				struct err *err);
 MUST_CHECK int bulk_write(struct bulk_writer *w, uint64_t offset, struct span data);
-/* What was written is in the file now. */
+/* Write the buffer to the file. */
 MUST_CHECK int bulk_drain(struct bulk_writer *w);
 void bulk_writer_close(struct bulk_writer *w);
 
@@ -66,10 +66,10 @@ struct bulk_pins {
 	struct bulk_pinned *lists[BULK_PIN_LISTS] GUARDED_BY(lock);
 };
 
-/* Remove all, for an engine that forgets what refers to them. */
+/* Remove all bulks, for an engine that forgets its rows. */
 void bulk_clear(struct store *st);
 
-/* At start: remove what was pending. */
+/* At start: remove all pending bulks. */
 MUST_CHECK int bulk_recover(struct store *st, struct err *err);
 
 #endif

@@ -38,7 +38,7 @@ MUST_CHECK int extents_copy(struct extents *to, const struct extents *from);
 /* Append the numbers of all bulks, each once, in order, as uint64_t. */
 void extents_bulks(const struct extents *x, struct buf *numbers);
 
-/* As a record of the store, and back. -EIO: it is none. */
+/* Convert to a record and back. -EIO: the record is damaged. */
 void extents_encode(const struct extents *x, struct buf *record);
 MUST_CHECK int extents_decode(struct span record, struct extents *x);
 

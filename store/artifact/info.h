@@ -1,5 +1,5 @@
 /*
- * What the store knows about an artifact, a directory of artifacts, and a version.
+ * Descriptions of artifacts, of directories of artifacts, and of versions.
  */
 #ifndef STORE_ARTIFACT_INFO_H
 #define STORE_ARTIFACT_INFO_H
@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What chmod, chown and utimensat set, of an artifact or of a directory. */
+/* Attributes of an artifact or a directory, as chmod, chown and utimensat set them. */
 struct artifact_attr {
 	unsigned has; /* enum attr_bit: which of them are set */
 	uint32_t mode;
@@ -21,7 +21,7 @@ struct artifact_attr {
 
 enum attr_bit { ATTR_MODE = 1, ATTR_UID = 2, ATTR_GID = 4, ATTR_MTIME = 8, ATTR_ATIME = 16 };
 
-/* Take over what `from` has set. */
+/* Copy the attributes that `from` has. */
 void attr_merge(struct artifact_attr *to, const struct artifact_attr *from);
 
 /* An artifact or a directory of artifacts. */

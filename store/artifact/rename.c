@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-/* What is remembered of the name that was left: its numbers stay used. */
+/* Keep a record of the old name, so that its version numbers stay used. */
 static void leave_name(struct store_tx *tx, const struct artifact_rename *rn,
 		       const struct artifact_info *from, uint64_t number, uint64_t stamp)
 {

@@ -49,7 +49,7 @@ static int check_name(const char *name, struct err *err)
 	return r;
 }
 
-/* One for the artifact, one for its version, one for each directory. */
+/* Take a number for the artifact, its version, and each directory. */
 static int take_numbers(struct saves_tx *t, struct store *st, const char *name, struct err *err)
 {
 	size_t left = 2;
@@ -91,7 +91,7 @@ void saves_release(struct saves_tx *t)
 	buf_release(&t->delta);
 }
 
-/* What the saves of one try go through. */
+/* The saves of one try of the transaction. */
 struct putting {
 	struct session_tx *s;
 	const struct saves_tx *all;
@@ -186,7 +186,7 @@ static int put_one(struct putting *p, struct save *save)
 	return r;
 }
 
-/* What the event came with, and what was saved: the last version of each name. */
+/* Set the artifactDelta: its own members, then each name with its last version. */
 static int tell(const struct saves_tx *t, struct event *e, struct err *err)
 {
 	CLEANUP(buf_release) struct buf delta = { 0 };

@@ -6,7 +6,7 @@
 
 #include "store/artifact/artifact.h"
 
-/* What it points at is borrowed. */
+/* A version to be saved. All that it points at is borrowed. */
 struct save {
 	const char *name;  /* ADK's file name, such as "reports/q1.pdf"; "user:x.md": the user's */
 	struct blob *blob; /* settled; sealed by who made it when it was saved */
@@ -15,7 +15,7 @@ struct save {
 	uint64_t version; /* set when it was saved */
 };
 
-/* Where a session's file name leads: the session, or its user; *rest is the name there. */
+/* The scope of a session's file name: the session or its user; *rest is the name there. */
 struct ref save_scope(struct ref session, const char *name, const char **rest);
 
 /* Saves inside the transaction of the event that names them: for turn/turn.c. */

@@ -9,7 +9,7 @@
 #include "store/artifact/item.h"
 #include "store/artifact/version.h"
 
-/* One operation, as the argument of its transaction. */
+/* An operation, as the argument of its transaction. */
 struct artifact_request {
 	struct ref scope;
 	uint64_t parent;
@@ -32,7 +32,7 @@ struct artifact_request {
 	struct buf dead;
 };
 
-/* What makes a version of rq, in the record of the scope. */
+/* A function that makes a version of rq and changes the record of the scope. */
 typedef int artifact_saving_fn(struct store_tx *tx, struct artifact_request *rq,
 			       struct scope_info *scope, uint64_t stamp);
 
@@ -42,7 +42,7 @@ MUST_CHECK int artifact_find_tx(struct store_tx *tx, void *arg);
 /* -ESTALE: it is gone. */
 MUST_CHECK int artifact_load_scope(struct store_tx *tx, struct ref scope, struct scope_info *info);
 
-/* What is saved or made has to be in a directory that is there. */
+/* Check that the directory of a new artifact is there. -ESTALE. */
 MUST_CHECK int artifact_check_parent(struct store_tx *tx, struct ref scope, uint64_t parent);
 
 /* A name came or went in the directory: its time moves. info: the scope's record, to be saved. */

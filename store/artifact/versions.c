@@ -71,7 +71,7 @@ int artifact_blob(struct store *st, uint64_t artifact, uint64_t n, struct blob *
 	struct version_info seen = { 0 };
 	int r;
 
-	/* What is pinned stays; what was pinned has to be what is there. */
+	/* Pinned bulks stay; they must be those that the version has now. */
 	do {
 		r = store_view(st, load_bytes, &rq, err);
 		if (r < 0 || (seen.stamp && seen.stamp == rq.version.stamp))

@@ -183,7 +183,7 @@ void conflict_note_write(struct conflict_set *set, enum write_kind kind, struct 
 		index_write(set, place);
 }
 
-/* Where the latest write of one key is; SIZE_MAX: nowhere. */
+/* The place of the latest write of a key; SIZE_MAX: there is none. */
 static size_t find_point(const struct conflict_set *set, uint64_t h, struct span wanted)
 {
 	size_t found = SIZE_MAX;

@@ -30,7 +30,7 @@ struct conflict_table {
 
 enum write_kind { WRITE_PUT, WRITE_DELETE, WRITE_DELETE_RANGE };
 
-/* What one transaction did so far. All zero is a new one. */
+/* The reads and writes of one transaction. All zero is a new one. */
 struct conflict_set {
 	uint64_t start;       /* commits when it began to read */
 	struct buf stripes;   /* of uint16_t: what to lock; high bit: was read */
@@ -49,7 +49,7 @@ void conflict_table_release(struct conflict_table *table);
 void conflict_begin(struct conflict_table *table, struct conflict_set *set);
 void conflict_release(struct conflict_set *set);
 
-/* As new, with the memory it has. */
+/* Empty the set, and keep its memory. */
 void conflict_clear(struct conflict_set *set);
 
 /* The key was read from the snapshot. */

@@ -137,7 +137,7 @@ static size_t lower_bound_locked(struct engine *eng, struct span key) REQUIRES(e
 	return low;
 }
 
-/* What the transaction sees of a row; NULL: nothing. */
+/* The version of a row that the transaction sees; NULL: none. */
 static const struct version *visible(const struct row *row, uint64_t snapshot)
 {
 	size_t i;

@@ -14,7 +14,7 @@
 
 #define SLOTS_AT_START 256
 
-/* What Unicode says of characters. Without it all that is not ASCII is a letter. */
+/* The classes of Unicode. Without them each character beyond ASCII is a letter. */
 static locale_t unicode;
 
 static void load_unicode(void)

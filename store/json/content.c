@@ -255,7 +255,7 @@ static int take_token(struct span token, char **out)
 	return *out ? 0 : -ENOMEM;
 }
 
-/* The same of a member, which may be absent. */
+/* Copy the string of a member, which may be absent. */
 static int take_text(struct span object, const char *name, char **out)
 {
 	struct span token;

@@ -377,7 +377,7 @@ static int check_state(struct check *c)
 	return event_check(c->e, c->err);
 }
 
-/* What is deleted is null in stateDelta. `temp:` keys never were in a stored line. */
+/* A deleted key is null in stateDelta. A stored line never has `temp:` keys. */
 static int check_deleted(const struct check *c)
 {
 	struct span name;

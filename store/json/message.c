@@ -45,7 +45,7 @@ void message_place_release(struct message_place *place)
 	buf_release(&place->invocation);
 }
 
-/* What the shell puts behind a line is not part of the message. */
+/* The newline that a shell adds is not part of the message. */
 static struct span without_newline(struct span text)
 {
 	if (text.len && text.data[text.len - 1] == '\n')
@@ -115,7 +115,7 @@ static bool is_call(const struct part *p)
 	       (p->kind == PART_OTHER && json_member(span_of(p->json), "functionCall", &call) == 0);
 }
 
-/* What a user can say: no calls, and as nobody else. */
+/* A user may not call functions, and may not speak in another role. */
 static int check_content(struct content *content, struct err *err)
 {
 	size_t i;

@@ -13,7 +13,7 @@
 
 enum message_kind { MESSAGE_TEXT, MESSAGE_JSON }; /* kept in the store */
 
-/* What a run request says of where it belongs; a text is empty when it does not. */
+/* The session that a run request names; a text is empty when the request lacks it. */
 struct message_place {
 	struct buf app;
 	struct buf user;

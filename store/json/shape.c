@@ -316,7 +316,7 @@ static int take_opaque_object(struct json_scan *s, struct buf *out)
 	r = buf_check(&raw, s->err);
 	if (r < 0)
 		return r;
-	/* Both spellings of one key may have been there: each name once. */
+	/* Write each name once, even when the object had both of its spellings. */
 	return json_canonical_text(buf_span(&raw), JSON_DEPTH_MAX, out, s->err);
 }
 
@@ -526,7 +526,7 @@ static const struct field *find_field(const struct shape *shape, struct buf *key
 	return NULL;
 }
 
-/* One member whose key was read: its text goes behind `text`, its place into the set. */
+/* Parse the value of a member: append it to `text`, and note its place in the set. */
 static int take_member(struct json_scan *s, const struct shape *shape, const struct field *field,
 		       struct fieldset *set, struct buf *text)
 {
@@ -553,7 +553,7 @@ static int take_member(struct json_scan *s, const struct shape *shape, const str
 	return 0;
 }
 
-/* Where it is wrong, unless the object there has told its name already. */
+/* Prefix the error with the name of the member, unless it is there already. */
 static void name_member(struct err *err, const char *name)
 {
 	size_t n = strlen(name);

@@ -58,7 +58,7 @@ struct shape {
 #define SHAPE_FIELDS_MAX 40
 #define SHAPE_NAMES_MAX  5000 /* ids of a list, members of an object of ADK that is opaque to us */
 
-/* Where the canonical text of each member of an object lies in a buf; len 0: absent. */
+/* The place of the canonical text of each member in a buf; len 0: the member is absent. */
 struct fieldset {
 	struct {
 		size_t at;
@@ -73,10 +73,10 @@ struct fieldset {
 MUST_CHECK int shape_fields(struct json_scan *s, const struct shape *shape, struct fieldset *set,
 			    struct buf *text);
 
-/* Take an object and append its canonical text. */
+/* Parse an object and append its canonical text. */
 MUST_CHECK int shape_canonical(struct json_scan *s, const struct shape *shape, struct buf *out);
 
-/* As shape_canonical, for a whole text. */
+/* Convert a whole text: see shape_canonical(). */
 MUST_CHECK int shape_canonical_text(struct span text, const struct shape *shape, struct buf *out,
 				    struct err *err);
 

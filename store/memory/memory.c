@@ -192,7 +192,7 @@ static int drop_some(struct store_tx *tx, struct job *job)
 	return 0;
 }
 
-/* One step, tried until it wins. */
+/* A step of a job, tried until it wins. */
 struct step {
 	const struct job *before;
 	struct job after;
@@ -212,7 +212,7 @@ static int take_step(struct store_tx *tx, void *arg)
 	return r < 0 ? r : index_some(tx, job, &e);
 }
 
-/* Up to `bytes` of the log, unless there is less to do. stop: asked in between, or NULL. */
+/* Work through up to `bytes` of the log. stop: checked after each step; NULL is fine. */
 static int work(struct store *st, struct job *job, uint64_t bytes, struct memory_worker *stop,
 		struct err *err)
 {
@@ -476,7 +476,7 @@ static void work_all(struct store *st)
 
 	do {
 		r = store_view(st, scan_jobs, &jobs, NULL);
-		/* What fails stays, and is tried again when there is more to do. */
+		/* A job that fails stays, and is tried again when there is more to do. */
 		for (i = 0; r >= 0 && i < jobs.count; i++)
 			(void)!work(st, &jobs.job[i], UINT64_MAX, store_memory(st), NULL);
 	} while (r > 0);

@@ -89,10 +89,11 @@ void memory_init(struct memory_worker *worker);
 void memory_release(struct memory_worker *worker);
 MUST_CHECK int memory_start(struct store *st, struct err *err);
 
-/* There may be something to do for it, such as what was left when the store was closed. */
+/* Wake the thread: there may be work, such as what a closed store left. */
 void memory_work(struct store *st);
 
-/* It ends after the transaction that it is in; before the watcher goes. More than once is fine. */
+/* Stop the thread after its current transaction. Call this before the watcher goes; twice is fine.
+ */
 void memory_stop(struct store *st);
 
 #endif

@@ -39,7 +39,7 @@ struct found {
 	unsigned shared;
 };
 
-/* What is undone in a session; loaded once a search. */
+/* The undone parts of a session; loaded once a search. */
 struct undone {
 	struct undone *next;
 	uint64_t session;

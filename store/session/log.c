@@ -156,7 +156,7 @@ int session_lines_back(struct store *st, struct ref ref, uint64_t from, uint64_t
 	return r;
 }
 
-/* Up to the end of a line, unless the first one is longer than a segment is to be. */
+/* A segment ends with a line, unless the first line is longer than a segment. */
 size_t session_segment_length(struct span text)
 {
 	const char *last = memrchr(text.data, '\n', MIN(text.len, LOG_SEGMENT_BYTES));
@@ -169,7 +169,7 @@ struct folding {
 	bool more; /* there may be another segment to fold */
 };
 
-/* One segment of the bytes behind `sealed`; rows that it covers go. */
+/* Write one segment from `sealed` on, and delete the rows that it covers. */
 static int fold(struct store_tx *tx, void *arg)
 {
 	struct folding *folding = arg;

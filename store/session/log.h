@@ -27,8 +27,8 @@ MUST_CHECK int session_lines(struct store *st, struct ref ref, uint64_t from, ui
 			     line_fn *fn, void *arg, struct err *err);
 
 /*
- * The same from the end of [from, to) to its beginning; at: where the line begins in the log.
- * Reads not much more than the lines that fn asks for by returning 0.
+ * Call fn for each whole line in [from, to), the last one first; at: where the line begins.
+ * Not 0 from fn ends the walk, and little more is read than it has seen.
  */
 typedef int line_at_fn(void *arg, uint64_t at, struct span line);
 MUST_CHECK int session_lines_back(struct store *st, struct ref ref, uint64_t from, uint64_t to,
@@ -37,10 +37,10 @@ MUST_CHECK int session_lines_back(struct store *st, struct ref ref, uint64_t fro
 /* How much of text, which is lines of the log, goes into one segment. */
 size_t session_segment_length(struct span text);
 
-/* Fold what is behind the tail of the log into segments. */
+/* Fold the rows before the tail of the log into segments. */
 MUST_CHECK int session_fold(struct store *st, struct ref ref, struct err *err);
 
-/* Where the line of an event lies in the log. -ENOENT. */
+/* Find the line of an event by its id. -ENOENT. */
 MUST_CHECK int session_find_event(struct store *st, struct ref ref, struct span id, uint64_t *start,
 				  uint64_t *length, struct err *err);
 

@@ -302,7 +302,7 @@ static int copy_all(struct fork *f)
 	return r < 0 ? r : store_update(f->st, publish, f, f->err);
 }
 
-/* Where the copy ends, and whether it can be made at all. */
+/* Find where the copy ends, and check that it can be made. */
 static int prepare(struct fork *f, const char *id, struct span event)
 {
 	struct scope_info from;

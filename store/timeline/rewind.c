@@ -226,7 +226,7 @@ int rewound_load(struct rewound *rw, struct store *st, struct ref session,
 	return r;
 }
 
-/* One rewind in the making. */
+/* A rewind while it is made. */
 struct rewind {
 	struct ref ref;
 	struct span invocation;
@@ -387,7 +387,7 @@ static void fill_event(struct rewind *rewind, struct event *e)
 			  rewind->artifacts.failed;
 }
 
-/* What the log says about the time before. */
+/* Read from the log how things were before. */
 static int look_back(struct rewind *rewind)
 {
 	struct store *st = rewind->s.tx->st;

@@ -13,14 +13,14 @@
 
 #include "store/session/session.h"
 
-/* What is undone in a log. All zero: nothing. */
+/* The parts of a log that are undone. All zero: nothing. */
 struct rewound {
 	struct buf turns;  /* of struct rewound_turn, by invocation */
 	struct buf ranges; /* of struct rewound_range */
 };
 
 /*
- * Load it. log_size: where the caller takes the log to end. Does nothing if
+ * Load what is undone up to info->log_size. Does nothing if
  * `rewinds`, of the session's record, is 0; else reads the rewinds' own lines.
  */
 MUST_CHECK int rewound_load(struct rewound *rw, struct store *st, struct ref session,

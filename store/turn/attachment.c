@@ -230,7 +230,7 @@ int attachment_read(struct store *st, struct ref session, uint64_t number, struc
 	return store_view(st, read_one, &rq, err);
 }
 
-/* What is there under the name (number 0: nothing), and whether it may have `size` bytes. */
+/* Load the attachment of that name (number 0: none), and check that `size` bytes fit. */
 static int check_room(struct store_tx *tx, const struct scope_info *session, const char *name,
 		      uint64_t size, struct attachment_info *old)
 {
@@ -426,7 +426,7 @@ int attachment_rename(struct store *st, struct ref session, const char *name, co
 	return r;
 }
 
-/* All of them, for a message. */
+/* Collecting all attachments for a message. */
 
 struct collecting {
 	struct ref ref;

@@ -22,7 +22,7 @@ struct attachment_info {
 	char mime[128];
 };
 
-/* By name, by number. -ENOENT. */
+/* Describe an attachment, found by its name or by its number. -ENOENT. */
 MUST_CHECK int attachment_find(struct store *st, struct ref session, const char *name,
 			       struct attachment_info *out, struct err *err);
 MUST_CHECK int attachment_stat(struct store *st, struct ref session, uint64_t number,
@@ -33,7 +33,7 @@ typedef int attachment_fn(void *arg, const struct attachment_info *info);
 MUST_CHECK int attachment_list(struct store *st, struct ref session, uint64_t after,
 			       attachment_fn *fn, void *arg, struct err *err);
 
-/* Append the bytes. -ENOENT. */
+/* Append the bytes of an attachment. -ENOENT. */
 MUST_CHECK int attachment_read(struct store *st, struct ref session, uint64_t number,
 			       struct buf *out, struct err *err);
 

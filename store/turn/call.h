@@ -43,7 +43,7 @@ struct call_info {
 	char agent[256];         /* who called */
 };
 
-/* What the runner knows of a call besides its events, for turn_commit(). All borrowed. */
+/* A report on a call, for turn_commit(): what its events do not have. All borrowed. */
 struct call_report {
 	enum call_kind kind;
 	const char *id;          /* tools: which call */

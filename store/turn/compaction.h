@@ -9,15 +9,16 @@
 
 #include "store/tx/store.h"
 
-/* Note one. behind: number of a turn; 0: it waits for none. -ESTALE: the session is gone. */
+/* Note a compaction. behind: number of the turn it waits for; 0: none. -ESTALE: the session is
+ * gone. */
 MUST_CHECK int compaction_ask(struct store *st, struct ref session, uint64_t behind,
 			      struct err *err);
 
-/* It was made, or will not be. */
+/* Forget a compaction that was made, or that will not be made. */
 MUST_CHECK int compaction_done(struct store *st, struct ref session, uint64_t behind,
 			       struct err *err);
 
-/* Every one, in order of sessions' numbers and within each. Not 0 from fn ends it. */
+/* List all compactions, in order of sessions' numbers and within each. Not 0 from fn ends it. */
 typedef int compaction_fn(void *arg, struct ref session, uint64_t behind);
 MUST_CHECK int compaction_list(struct store *st, compaction_fn *fn, void *arg, struct err *err);
 

@@ -1,5 +1,5 @@
 /*
- * What the store knows about a turn, and its record.
+ * The description of a turn, and its record.
  */
 #ifndef STORE_TURN_INFO_H
 #define STORE_TURN_INFO_H

@@ -53,7 +53,7 @@ struct request {
 	struct turn_info info;
 };
 
-/* What is reported, before the event that tells of it. len: of that, a line. */
+/* Add the reports. len: of the line of the first event, with its newline; 0: no event. */
 static int add_reports(struct calls_tx *c, const struct request *rq, size_t len)
 {
 	struct call_line line = { .at = c->s->start, .len = len ? len - 1 : 0 };

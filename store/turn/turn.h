@@ -25,13 +25,13 @@ MUST_CHECK int turn_submit(struct store *st, struct ref session, uint64_t messag
 MUST_CHECK int turn_start(struct store *st, struct ref session, uint64_t n, const char *agent,
 			  struct turn_info *out, struct err *err);
 
-/* What one transaction adds to a turn. All borrowed. */
+/* The additions to a turn in one transaction. All borrowed. */
 struct call_report;
 struct save;
 struct turn_commit {
 	struct event *events; /* as for session_append */
 	size_t count;         /* may be 0 */
-	/* Of calls (call.h): of the model whose answer the first event is, of tools. */
+	/* Reports on calls (call.h): on the model whose answer is the first event, and on tools. */
 	const struct call_report *reports;
 	size_t report_count;
 	/*

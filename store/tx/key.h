@@ -110,17 +110,17 @@ struct key key_posting(uint64_t user, struct span word, uint64_t link, uint64_t 
 /* the space alone */
 struct key key_space(enum key_space space);
 
-/* The first key behind all that start with this prefix. */
+/* The first key after all that start with this prefix. */
 struct key key_after(struct key prefix);
 
-/* The first key behind this one. */
+/* The first key after this one. */
 struct key key_next(struct span key);
 
 /* The last 8 bytes of a key as a number. */
 uint64_t key_last_number(struct span key);
 /* The 8 bytes before those. */
 uint64_t key_second_last_number(struct span key);
-/* The 8 bytes behind the space. */
+/* The 8 bytes after the space. */
 uint64_t key_first_number(struct span key);
 /* The name in a KEY_NAME key. */
 struct span key_name_of(struct span key);

@@ -33,10 +33,10 @@ struct ref ref_child(struct ref parent, uint64_t number);
 
 enum change_kind {
 	CHANGE_SCOPE_ADDED,   /* ref: the new app, user or session; name */
-	CHANGE_SCOPE_REMOVED, /* the same, gone */
+	CHANGE_SCOPE_REMOVED, /* members as above */
 	CHANGE_LOG,           /* ref: the session whose log grew */
 	CHANGE_STATE_ADDED,   /* ref: the scope; item and name of the key */
-	CHANGE_STATE,         /* the same, another value */
+	CHANGE_STATE,         /* another value; members as above */
 	CHANGE_STATE_REMOVED,
 	CHANGE_ARTIFACT_ADDED, /* ref: session or user; parent directory; item, name */
 	CHANGE_ARTIFACT,
@@ -74,7 +74,7 @@ struct change {
 
 typedef void watch_fn(void *arg, const struct change *change);
 
-/* One watcher, set before other threads use the store. */
+/* Set the only watcher, before other threads use the store. */
 void store_watch(struct store *st, watch_fn *fn, void *arg);
 
 /* All that was committed survives a power cut when this returns 0. */
@@ -84,7 +84,7 @@ enum durability store_durability(const struct store *st);
 const char *store_folder(const struct store *st);
 const char *store_engine(const struct store *st);
 
-/* What the modules of the store build on. */
+/* The rest is for the rooms of the store. */
 
 /* Numbers that objects get: count of them, from first on. */
 struct numbers {
@@ -92,7 +92,7 @@ struct numbers {
 	uint64_t count;
 };
 
-/* One try of a transaction. */
+/* A try of a transaction. */
 struct store_tx {
 	struct store *st;
 	const struct engine_ops *ops;
@@ -136,7 +136,7 @@ struct change *store_changed(struct store_tx *tx, enum change_kind kind, struct 
 /* A number that no object ever had; 0: it could not be had, err says why. */
 uint64_t store_new_number(struct store *st, struct err *err);
 
-/* The same inside of a transaction. A try that lost a race gave its numbers back. */
+/* A new number inside a transaction. A try that lost a race hands its numbers on to the next. */
 uint64_t store_tx_number(struct store_tx *tx);
 
 /* The table of pins of artifact/bulk.c. */
