@@ -23,7 +23,7 @@
 
 #define CONNECT_POLL_MS 1000
 
-/* The handles of one thread; of a request inside another one's answer, its own. */
+/* The handles of one thread; a request inside the answer of another has its own. */
 struct link {
 	CURL *easy;
 	CURLM *multi;
@@ -32,7 +32,7 @@ struct link {
 	bool is_kept; /* until the thread ends */
 };
 
-/* One request on its way. */
+/* A request on its way. */
 struct transfer {
 	CURL *easy;
 	const struct http_limits *limits;
@@ -99,7 +99,7 @@ static struct link *link_get(void)
 	return link;
 }
 
-/* Nothing of a call may stay behind in the handle. */
+/* Reset the handle: the next request starts with nothing of this one. */
 static void link_put(struct link *link)
 {
 	link->is_busy = false;
@@ -156,7 +156,7 @@ static const struct header {
 	  sizeof((struct http_answer *)0)->session },
 };
 
-/* A value that does not fit is no value that we understand: it stays empty. */
+/* A value that does not fit means nothing to us and stays empty. */
 static void keep_header(struct transfer *t, const struct header *h, struct span value)
 {
 	char *out = (char *)t->answer + h->at;
@@ -358,11 +358,11 @@ static int drive(struct transfer *t, struct link *link, struct cancel *cancel, C
 	return 0;
 }
 
-/* What libcurl says, as an errno and a sentence. */
+/* Errors of libcurl, as an errno and a sentence. */
 static const struct verdict {
 	CURLcode code;
 	int r;
-	const char *text; /* behind host and port */
+	const char *text; /* after host and port */
 } verdicts[] = {
 	{ CURLE_COULDNT_RESOLVE_HOST, -EHOSTUNREACH, "is not a known host" },
 	{ CURLE_COULDNT_RESOLVE_PROXY, -EHOSTUNREACH, "cannot be reached: the proxy is unknown" },

@@ -1,7 +1,7 @@
 /*
  * HTTP: the only place that uses libcurl.
  *
- * One request, its answer streamed to the caller as it arrives. No redirects
+ * Each request has its answer streamed to the caller as it arrives. No redirects
  * (the key would follow), no cookies, no secrets in errors.
  */
 #ifndef BASE_NET_HTTP_H

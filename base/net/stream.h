@@ -24,18 +24,18 @@ struct stream {
 	struct buf id;   /* of server-sent events: the latest; empty: none */
 	int retry_ms;    /* of server-sent events: how long to wait before asking for more */
 	bool has_data;
-	bool bare;     /* it is lines of JSON, as services write errors into a stream */
-	bool skip_lf;  /* the last byte was CR: an LF now belongs to it */
-	bool at_start; /* nothing read: a byte order mark may come */
+	bool bare;     /* lines of JSON, as services write errors into a stream */
+	bool skip_lf;  /* the last byte was CR: an LF after it belongs to it */
+	bool at_start; /* nothing was read yet: a byte order mark may come */
 };
 
 void stream_init(struct stream *s, enum stream_kind kind);
 void stream_release(struct stream *s);
 
-/* One event. Not 0: stop, the feeding function returns it. */
+/* Receives an event. Not 0: stop, the feeding function returns it. */
 typedef int stream_event_fn(void *arg, struct span data);
 
-/* Take a piece. 0; -EMSGSIZE for an event over its limit; -ENOMEM; what fn returned. */
+/* Parse a piece. 0; -EMSGSIZE for an event over its limit; -ENOMEM; what fn returned. */
 MUST_CHECK int stream_feed(struct stream *s, struct span piece, stream_event_fn *fn, void *arg);
 
 /* The stream closed: hand on what is pending. */

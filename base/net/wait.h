@@ -1,9 +1,9 @@
 /*
  * Waiting for the sockets of a transfer, and for somebody to cancel it.
  *
- * libcurl says which sockets it waits for and until when; we poll them beside
- * the descriptor of the caller and tell it which are ready. That is one poll(2)
- * for each piece of an answer, where libcurl's own loop makes three.
+ * libcurl says which sockets it waits for and until when. We poll these sockets
+ * beside the caller's descriptor and tell libcurl which are ready. That is one
+ * poll(2) for each piece of an answer; libcurl's own loop makes three.
  */
 #ifndef BASE_NET_WAIT_H
 #define BASE_NET_WAIT_H
@@ -17,7 +17,7 @@
 
 #define HTTP_WAIT_MAX 16 /* sockets: those of a connection that is tried over several addresses */
 
-/* Of one multi handle. Does not move while that is there. */
+/* The sockets of one multi handle; stays at its address as long as the handle lives. */
 struct http_wait {
 	struct pollfd list[HTTP_WAIT_MAX + 1]; /* the last place is the caller's */
 	unsigned count;
@@ -27,7 +27,7 @@ struct http_wait {
 
 void http_wait_init(struct http_wait *w, CURLM *multi);
 
-/* Before the multi handle goes. */
+/* Call this before the multi handle is freed. */
 void http_wait_end(CURLM *multi);
 
 /*

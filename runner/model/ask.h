@@ -30,10 +30,10 @@ const struct model_provider *model_settle(const struct question *q);
 bool model_takes_schema(const struct question *q);
 
 /*
- * What may be seen of the settings, as config.json has it: `file`, its path or null; `reason`, why
- * it is not used, or null; `values` by name, each with `value` and `from` ("environment", "file",
- * "default"), null when it is not set, a mark in place of secrets; `apps`, the same for each
- * section of an app. NULL: no memory.
+ * Show the settings, without secrets, in the form of config.json: `file`, its path or null;
+ * `reason`, why it is not used, or null; `values` by name, each with `value` and `from`
+ * ("environment", "file", "default"), null when it is not set, a mark in place of secrets; `apps`,
+ * the same for each section of an app. NULL: no memory.
  */
 json_t *model_show_settings(void);
 

@@ -3,7 +3,7 @@
  *
  * A cassette is a file of JSON lines, an attempt each:
  *
- *   call, attempt	which question it belongs to, and the how manieth for it, from 0
+ *   call, attempt	the question, and the number of the attempt, from 0
  *   provider, model	who was asked
  *   settings		of the provider, as far as they decide what is asked; keys are "[key]"
  *   path		of the URL, without host and query
@@ -14,8 +14,8 @@
  *			bytes; {"base64": ...} in place of text that is not UTF-8
  *   error		{errno, text}: how the connection ended, if not well
  *
- * No header of a request is in it, and no key: where it was sent or came back
- * it is overwritten with asterisks, which keeps the pieces as they were.
+ * A cassette has no header of a request and no key: a key that was sent or came back
+ * is overwritten with asterisks, so that the pieces keep their lengths.
  */
 #ifndef RUNNER_MODEL_CASSETTE_H
 #define RUNNER_MODEL_CASSETTE_H
@@ -39,7 +39,7 @@ MUST_CHECK int cassette_open(const char *folder, const char *name, struct casset
 void cassette_unref(struct cassette *cassette); /* NULL is fine */
 DEFINE_CLEANUP(struct cassette, cassette_unref);
 
-/* Who was asked in a cassette, each once. Texts live as long as it does. */
+/* A provider and a model that were asked in a cassette. Texts live as long as the cassette. */
 struct cassette_source {
 	const char *provider;
 	const char *model;
@@ -49,14 +49,14 @@ const struct cassette_source *cassette_sources(const struct cassette *cassette, 
 
 /*
  * Find the answers to a request by its canonical body; ids that adkfs made up
- * (adk-UUID) count by their order. Of several that are equal the first one not
- * taken yet; when all were, they begin again. -ENOENT: there is none; -ENOMEM.
- * Any thread.
+ * (adk-UUID) count by their order. Among equal requests the first
+ * that was not taken yet counts; when all were taken, they begin again. -ENOENT: there is none;
+ * -ENOMEM. Any thread.
  */
 MUST_CHECK int cassette_take(struct cassette *cassette, const struct cassette_source *source,
 			     struct span body, const struct cassette_call **out);
 
-/* Say what of a request that is not there differs from the nearest one. Returns -ENOENT. */
+/* Report how a request that is not in the cassette differs from the nearest one. -ENOENT. */
 int cassette_differs(const struct cassette *cassette, struct span body, struct err *err);
 
 /* How a call is played. */
@@ -70,7 +70,7 @@ struct cassette_player {
 MUST_CHECK int cassette_attempt(const struct cassette_player *player, unsigned number,
 				struct span *line, struct err *err);
 
-/* What http_send() gave for this attempt; cancel is heeded when paced. */
+/* Give what http_send() gave for this attempt; cancelling ends a paced answer. */
 MUST_CHECK int cassette_play(const struct cassette_player *player, unsigned attempt,
 			     struct cancel *cancel, struct http_answer *answer, struct err *err);
 

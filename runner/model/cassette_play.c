@@ -106,7 +106,7 @@ static int piece_bytes(struct json_scan *s, struct buf *out)
 	return r < 0 ? r : base64_decode(buf_span(&text), out);
 }
 
-/* Where the pieces go. */
+/* The receiver of the pieces. */
 struct sink {
 	const struct cassette_player *player;
 	struct cancel *cancel;

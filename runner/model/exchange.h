@@ -27,12 +27,12 @@ MUST_CHECK int model_exchange_init(struct model_exchange *x, const struct model_
 				   struct model_reply *reply, struct err *err);
 void model_exchange_release(struct model_exchange *x);
 
-/* Take a piece of the body of a 2xx answer; arg is the exchange. An http_body_fn. */
+/* Decode a piece of the body of a 2xx answer; arg is the exchange. An http_body_fn. */
 int model_exchange_piece(void *arg, struct span piece);
 
 /*
- * That body is over, r says how. A connection that broke after the end marker
- * does no harm; before it, the break is what people should read.
+ * The body of a 2xx answer ended with r. A connection that broke after the end marker
+ * does no harm; a break before it is the error that people should read.
  */
 MUST_CHECK int model_exchange_close(struct model_exchange *x, int r);
 

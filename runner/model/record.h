@@ -24,7 +24,7 @@ void record_close(void);
 /* The directory; NULL: nothing is recorded. */
 const char *record_where(void);
 
-/* What an attempt belongs to. Borrowed. */
+/* The question of an attempt. Borrowed. */
 struct record {
 	const char *call; /* an id that all its attempts share */
 	unsigned attempt;
@@ -45,7 +45,7 @@ MUST_CHECK int record_settings(const struct model_provider *provider,
 			       struct buf *out);
 
 /*
- * As http_send(). What was cancelled is not recorded. An answer that cannot be
+ * Send as http_send() does. A cancelled attempt is not recorded. An answer that cannot be
  * recorded is an error: -errno of writing, err names the file. Any thread.
  */
 MUST_CHECK int record_send(const struct record *record, const struct http_request *rq,

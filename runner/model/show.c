@@ -10,14 +10,14 @@
 #include "runner/syntax/json_value.h"
 #include "runner/wire/key.h"
 
-/* Names of origins; those that nobody is told of have none. */
+/* Names of origins; the origins that are never shown have no name. */
 static const char *const origins[SETTINGS_ORIGINS] = {
 	[SETTINGS_APP] = "file",
 	[SETTINGS_ENVIRONMENT] = "environment",
 	[SETTINGS_PROVIDER] = "file",
 };
 
-/* What is shown: for an app only what its section says. */
+/* The settings that are shown; for an app those of its section only. */
 struct show {
 	const struct model_provider *provider;
 	const struct settings *settings;
@@ -72,7 +72,7 @@ static int show_command(struct show *s, const char *key)
 	return find(s, name, &from) ? put(s, name, SECRET_MASK, from) : 0;
 }
 
-/* Of headers the names are shown. */
+/* Show the names of headers, and marks for their values. */
 static int show_headers(struct show *s, const char *name)
 {
 	CLEANUP(buf_release) struct buf names = { 0 };

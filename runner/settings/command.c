@@ -93,7 +93,7 @@ static int key_of(struct span output, char **key, struct err *err)
 	return *key ? 0 : err_nomem(err);
 }
 
-/* What a program says that fails may hold anything: nothing of it is repeated. */
+/* The output of a program that fails may hold a key: errors do not repeat it. */
 static int judge(const struct process *p, char **key, struct err *err)
 {
 	if (p->failure == -ETIMEDOUT)

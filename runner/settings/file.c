@@ -44,7 +44,7 @@ static struct {
 	struct err reason GUARDED_BY(lock); /* code 0: none */
 } chosen = { .lock = MUTEX_INIT };
 
-/* What a file says */
+/* The contents of a file */
 
 void settings_file_unref(struct settings_file *file)
 {
@@ -169,7 +169,7 @@ static void replace_locked(struct settings_file *file)
 	chosen.now = file;
 }
 
-/* Read it anew; -ENOENT: it is not there. */
+/* Read the file again. */
 static int read_locked(int fd, const struct stat *st) REQUIRES(chosen.lock);
 static int read_locked(int fd, const struct stat *st)
 {

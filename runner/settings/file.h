@@ -13,7 +13,7 @@
 
 #define SETTINGS_FILE_MAX (1u << 20) /* bytes */
 
-/* What the file said when it was read. */
+/* The contents of the file when it was read. */
 struct settings_file;
 
 /* Fills `into`, which is empty, from the text of the file. -EINVAL with err; -ENOMEM. */
@@ -41,7 +41,7 @@ const char *settings_file_where(void);
 /* Why the file is not used as it is now: -errno with a text; 0: it is used, or not there. */
 int settings_file_reason(struct err *err);
 
-/* One reference to what the file says; NULL: nothing. Any thread. */
+/* A new reference to what the file says; NULL: nothing. Any thread. */
 struct settings_file *settings_file_now(void);
 void settings_file_unref(struct settings_file *file); /* NULL is fine */
 DEFINE_CLEANUP(struct settings_file, settings_file_unref);

@@ -14,7 +14,7 @@
 
 struct settings;
 
-/* Where a value comes from, in the order in which they count. */
+/* The places of values, in the order in which they count. */
 enum settings_origin {
 	SETTINGS_OWN,         /* .env of the folder, or what was put */
 	SETTINGS_APP,         /* the app's section of the settings file */

@@ -3,7 +3,7 @@
  *
  * The arguments are kept as text, so that numbers stay as written. A call
  * reaches the reply when the answer is complete and its arguments are a whole
- * JSON object; if one call is not, none does.
+ * JSON object; if one call is incomplete, no call reaches the reply.
  */
 #ifndef RUNNER_WIRE_CALLS_H
 #define RUNNER_WIRE_CALLS_H
@@ -15,7 +15,7 @@
 
 /* A call on its way. */
 struct model_call {
-	long long key; /* by which its pieces are told from others'; what it is, the caller knows */
+	long long key; /* chosen by the caller; pieces with the same key are of the same call */
 	struct buf id;
 	struct buf name;
 	struct buf args;      /* the text so far */
@@ -43,20 +43,21 @@ MUST_CHECK int model_calls_add(struct model_calls *calls, long long key, struct 
 MUST_CHECK int model_call_set(struct buf *old, struct span token);
 
 /*
- * Take a piece of the arguments: a string token, or an object, as checked JSON.
- * marked: surrogate_mark had something to do in it. -ENOMEM.
+ * Add a piece of the arguments: a string token, or an object, as checked JSON.
+ * marked: surrogate_mark changed the text. -ENOMEM.
  */
 MUST_CHECK int model_call_args(struct model_call *call, struct span token, bool marked);
 
 /*
- * The answer ended before the model was done: a call without arguments may be one whose
- * arguments did not come any more. -EPROTO: there is one; -ENOMEM without a text.
+ * Check calls of an answer that ended before the model was done. -EPROTO: a call has no
+ * arguments, which may not have come; -ENOMEM without a text.
  */
 MUST_CHECK int model_calls_check_begun(struct model_calls *calls, struct err *err);
 
 /*
  * Hand all calls over to the reply, their names decoded (name.h). cut: the
- * answer ended at a limit of tokens. -EPROTO: one is not whole, then none is. -ENOMEM.
+ * answer ended at a limit of tokens. -EPROTO: a call is incomplete, and no call is handed over.
+ * -ENOMEM.
  */
 MUST_CHECK int model_calls_finish(struct model_calls *calls, bool cut, struct model_reply *reply,
 				  struct err *err);

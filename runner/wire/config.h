@@ -1,8 +1,8 @@
 /*
  * generate_content_config on the wire of a provider: a row per member.
  *
- * A member without a row has no counterpart there and is refused: an agent
- * that asks for something must not silently run without it.
+ * A member without a row has no counterpart and is refused: an agent that asks
+ * for something must not silently run without it.
  */
 #ifndef RUNNER_WIRE_CONFIG_H
 #define RUNNER_WIRE_CONFIG_H
@@ -12,7 +12,7 @@
 /* A provider's config while it is written, into the object that is open in out. */
 struct model_config {
 	const struct question *q;
-	const char *provider; /* as errors name it */
+	const char *provider; /* its name in errors */
 	struct buf *out;
 	struct err *err;
 	const void *arg; /* of the provider's own rows */
@@ -27,7 +27,7 @@ struct model_option {
 /* Fail with "generate_content_config: NAME: WHAT". -EINVAL. */
 int model_option_bad(const struct model_config *w, const char *name, const char *what);
 
-/* Write the members that are there, in the order of the rows; null is as good as absent. */
+/* Write the members that are there, in the order of the rows; null counts as absent. */
 MUST_CHECK int model_config_put(const struct model_config *w, const struct model_option *rows,
 				size_t count);
 
@@ -35,7 +35,7 @@ MUST_CHECK int model_config_put(const struct model_config *w, const struct model
 MUST_CHECK int model_config_check(const struct model_config *w, const struct model_option *rows,
 				  size_t count);
 
-/* What rows are made of. 0; -EINVAL; -ENOMEM. */
+/* Functions for rows. 0; -EINVAL; -ENOMEM. */
 int model_option_number(const struct model_config *w, const struct model_option *o,
 			const json_t *value);
 int model_option_integer(const struct model_config *w, const struct model_option *o,
@@ -52,8 +52,8 @@ int model_option_extra(const struct model_config *w, const struct model_option *
 		       const json_t *value); /* httpOptions that hold extraBody only; not sent */
 
 /*
- * Members with words of their own around the value: a schema between two texts; what asks for
- * JSON without a schema; a thinkingLevel in lower case, as a member that the caller names.
+ * Write a member with text around the value: a schema between two texts; `json`, when the
+ * answer must be JSON without a schema; a thinkingLevel in lower case as the named member.
  */
 MUST_CHECK int model_config_put_schema(const struct model_config *w, const struct model_option *o,
 				       const json_t *schema, const char *before, const char *after);
@@ -62,7 +62,7 @@ MUST_CHECK int model_config_put_json(const struct model_config *w, const struct 
 MUST_CHECK int model_config_put_level(const struct model_config *w, const struct model_option *o,
 				      const char *member, const char *level);
 
-/* What people add to the body of the request: httpOptions.extraBody, or NULL. */
+/* Members that people add to the body of the request: httpOptions.extraBody, or NULL. */
 const json_t *model_config_extra(const struct question *q);
 
 /*
@@ -75,7 +75,7 @@ MUST_CHECK int model_config_put_extra(const struct model_config *w, const struct
 /* The schema of the answer: responseJsonSchema, or NULL. */
 const json_t *model_config_schema(const struct question *q);
 
-/* Whether the answer has to be JSON without a schema. -EINVAL: a type that is not to be had. */
+/* Whether the answer must be JSON without a schema. -EINVAL: a type that nobody gives. */
 MUST_CHECK int model_config_mime(const struct model_config *w, bool *json);
 
 /* toolConfig.functionCallingConfig. */

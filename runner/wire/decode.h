@@ -17,24 +17,24 @@ struct model_decode {
 	struct err *err;
 	struct buf text;   /* scratch: a decoded string */
 	struct buf mended; /* scratch: an event without lone surrogates */
-	bool marked;       /* the event at hand had some */
+	bool marked;       /* the event at hand had lone surrogates */
 };
 
 void model_decode_release(struct model_decode *d);
 
 /*
  * Begin with an event. *payload is its text, mended and checked: one JSON
- * object. -EINVAL: it is none; -ENODATA: it is cut off; -ENOMEM; without a text.
+ * object. Without a text: -EINVAL: not a JSON object; -ENODATA: cut off; -ENOMEM.
  */
 MUST_CHECK int model_decode_begin(struct model_decode *d, struct span event,
 				  struct model_reply *reply, struct err *err, struct span *payload);
 
-/* The same of one JSON object, or a list. */
+/* Begin with an event that is a JSON object or a list. */
 MUST_CHECK int model_decode_begin_any(struct model_decode *d, struct span event,
 				      struct model_reply *reply, struct err *err,
 				      struct span *payload);
 
-/* Give each error of reading an event, which has no sentence yet, one. Returns it. */
+/* Give an error of reading an event a sentence, unless it has one. Returns the error. */
 int model_decode_failed(struct model_decode *d, int r, struct span event);
 
 /* The stream ended before its end marker. -EPROTO. */
@@ -42,28 +42,28 @@ int model_decode_broke(struct err *err);
 
 enum model_voice { MODEL_SPOKEN, MODEL_THOUGHT };
 
-/* Hand on a string token as text; what is no string is nothing. -ENOMEM. */
+/* Hand on a string token as text; other tokens are passed over. -ENOMEM. */
 MUST_CHECK int model_decode_text(struct model_decode *d, struct span token,
 				 struct surrogate_joint *joint, enum model_voice voice);
 
-/* The text is over: hand on the half of a character that still waited. -ENOMEM. */
+/* The text is complete: hand on half a character that still waits. -ENOMEM. */
 MUST_CHECK int model_decode_text_end(struct model_decode *d, struct surrogate_joint *joint,
 				     enum model_voice voice);
 
-/* What a model says, in streams of their own. */
+/* Texts of a model: thoughts, content and refusals are separate streams. */
 struct model_texts {
 	struct surrogate_joint thought;
 	struct surrogate_joint content;
 	struct surrogate_joint refusal;
 };
 
-/* The end of all of them. -ENOMEM. */
+/* End all three streams. -ENOMEM. */
 MUST_CHECK int model_decode_texts_end(struct model_decode *d, struct model_texts *texts);
 
 /* Keep the model's version, the first that is not "". -ENOMEM. */
 MUST_CHECK int model_decode_version(struct model_decode *d, struct span token);
 
-/* Append the string of a token that is one, and not "". */
+/* Append the text of a string token that is not "". False: another token. */
 bool model_decode_string(struct span token, struct buf *out);
 
 /* The service reports an error; message NULL: the start of the payload is quoted. -EIO; -ENOMEM. */
@@ -72,12 +72,12 @@ int model_decode_error(struct model_decode *d, struct buf *message, struct span 
 /* Whether the body of an error answer is a JSON object; *mended is its text, checked. */
 bool model_error_object(struct span body, struct buf *mended);
 
-/* The same of an object or a list. */
+/* Whether the body of an error answer is a JSON object or a list. */
 bool model_error_json(struct span body, struct buf *mended);
 
 /* How a provider says that it is done. */
 struct model_finish {
-	const char *word;      /* the provider's; NULL ends the table and is any other */
+	const char *word;      /* the provider's; NULL ends the table and fits any other word */
 	const char *reason;    /* ADK's */
 	const char *why_empty; /* said when no content came; NULL: that is no error */
 };

@@ -7,14 +7,14 @@
 
 #include <errno.h>
 
-/* Where a key comes from: a value, or a command that prints it. */
+/* The source of a key: a value, or a command that prints it. */
 struct source {
 	const struct model_setting *key;
 	const char *value;
 	const char *command;
 };
 
-/* What a place says, unless one before it knows the name; from: the first that counts. */
+/* The value that a place has, unless an earlier place, beginning with `from`, knows the name. */
 static const char *value_of(const struct settings *settings, enum settings_origin from,
 			    enum settings_origin origin, const char *name)
 {
@@ -27,7 +27,7 @@ static const char *value_of(const struct settings *settings, enum settings_origi
 	return settings_at(settings, origin, name);
 }
 
-/* The command that a place has for a key; an empty value of the key hides it too. */
+/* The command that a place has for a key. A value of the key hides it, even an empty one. */
 static const char *command_of(const struct settings *settings, enum settings_origin origin,
 			      const char *key)
 {
@@ -47,7 +47,7 @@ static bool is_set(const char *value)
 	return value && *value;
 }
 
-/* The first place that has a key decides, and in it the first of the table. */
+/* The first place that has a key decides; in a place the first key of the table. */
 static struct source find_source(const struct model_provider *provider,
 				 const struct settings *settings)
 {

@@ -10,9 +10,9 @@
 
 #include "base/buf.h"
 
-/* What a provider takes: a-z A-Z 0-9 _ -, these, and no more than that many. */
+/* Names that a provider takes: a-z A-Z 0-9 _ - and `also`, `max` characters at the most. */
 struct model_name_rule {
-	const char *provider; /* as errors name it */
+	const char *provider; /* its name in errors */
 	const char *also;     /* other characters */
 	size_t max;
 };
@@ -22,16 +22,16 @@ MUST_CHECK int model_name_encode(const struct model_name_rule *rule, const char 
 				 struct buf *out, struct err *err);
 
 /*
- * The same of a function that was called: models make up names, and what is
- * behind the maximum is left out, since the conversation has to go on.
+ * Append the name of a function that was called. Models make up names: characters
+ * after the maximum are left out, since the conversation must go on.
  */
 MUST_CHECK int model_name_encode_past(const struct model_name_rule *rule, const char *name,
 				      struct buf *out, struct err *err);
 
-/* Append a text with all bytes but a-z A-Z 0-9 _ - and `also` written so, without a limit. */
+/* Append a text with each byte but a-z A-Z 0-9 _ - and `also` as "-xHH-", without a limit. */
 void model_name_escape(const char *also, const char *text, struct buf *out);
 
-/* Append what a name from the wire stands for; the name itself, if that is not UTF-8. */
+/* Append the name that a name on the wire stands for; if that is not UTF-8, the wire's. */
 void model_name_decode(struct span wire, struct buf *name);
 
 #endif

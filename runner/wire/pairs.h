@@ -1,8 +1,8 @@
 /*
  * Pairs: the calls of a conversation and the results that answer them.
  *
- * Providers name calls by ids; conversations that come from elsewhere may have
- * none, so that results are found by name and order then.
+ * Providers name calls by ids. Conversations from elsewhere may have no ids; then
+ * results are found by name and order.
  */
 #ifndef RUNNER_WIRE_PAIRS_H
 #define RUNNER_WIRE_PAIRS_H
@@ -10,9 +10,9 @@
 #include "store/json/content.h"
 
 struct model_pair {
-	const char *id; /* borrowed of the call; NULL: it has none */
+	const char *id; /* borrowed from the call; NULL: it has no id */
 	const char *name;
-	size_t number; /* of the call in the conversation, from 0 */
+	size_t number; /* position of the call in the conversation, from 0 */
 	bool answered;
 };
 
@@ -29,12 +29,12 @@ MUST_CHECK int model_pairs_call(struct model_pairs *pairs, const struct part *ca
 				const struct model_pair **out);
 
 /*
- * The open call that a result answers, by its id; without one the first of that
- * name, else the first. It is answered then. NULL: there is none.
+ * Find the open call that a result answers, by its id; without an id the first call of that
+ * name, else the first call. This marks the call as answered. NULL: there is no open call.
  */
 const struct model_pair *model_pairs_answer(struct model_pairs *pairs, const struct part *result);
 
-/* The id of a call or a result as it came from elsewhere; NULL: there is none, or it is ours. */
+/* The id of a call or a result as it came from elsewhere; NULL: none, or an id of ours. */
 const char *model_foreign_id(const struct part *p);
 
 /* Append the id as a JSON string: its own, or "call_NUMBER". */

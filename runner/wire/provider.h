@@ -25,7 +25,7 @@ struct model_tool {
 	const json_t *parameters; /* JSON Schema of an object; NULL: takes nothing */
 };
 
-/* What a model is asked. Everything is borrowed for the call. */
+/* A question to a model. Everything is borrowed for the call. */
 struct question {
 	const struct model_provider *provider;
 	const char *name;   /* the model, without the provider's prefix */

@@ -9,9 +9,9 @@
 
 /* How a protocol declares functions. */
 struct model_tool_form {
-	const char *list; /* what begins the list, and what ends it */
+	const char *list; /* begins the list; list_end ends it */
 	const char *list_end;
-	const char *item; /* the same of a function */
+	const char *item; /* begins a function; item_end ends it */
 	const char *item_end;
 
 	/* Append the member of the parameters. -E2BIG: nested too deeply; -ENOMEM; -EINVAL. */
@@ -22,7 +22,7 @@ struct model_tool_form {
 #define MODEL_TOOL_LIST     .list = "[", .list_end = "]"
 #define MODEL_TOOL_FUNCTION .item = "{\"type\":\"function\",\"function\":{", .item_end = "}}"
 
-/* "parameters": the schema of an object, also of a tool that takes nothing. */
+/* "parameters": the schema of an object, even for a tool that takes nothing. */
 MUST_CHECK int model_tool_parameters(const struct model_tool *tool, struct buf *out);
 
 /*

@@ -62,7 +62,7 @@ static bool is_key(const char *setting)
 }
 
 /*
- * Of key and token one is sent, the one that the first place has: a token of the
+ * Either the key or the token is sent, whichever the first place has: a token of the
  * agent's is for a server that is not to get a key of the daemon's. With both in
  * one place it is the key, as Anthropic's own clients do.
  */

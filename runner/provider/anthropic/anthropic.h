@@ -1,14 +1,14 @@
 /*
- * What the files of the anthropic provider share. Nobody else includes this.
+ * Shared by the files of the anthropic provider, which alone include this.
  *
- *	anthropic.c	  the request as a whole, where it goes
- *	message.c its messages: whose turn it is, calls and results
- *	block.c	  the blocks that a message is made of
- *	result.c  the content of a tool_result
- *	config.c  what generate_content_config adds to it
- *	schema.c  schemas, as far as this service takes them
- *	reply.c	  the answer
- *	parts.c	  the blocks of an answer as parts of an event
+ *	anthropic.c  a request as a whole, and its address
+ *	message.c    its messages: whose turn it is, calls and results
+ *	block.c      the blocks of a message
+ *	result.c     the content of a tool_result
+ *	config.c     what generate_content_config adds
+ *	schema.c     schemas, as far as this service takes them
+ *	reply.c      the answer
+ *	parts.c      the blocks of an answer as parts of an event
  */
 #ifndef RUNNER_PROVIDER_ANTHROPIC_ANTHROPIC_H
 #define RUNNER_PROVIDER_ANTHROPIC_ANTHROPIC_H
@@ -51,13 +51,13 @@ void anthropic_open_block(struct anthropic_writer *w, const char *type);
 /* Append a text block, unless there is nothing but white space in it. */
 void anthropic_text(struct anthropic_writer *w, struct span text);
 
-/* Append what the user said in a part, or media beside a result. */
+/* Append a part of the user's, or media beside a result. */
 MUST_CHECK int anthropic_user_part(struct anthropic_writer *w, const struct part *p);
 
-/* Append what the model said in a part that is no call. */
+/* Append a part of the model's that is not a call. */
 MUST_CHECK int anthropic_model_part(struct anthropic_writer *w, const struct part *p);
 
-/* Whether images of this type are taken; if so *type is how it is called there. */
+/* Whether the service takes images of this type, which it calls *type. */
 bool anthropic_image_type(const char *mime, const char **type);
 
 /* Append an image block; the type is one of those. */
@@ -68,14 +68,14 @@ MUST_CHECK int anthropic_result(struct anthropic_writer *w, const struct part *r
 
 /*
  * Append the members that generate_content_config stands for, max_tokens among
- * them. -EINVAL names what has no counterpart.
+ * them. -EINVAL names a member without a counterpart.
  */
 MUST_CHECK int anthropic_config(const struct question *q, struct buf *out, struct err *err);
 
-/* Append the schema of an answer, made to what the service takes. -E2BIG; -ENOMEM. */
+/* Append the schema of an answer in the form that the service takes. -E2BIG; -ENOMEM. */
 MUST_CHECK int anthropic_output_schema(const json_t *schema, struct buf *out);
 
-/* As struct model_provider wants it. */
+/* Members of struct model_provider. */
 MUST_CHECK int anthropic_review(const struct question *q, model_review_fn *fn, void *arg);
 void *anthropic_decoder_new(void);
 MUST_CHECK int anthropic_decode(void *decoder, struct span event, struct model_reply *reply,

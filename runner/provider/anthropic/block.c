@@ -2,9 +2,9 @@
  * The blocks of messages for Anthropic: a row of a table for each type of
  * inlineData and each kind of part.
  *
- * What the protocol has no place for is an error that names it, before anything
- * is sent. Thoughts go back as they came, with their signature; those without
- * one, and those that another provider signed, are left out.
+ * A part that the protocol has no place for is an error before anything is sent.
+ * Thoughts go back as they came, with their signature; thoughts without a
+ * signature, or with that of another provider, are left out.
  */
 #include "runner/provider/anthropic/anthropic.h"
 
@@ -154,7 +154,7 @@ static bool ends_as_pdf(const char *uri)
 	return n > 4 && strncasecmp(uri + n - 4, ".pdf", 4) == 0;
 }
 
-/* What a file at an address is, by its type or else by its name; NULL: not to be sent. */
+/* The kind of a file at an address, by its type or else by its name; NULL: cannot be sent. */
 static const char *file_block(const struct part *p)
 {
 	const char *type;

@@ -18,7 +18,7 @@
 #define BUDGET_FREE -1      /* the model decides */
 #define MORE        "httpOptions"
 
-/* What thinkingConfig asks for. */
+/* The thinking that thinkingConfig asks for. */
 struct thinking {
 	long long budget;   /* of tokens; 0: no thinking; BUDGET_FREE */
 	bool has_budget;    /* it says one, or wants to see what the model decides to think */
@@ -123,7 +123,7 @@ static bool is_interleaved(const struct model_config *w)
 	return betas && strstr(betas, "interleaved-thinking");
 }
 
-/* What is thought counts: without a limit of the agent's own the budget comes on top. */
+/* Thoughts count as tokens: if the agent sets no limit, the budget is added. */
 static int put_max(const struct model_config *w)
 {
 	static const struct model_option row = { "maxOutputTokens", "max_tokens", NULL };

@@ -23,20 +23,21 @@ void anthropic_blocks_release(struct anthropic_blocks *blocks);
 MUST_CHECK int anthropic_block_begin(struct anthropic_blocks *blocks, struct model_decode *d,
 				     long long index, struct span object);
 
-/* A piece of one; one of a block that is not there is passed over. -ENOMEM. */
+/* A piece of a block arrived; a piece of an unknown block is passed over. -ENOMEM. */
 MUST_CHECK int anthropic_block_delta(struct anthropic_blocks *blocks, struct model_decode *d,
 				     long long index, struct span delta);
 
-/* It is whole. -ENOMEM. */
+/* A block is complete. -ENOMEM. */
 MUST_CHECK int anthropic_block_end(struct anthropic_blocks *blocks, struct model_decode *d,
 				   long long index);
 
-/* No more pieces come: hand on the halves of characters that still waited. -ENOMEM. */
+/* No more pieces come: hand on halves of characters that still wait. -ENOMEM. */
 MUST_CHECK int anthropic_blocks_flush(struct anthropic_blocks *blocks, struct model_decode *d);
 
 /*
  * The answer is complete: calls go to their places among the other parts. cut:
- * it ended at a limit of tokens. -EPROTO: one is not whole, then none is. -ENOMEM.
+ * the answer ended at a limit of tokens. -EPROTO: a call is incomplete, and no call is
+ * handed over. -ENOMEM.
  */
 MUST_CHECK int anthropic_blocks_finish(struct anthropic_blocks *blocks, struct model_decode *d,
 				       bool cut);

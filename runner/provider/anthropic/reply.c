@@ -192,7 +192,7 @@ static int take_whole_block(void *arg, struct span item)
 	return r < 0 ? r : anthropic_block_end(&d->blocks, &d->base, index);
 }
 
-/* What was not streamed comes as one message. */
+/* An answer that was not streamed comes as one message. */
 static int take_message(struct decoder *d, const struct event *e)
 {
 	int r = model_decode_version(&d->base, e->model);

@@ -49,7 +49,7 @@ static bool is_any(const json_t *value UNUSED)
 	return true;
 }
 
-/* What the grammar knows. */
+/* Members that the grammar knows. */
 static const struct known {
 	const char *name;
 	bool (*is)(const json_t *value);
@@ -84,7 +84,7 @@ static int tell(struct narrowing *n, const char *name, const char *what)
 	return n->fn(n->arg, text);
 }
 
-/* What is not known is put into words, and taken out. */
+/* Members that the grammar lacks are taken out and described in words. */
 static int take_out(struct narrowing *n, json_t *schema, struct buf *words)
 {
 	json_t *value;
@@ -158,7 +158,7 @@ static int narrow_one(struct narrowing *n, json_t *schema)
 	return r ? r : describe(schema, &words);
 }
 
-/* Where other schemas are; what else had some is taken out by now. */
+/* Members that hold other schemas; all others with schemas are taken out by now. */
 static const char *const maps[] = { "properties", "$defs", "definitions" };
 static const char *const lists[] = { "anyOf", "allOf" };
 

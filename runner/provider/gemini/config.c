@@ -11,7 +11,7 @@
 
 #define JSON_MIME "application/json"
 
-/* What only Vertex AI has. */
+/* Members that only Vertex AI has. */
 static int vertex_json(const struct model_config *w, const struct model_option *o,
 		       const json_t *value)
 {

@@ -1,14 +1,14 @@
 /*
- * What the files of the providers gemini and vertex_ai share. Nobody else
- * includes this.
+ * Shared by the files of the providers gemini and vertex_ai, which alone include
+ * this.
  *
- *	gemini.c	      the request as a whole, and its tools
- *	where.c  where it goes, and who asks
- *	parts.c  its contents
- *	config.c what generate_content_config adds to it
- *	reply.c  the answer
- *	take.c   the parts in it
- *	error.c  errors of the service
+ *	gemini.c  a request as a whole, and its tools
+ *	where.c   its address, and the headers that say who asks
+ *	parts.c   its contents
+ *	config.c  what generate_content_config adds
+ *	reply.c   the answer
+ *	take.c    the parts of an answer
+ *	error.c   errors of the service
  *
  * Both speak the same protocol. The Gemini API has a key and a flat list of
  * models; Vertex AI has projects, places, access tokens, and a few members
@@ -21,7 +21,7 @@
 #include "runner/wire/name.h"
 #include "runner/wire/provider.h"
 
-/* What differs; the dialect of the provider. */
+/* The dialect of the provider: how the two services differ. */
 struct gemini_service {
 	bool vertex;
 	const char *base_setting; /* which holds the address, when it is not Google's */
@@ -52,7 +52,7 @@ extern const struct model_alias vertex_aliases[];
  */
 MUST_CHECK int gemini_where(const struct gemini_encoder *e, struct http_request *out);
 
-/* Whether there is what Google wants to know. -EACCES names the setting that is missing. */
+/* Check that the settings for Google are there. -EACCES names the setting that is missing. */
 MUST_CHECK int gemini_check_key(const struct gemini_encoder *e);
 
 /* Whether a request for the Gemini API goes to Vertex AI, as Google's SDKs decide it. */
@@ -64,10 +64,10 @@ MUST_CHECK int gemini_contents(struct gemini_encoder *e);
 /* Append what generate_content_config stands for. -EINVAL names what has no counterpart. */
 MUST_CHECK int gemini_config(const struct gemini_encoder *e);
 
-/* An object of the form {"error":{...}}: append its message. False: it says none. */
+/* Append the message of an object {"error":{...}}. False: it has no message. */
 bool gemini_error_text(struct span object, struct buf *message);
 
-/* One answer on its way. */
+/* An answer on its way. */
 struct gemini_decoder {
 	struct model_decode base;
 	struct model_reply whole; /* with calls, media and signatures, all in order */
@@ -82,16 +82,16 @@ struct gemini_decoder {
 	bool no_memory; /* for a token: the answer fails */
 };
 
-/* A token whose halves of characters are put together again; good until the next one. */
+/* A token with the halves of its characters joined; good until the next call. */
 struct span gemini_mended(struct gemini_decoder *d, struct span token);
 
-/* Take a part. -EPROTO: it is none that may be taken; -E2BIG; -ENOMEM without a text. */
+/* Add a part to the answer. -EPROTO: a part that is not allowed; -E2BIG; -ENOMEM without a text. */
 MUST_CHECK int gemini_take_part(struct gemini_decoder *d, struct span object);
 
-/* Another part begins, or none: what waits for half of a character waits no more. -ENOMEM. */
+/* The text is complete: hand on half a character that still waits. -ENOMEM. */
 MUST_CHECK int gemini_end_text(struct gemini_decoder *d);
 
-/* As struct model_provider wants them. */
+/* Members of struct model_provider. */
 bool gemini_error_message(struct span body, struct buf *message);
 double gemini_wait_hint(struct span body);
 

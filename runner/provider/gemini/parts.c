@@ -2,7 +2,7 @@
  * The contents of a request for Gemini: ADK's own form, but for ids that are
  * ours, the names of functions, and what one of the two services lacks.
  *
- * What cannot be sent is an error that names it, before anything is sent.
+ * A part that cannot be sent is an error that names it, before anything is sent.
  */
 #include "runner/provider/gemini/gemini.h"
 
@@ -171,7 +171,7 @@ static int put_member(const struct other *o, struct span key, struct span value)
 	return 0;
 }
 
-/* What is in functionCall, functionResponse, inlineData and fileData. */
+/* Members of functionCall, functionResponse, inlineData and fileData. */
 static int put_inner(void *arg, struct span key, struct span value)
 {
 	const struct other *o = arg;

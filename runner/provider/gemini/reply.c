@@ -213,13 +213,13 @@ int gemini_decode(void *decoder, struct span event, struct model_reply *reply, s
 					      : take_chunk(d, payload);
 	if (r == 0 && d->no_memory)
 		r = -ENOMEM;
-	/* What a broken connection left of an event behind the finish reason is no loss. */
+	/* An event that a broken connection cut after the finish reason is no loss. */
 	if (r == -ENODATA && d->finished)
 		return 0;
 	return r < 0 ? model_decode_failed(&d->base, r, event) : 0;
 }
 
-/* What people read when the service does not say why nothing came. */
+/* Sentences for people when the service does not say why nothing came. */
 static const struct {
 	const char *word; /* NULL: any other */
 	const char *why;

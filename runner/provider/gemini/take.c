@@ -231,7 +231,7 @@ static int take_kind(struct gemini_decoder *d, const struct part_spans *p, const
 	return r == -EINVAL ? err_set(d->base.err, -EPROTO, "the model sent a bad %s", k->name) : r;
 }
 
-/* What is of no kind that we know is passed over, as Google's SDKs do it. */
+/* Parts of unknown kinds are passed over, as Google's SDKs do it. */
 int gemini_take_part(struct gemini_decoder *d, struct span object)
 {
 	struct part_spans p = { 0 };

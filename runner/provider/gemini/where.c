@@ -1,5 +1,5 @@
 /*
- * Where a request for Gemini goes, and who asks: the rules of Google's SDKs.
+ * The address and the headers of a request for Gemini, by the rules of Google's SDKs.
  *
  *	Gemini API   BASE/VERSION/models/NAME
  *	Vertex AI    BASE/VERSION/projects/P/locations/L/publishers/google/models/NAME

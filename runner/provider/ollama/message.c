@@ -37,7 +37,7 @@ static void put_image(struct encoder *e, const struct part *p)
 	buf_char(&e->images, '"');
 }
 
-/* What stands in parts of its own stands on lines of its own. */
+/* Each part is on lines of its own. */
 static int take_said(struct encoder *e, const struct part *p)
 {
 	if (p->kind == PART_INLINE && model_mime_is_plain(p->mime) &&
@@ -50,7 +50,7 @@ static int take_said(struct encoder *e, const struct part *p)
 	return model_said_text(&e->at, p, &e->text);
 }
 
-/* What the user says, behind what the results brought along. */
+/* The words of the user, after the media of the results. */
 static int put_user(struct encoder *e, const struct content *c)
 {
 	size_t i;

@@ -1,12 +1,12 @@
 /*
- * What the files of the ollama provider share. Nobody else includes this.
+ * Shared by the files of the ollama provider, which alone include this.
  *
- *	ollama.c	       the request as a whole
- *	host.c    where it goes
- *	message.c its messages
- *	tools.c   the tools, and what of their schemas Ollama takes
- *	config.c  what generate_content_config adds to it
- *	reply.c   the answer
+ *	ollama.c   a request as a whole
+ *	host.c     its address
+ *	message.c  its messages
+ *	tools.c    the tools, with the parts of their schemas that Ollama takes
+ *	config.c   what generate_content_config adds
+ *	reply.c    the answer
  */
 #ifndef RUNNER_PROVIDER_OLLAMA_OLLAMA_H
 #define RUNNER_PROVIDER_OLLAMA_OLLAMA_H
@@ -22,7 +22,7 @@ extern const struct model_name_rule ollama_names;
 /*
  * Append the address that a value of OLLAMA_HOST stands for, as Ollama's own
  * client reads it: "", HOST, HOST:PORT, :PORT, an IPv6 address with or without
- * brackets, all of them also behind http:// or https:// and before /PATH. NULL
+ * brackets, each of them with or without http:// or https:// before it and /PATH after it. NULL
  * is the local server. *cloud: it is ollama.com. -EINVAL; -ENOMEM.
  */
 MUST_CHECK int ollama_address(const char *host, struct buf *url, bool *cloud, struct err *err);
@@ -36,7 +36,7 @@ MUST_CHECK int ollama_messages(const struct question *q, struct buf *out, struct
 /* Append the member "tools", if there are any to be called. -EINVAL; -ENOMEM without a text. */
 MUST_CHECK int ollama_tools(const struct question *q, struct buf *out, struct err *err);
 
-/* What of the tools' schemas is left out: the review of struct model_provider. */
+/* Report the parts of the tools' schemas that are left out: `review` of struct model_provider. */
 MUST_CHECK int ollama_review(const struct question *q, model_review_fn *fn, void *arg);
 
 /* Append the members that generate_content_config stands for. -EINVAL; -ENOMEM. */

@@ -34,7 +34,7 @@ struct narrowing {
 	unsigned ref_depth;
 };
 
-/* Where a schema is, and what is made of it. */
+/* The level of a schema, and its form for Ollama. */
 struct level {
 	int depth; /* levels that may still be opened */
 	json_t *out;
@@ -361,7 +361,7 @@ int ollama_tools(const struct question *q, struct buf *out, struct err *err)
 	return r < 0 || !may ? r : model_tools_put(&tool_form, &ollama_names, q, out, err);
 }
 
-/* What is nested too deeply is refused when it is sent. */
+/* A schema that is nested too deeply is refused when it is sent. */
 int ollama_review(const struct question *q, model_review_fn *fn, void *arg)
 {
 	size_t i;

@@ -107,7 +107,7 @@ static int put_file(struct openai_messages *m, const struct part *p)
 	return 0;
 }
 
-/* What each part of a user's message becomes; results were sent before it. */
+/* Items for each kind of part in a user's message; results were sent before it. */
 static int (*const user_items[])(struct openai_messages *m, const struct part *p) = {
 	[PART_TEXT] = said_text,    [PART_CALL] = said_text, [PART_RESPONSE] = said_text,
 	[PART_INLINE] = put_inline, [PART_FILE] = put_file,  [PART_OTHER] = said_text,

@@ -73,7 +73,7 @@ static bool is_signature(struct span text)
 	return text.len > 0;
 }
 
-/* What reply.c took, as it came. */
+/* Append the signature that reply.c kept, as it came. */
 static int put_signature(struct openai_messages *m, const struct part *p)
 {
 	CLEANUP(buf_release) struct buf text = { 0 };
@@ -91,7 +91,7 @@ static int put_signature(struct openai_messages *m, const struct part *p)
 	return 0;
 }
 
-/* That of the message itself: the last one that is on no call. */
+/* Append the signature of the message itself: the last one that is not on a call. */
 static int put_own_signature(struct openai_messages *m, const struct content *c)
 {
 	size_t i;

@@ -1,6 +1,6 @@
 /*
- * What the files of OpenAI's chat completions share, for openai, azure, deepseek
- * and other providers: dialects of one protocol. Only these files include this.
+ * Shared by the files of OpenAI's chat completions, for openai, azure, deepseek and
+ * other providers: dialects of one protocol. Only these files include this.
  *
  *	dialects.c  the services that speak the protocol
  *	openai.c    a request as a whole

@@ -265,7 +265,7 @@ int openai_decode(void *decoder, struct span event, struct model_reply *reply, s
 	r = model_decode_begin(&d->base, event, reply, err, &payload);
 	if (r == 0)
 		r = take_chunk(d, payload);
-	/* What a broken connection left of an event behind the finish reason is no loss. */
+	/* An event that a broken connection cut after the finish reason is no loss. */
 	if (r == -ENODATA && d->finished)
 		return 0;
 	return r < 0 ? model_decode_failed(&d->base, r, event) : 0;

@@ -1,5 +1,5 @@
 /*
- * What the files of the openai_responses provider share. Only these files include this.
+ * Shared by the files of the openai_responses provider, which alone include this.
  *
  *	responses.c	       a request as a whole
  *	responses_input.c      the conversation as a list of items

@@ -78,7 +78,7 @@ static int put_inline(struct encoder *e, const struct part *p)
 	return 0;
 }
 
-/* What is at an address is an image unless it says otherwise. */
+/* A file at an address is an image unless its type says otherwise. */
 static int put_file(struct encoder *e, const struct part *p)
 {
 	bool pdf = model_mime_is(p->mime, "application/pdf");
@@ -95,7 +95,7 @@ static int put_file(struct encoder *e, const struct part *p)
 	return 0;
 }
 
-/* What each part of a user's message becomes; results were sent before it. */
+/* Items for each kind of part in a user's message; results were sent before it. */
 static int (*const user_items[])(struct encoder *e, const struct part *p) = {
 	[PART_TEXT] = said_text,    [PART_CALL] = said_text, [PART_RESPONSE] = said_text,
 	[PART_INLINE] = put_inline, [PART_FILE] = put_file,  [PART_OTHER] = said_text,
@@ -227,7 +227,7 @@ static bool is_object(struct span text)
 	return json_peek(&s) == '{' && json_raw(&s, &value) == 0 && json_end(&s) == 0;
 }
 
-/* What was thought, if it is OpenAI's: signatures of others are of another form. */
+/* Append a thought of OpenAI's; signatures of other providers have another form. */
 static int put_reasoning(struct encoder *e, const struct part *p)
 {
 	CLEANUP(buf_release) struct buf text = { 0 };

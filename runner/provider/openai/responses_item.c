@@ -1,9 +1,9 @@
 /*
  * Items in answers of OpenAI Responses: messages, what was thought, and calls.
  *
- * They are told apart by their output_index; their ids differ from event to
- * event behind some gateways. A text reaches the reply in pieces, or with its
- * item when no piece came; a call when the answer is complete.
+ * Items are known by their output_index: some gateways change ids from event to
+ * event. A text reaches the reply in pieces, or with its item when no piece came;
+ * a call when the answer is complete.
  */
 #include "runner/provider/openai/responses.h"
 
@@ -141,7 +141,7 @@ static int take_thought(void *arg, struct span object)
 	return r < 0 ? r : model_decode_text(&d->base, p.text, &d->texts.thought, MODEL_THOUGHT);
 }
 
-/* Of what was thought there may be a summary, its words, or neither. */
+/* A thought may come with a summary, with its words, or with neither. */
 static int hear_thought(struct responses_decoder *d, const struct responses_reasoning *item)
 {
 	int r = jsonpick_list(item->summary, take_thought, d);
@@ -220,7 +220,7 @@ int responses_item_close(struct responses_decoder *d, long long index, struct sp
 	return 0;
 }
 
-/* A call that was begun when the answer was cut, or which nothing followed, is none to be run. */
+/* A call that was begun when the answer was cut, or that nothing followed, must not run. */
 static int check_call(struct responses_decoder *d, struct model_call *call)
 {
 	struct responses_item *item;

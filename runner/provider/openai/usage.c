@@ -55,7 +55,7 @@ static void set_reasoning(long long *counts, long long reasoning)
 		*answer -= reasoning;
 }
 
-/* What did not come is absent, and never zero. */
+/* A count that did not come is absent, and never zero. */
 int openai_usage_take(struct model_decode *d, const struct jsonpick *members, struct span object)
 {
 	struct usage u = { 0 };

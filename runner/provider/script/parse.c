@@ -278,7 +278,7 @@ static const struct key usage_keys[] = {
 	{ 0 },
 };
 
-/* What is not said in total is what was said of its parts. */
+/* A total that is absent is the sum of its parts. */
 static void add_up(long long usage[MODEL_COUNTS])
 {
 	static const enum model_count parts[] = { MODEL_COUNT_PROMPT, MODEL_COUNT_CANDIDATES,

@@ -23,7 +23,7 @@
 #define SCRIPT_DELAY_MAX  600000 /* ms */
 #define SCRIPT_WORDS      (-1)   /* pieces: word by word */
 
-/* What a pattern is held against. Groups are numbered through in this order. */
+/* Texts that a pattern is compared with. Groups are numbered in this order. */
 enum script_subject { SCRIPT_USER, SCRIPT_TOOL, SCRIPT_RESULT, SCRIPT_SUBJECTS };
 
 struct script_call {

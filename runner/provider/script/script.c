@@ -14,7 +14,7 @@
 
 #define ARGS_MAX (1u << 20) /* bytes of the args of a call, filled in */
 
-/* What a rule is held against. */
+/* Texts that a rule is compared with. */
 struct scene {
 	struct buf user;             /* the last words of the user, with a NUL behind them */
 	const struct part *response; /* when a tool's result came last; else NULL */

@@ -27,7 +27,7 @@ static bool is_member(struct span inside)
 	       (inside.len == n || inside.data[n] == '.');
 }
 
-/* What begins with a dollar sign at the start of *text; *text goes behind it. */
+/* Parse a placeholder at the start of *text, and move *text after it. */
 static int take_dollar(struct span *text, script_piece_fn *fn, void *arg)
 {
 	char next = text->len > 1 ? text->data[1] : 0;
