@@ -68,38 +68,82 @@ static int stats_show(const struct place *at, struct buf *out, struct err *err)
 	return buf_check(out, err);
 }
 
-static json_t *show_limits(const struct fs *fs)
+struct member {
+	const char *name;
+	json_t *value; /* taken by show_members(); NULL: out of memory */
+};
+
+static json_t *show_members(const struct member *members, size_t n)
 {
-	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "turnsRunning",
-			 (json_int_t)fs->turns_max, "turnsOfSession", (json_int_t)RUNNER_QUEUE_MAX,
-			 "modelCallsOfTurn", (json_int_t)RUNNER_CALLS_MAX, "messageBytes",
-			 (json_int_t)MESSAGE_MAX, "stateValueBytes", (json_int_t)STATE_VALUE_MAX,
-			 "eventBytes", (json_int_t)EVENT_LINE_MAX, "parkedRequests",
-			 (json_int_t)PARK_MAX, "inputWaitMs", (json_int_t)CLOSING_WAIT_MS);
+	json_t *all = json_object();
+	int r = 0;
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		r |= json_object_set_new(all, members[i].name, members[i].value);
+	if (r == 0)
+		return all;
+	json_decref(all);
+	return NULL;
 }
 
-/* The sandbox of programs of agents, or the reason why there is none. */
+static json_t *show_limits(const struct fs *fs)
+{
+	const struct member members[] = {
+		{ "turnsRunning", json_integer(fs->turns_max) },
+		{ "turnsOfSession", json_integer(RUNNER_QUEUE_MAX) },
+		{ "modelCallsOfTurn", json_integer(RUNNER_CALLS_MAX) },
+		{ "messageBytes", json_integer(MESSAGE_MAX) },
+		{ "stateValueBytes", json_integer(STATE_VALUE_MAX) },
+		{ "eventBytes", json_integer(EVENT_LINE_MAX) },
+		{ "parkedRequests", json_integer(PARK_MAX) },
+		{ "inputWaitMs", json_integer(CLOSING_WAIT_MS) },
+	};
+
+	return show_members(members, ARRAY_SIZE(members));
+}
+
+/* The sandbox of programs; if it is off, the reason why. */
 static json_t *show_sandbox(const struct fs *fs)
 {
-	bool on = sandbox_is_on(fs->sandbox);
+	const char *reason = sandbox_is_on(fs->sandbox) ? NULL : sandbox_reason(fs->sandbox);
+	const struct member members[] = {
+		{ "kind", json_string(sandbox_name(fs->sandbox)) },
+		{ "reason", json_value_text(reason) },
+	};
 
-	return json_pack("{s:s, s:o}", "kind", sandbox_name(fs->sandbox), "reason",
-			 json_value_text(on ? NULL : sandbox_reason(fs->sandbox)));
+	return show_members(members, ARRAY_SIZE(members));
+}
+
+static json_t *show_users(const struct fs *fs)
+{
+	const struct member members[] = {
+		{ "others", json_boolean(owners_shared(fs->owners)) },
+		{ "logins", json_boolean(owners_system(fs->owners)) },
+		{ "mapped", json_integer((json_int_t)owners_count(fs->owners)) },
+	};
+
+	return show_members(members, ARRAY_SIZE(members));
 }
 
 static json_t *show_config(const struct fs *fs)
 {
-	return json_pack(
-		"{s:o, s:o, s:s, s:s, s:o, s:o, s:i, s:o, s:o, s:{s:b, s:b, s:I}, s:o, s:o}",
-		"mountpoint", json_value_text(fs->mountpoint), "store",
-		json_value_text(store_folder(fs->store)), "engine", store_engine(fs->store),
-		"durability", durability_name(store_durability(fs->store)), "agents",
-		json_value_text(fs->agents), "mountOptions", json_value_text(fs->fuse_options),
-		"threads", (int)fs->threads, "sandbox", show_sandbox(fs), "record",
-		json_value_text(record_where()), "users", "others", (int)owners_shared(fs->owners),
-		"logins", (int)owners_system(fs->owners), "mapped",
-		(json_int_t)owners_count(fs->owners), "limits", show_limits(fs), "settings",
-		model_show_settings());
+	const struct member members[] = {
+		{ "mountpoint", json_value_text(fs->mountpoint) },
+		{ "store", json_value_text(store_folder(fs->store)) },
+		{ "engine", json_string(store_engine(fs->store)) },
+		{ "durability", json_string(durability_name(store_durability(fs->store))) },
+		{ "agents", json_value_text(fs->agents) },
+		{ "mountOptions", json_value_text(fs->fuse_options) },
+		{ "threads", json_integer(fs->threads) },
+		{ "sandbox", show_sandbox(fs) },
+		{ "record", json_value_text(record_where()) },
+		{ "users", show_users(fs) },
+		{ "limits", show_limits(fs) },
+		{ "settings", model_show_settings() },
+	};
+
+	return show_members(members, ARRAY_SIZE(members));
 }
 
 /* The daemon's options and settings. Secrets are shown only as present. */
