@@ -89,7 +89,7 @@ static struct draft *draft_of_unsaved(const struct place *at)
 
 	if (!scratch_get(at->fs, at->item, &info, &d))
 		return NULL;
-	if ((at->type->flags & NODE_SCRATCH) || !atomic_exchange(&d->is_taken, true))
+	if ((at->type->flags & NODE_SCRATCH) || !atomic_exchange(&d->is_claimed, true))
 		return d;
 	draft_unref(d);
 	return NULL;
@@ -264,7 +264,7 @@ int draft_seek(struct handle *h, uint64_t offset, bool data, uint64_t *out, stru
 }
 
 /* Copy a part of the bytes that a handle reads into a new blob. */
-static int take_part(struct handle *h, uint64_t offset, uint64_t len, struct blob *part,
+static int copy_part(struct handle *h, uint64_t offset, uint64_t len, struct blob *part,
 		     struct err *err)
 {
 	struct opened *o = h->state;
@@ -292,7 +292,7 @@ ssize_t draft_copy(struct handle *from, uint64_t offset, struct handle *to, uint
 	int r;
 
 	blob_init(&part, from->at.fs->store);
-	r = take_part(from, offset, len, &part, err);
+	r = copy_part(from, offset, len, &part, err);
 	if (r == 0)
 		r = check_size(to_offset, part.size, err);
 	if (r < 0 || !part.size)

@@ -15,7 +15,7 @@ struct draft {
 	struct mutex lock;
 	struct blob blob GUARDED_BY(lock);
 	atomic_bool is_renamed; /* the next save makes a version of the new name */
-	atomic_bool is_taken;   /* a new artifact's draft: the open that made it has it */
+	atomic_bool is_claimed; /* a new artifact's draft: the open that made it has it */
 	atomic_bool is_based;   /* blob is the file: the old bytes were loaded or cut off */
 	atomic_bool is_saved;   /* the stored bytes are the draft's, or newer */
 	bool is_written GUARDED_BY(lock);  /* since the last save: a close saves it */

@@ -52,8 +52,8 @@ static bool is_gone(const struct place *at)
 }
 
 /* Publish a version. A new artifact ceases to be a scratch file with its first version. */
-static int publish(const struct place *at, struct artifact_save *s, bool replaces,
-		   struct artifact_info *info, struct err *err)
+static int publish_version(const struct place *at, struct artifact_save *s, bool replaces,
+			   struct artifact_info *info, struct err *err)
 {
 	bool is_held = scratch_get(at->fs, at->item, NULL, NULL);
 	bool is_new;
@@ -108,7 +108,7 @@ static int save_locked(struct draft *d, const struct place *at, struct ref via, 
 		s.event_name = buf_cstr(&via_name);
 	}
 	guess_type_locked(d, s.name, mime, sizeof mime);
-	r = publish(at, &s, replaces, &info, err);
+	r = publish_version(at, &s, replaces, &info, err);
 	if (r < 0) /* the file was removed while it was open: save nothing */
 		return r == -ESTALE && is_gone(at) ? 0 : r;
 	blob_seal(&d->blob);

@@ -91,7 +91,7 @@ static void stamp_locked(struct scratch_table *t, uint64_t dir) REQUIRES(t->lock
 }
 
 /* The names of the file's directory changed: the kernel must ask for the attributes again. */
-static void tell_list(struct fs *fs, const struct scratch_info *info)
+static void notify_list(struct fs *fs, const struct scratch_info *info)
 {
 	uint64_t scope = ref_number(info->scope);
 
@@ -135,7 +135,7 @@ static void insert_locked(struct scratch_table *t, struct scratch_file *f) REQUI
 	stamp_locked(t, f->info.dir);
 }
 
-static struct scratch_file *take_locked(struct scratch_table *t, struct scratch_file **at)
+static struct scratch_file *remove_locked(struct scratch_table *t, struct scratch_file **at)
 	REQUIRES(t->lock)
 {
 	struct scratch_file *f = *at;
@@ -176,7 +176,7 @@ int scratch_add(struct fs *fs, const struct scratch_info *info, struct draft *dr
 	if (r < 0)
 		free_file(f);
 	else
-		tell_list(fs, info);
+		notify_list(fs, info);
 	return r;
 }
 
@@ -252,7 +252,7 @@ struct filter {
 	uint64_t scope;
 };
 
-static bool passes(const struct filter *want, const struct scratch_info *info)
+static bool matches(const struct filter *want, const struct scratch_info *info)
 {
 	return (!want->dir || info->dir == want->dir) &&
 	       (!want->scope || ref_number(info->scope) == want->scope);
@@ -268,7 +268,7 @@ static bool next_of(struct fs *fs, const struct filter *want, uint64_t after,
 	bool found;
 
 	mutex_lock(&t->lock);
-	for (f = t->first; f && (!passes(want, &f->info) || f->info.number <= after); f = f->next)
+	for (f = t->first; f && (!matches(want, &f->info) || f->info.number <= after); f = f->next)
 		;
 	found = copy_out(f, out, &draft);
 	mutex_unlock(&t->lock);
@@ -278,7 +278,8 @@ static bool next_of(struct fs *fs, const struct filter *want, uint64_t after,
 	return found;
 }
 
-static int list(struct fs *fs, const struct filter *want, uint64_t after, scratch_fn *fn, void *arg)
+static int list_matching(struct fs *fs, const struct filter *want, uint64_t after, scratch_fn *fn,
+			 void *arg)
 {
 	struct scratch_info info;
 	int r = 0;
@@ -296,14 +297,14 @@ int scratch_list(struct fs *fs, uint64_t dir, uint64_t after, scratch_fn *fn, vo
 {
 	struct filter want = { .dir = dir };
 
-	return list(fs, &want, after, fn, arg);
+	return list_matching(fs, &want, after, fn, arg);
 }
 
 int scratch_list_scope(struct fs *fs, struct ref scope, uint64_t after, scratch_fn *fn, void *arg)
 {
 	struct filter want = { .scope = ref_number(scope) };
 
-	return list(fs, &want, after, fn, arg);
+	return list_matching(fs, &want, after, fn, arg);
 }
 
 int scratch_text(struct fs *fs, uint64_t number, size_t max, struct buf *text, struct err *err)
@@ -348,11 +349,11 @@ bool scratch_remove(struct fs *fs, uint64_t number)
 	if (!atomic_load(&t->count))
 		return false;
 	mutex_lock(&t->lock);
-	f = take_locked(t, number_locked(t, number));
+	f = remove_locked(t, number_locked(t, number));
 	mutex_unlock(&t->lock);
 	if (!f)
 		return false;
-	tell_list(fs, &f->info);
+	notify_list(fs, &f->info);
 	free_file(f);
 	return true;
 }
@@ -419,8 +420,8 @@ void scratch_move(struct fs *fs, uint64_t number, uint64_t dir, const char *name
 	struct scratch_file *replaced;
 
 	mutex_lock(&t->lock);
-	replaced = take_locked(t, slot_locked(t, dir, name));
-	f = take_locked(t, number_locked(t, number));
+	replaced = remove_locked(t, slot_locked(t, dir, name));
+	f = remove_locked(t, number_locked(t, number));
 	if (f) {
 		old = f->info;
 		f->info.dir = dir;
@@ -431,13 +432,13 @@ void scratch_move(struct fs *fs, uint64_t number, uint64_t dir, const char *name
 	mutex_unlock(&t->lock);
 	if (replaced) {
 		inode_removed(&fs->inodes, node_ino(replaced->info.number, ID_OBJECT));
-		tell_list(fs, &replaced->info);
+		notify_list(fs, &replaced->info);
 		free_file(replaced);
 	}
 	if (f) {
-		tell_list(fs, &old);
+		notify_list(fs, &old);
 		old.dir = dir;
-		tell_list(fs, &old);
+		notify_list(fs, &old);
 	}
 }
 
@@ -497,7 +498,7 @@ void scratch_forget(struct fs *fs, struct ref scope)
 			at = &f->next;
 			continue;
 		}
-		(void)take_locked(t, at);
+		(void)remove_locked(t, at);
 		f->next = gone;
 		gone = f;
 	}

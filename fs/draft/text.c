@@ -24,7 +24,7 @@ struct text_draft {
 
 #define NO_LENGTH UINT64_MAX
 
-static void measure(struct text_draft *d)
+static void note_length(struct text_draft *d)
 {
 	bool own = d->loaded && (d->changed || !d->set);
 
@@ -45,7 +45,7 @@ static int text_open(struct handle *h, struct err *err)
 	d->rules = rules;
 	d->cut = h->flags & O_TRUNC;
 	d->loaded = rules->starts_empty || d->cut;
-	measure(d);
+	note_length(d);
 	h->state = d;
 	if (rules->is_bytes)
 		atomic_fetch_add(&h->inode->writers, 1);
@@ -82,7 +82,7 @@ static void stop_closing(struct handle *h, struct text_draft *d)
 }
 
 /* Load the old text, which a write changes a part of. */
-static int load(struct handle *h, struct text_draft *d, struct err *err)
+static int load_old(struct handle *h, struct text_draft *d, struct err *err)
 {
 	int r;
 
@@ -121,7 +121,7 @@ static ssize_t text_write(struct handle *h, uint64_t offset, struct span data, s
 
 	mutex_lock(&h->lock);
 	stop_closing(h, d);
-	r = load(h, d, err);
+	r = load_old(h, d, err);
 	if (r == 0 && offset == NODE_APPEND)
 		offset = d->text.len;
 	if (r == 0)
@@ -133,13 +133,13 @@ static ssize_t text_write(struct handle *h, uint64_t offset, struct span data, s
 	}
 	d->changed |= r == 0;
 	d->refused |= r < 0;
-	measure(d);
+	note_length(d);
 	mutex_unlock(&h->lock);
 	return r < 0 ? r : (ssize_t)data.len;
 }
 
 /* Resize a text of any bytes: cut it off, or append zeros. */
-static int resize(struct handle *h, struct text_draft *d, uint64_t size, struct err *err)
+static int resize_text(struct handle *h, struct text_draft *d, uint64_t size, struct err *err)
 {
 	size_t before = d->text.len;
 	int r = 0;
@@ -166,14 +166,14 @@ static int text_truncate(struct handle *h, uint64_t size, struct err *err)
 	else if (size == 0)
 		d->loaded = true;
 	else
-		r = load(h, d, err);
+		r = load_old(h, d, err);
 	if (r == 0 && d->rules->is_bytes) {
-		r = resize(h, d, size, err);
+		r = resize_text(h, d, size, err);
 	} else if (r == 0 && size < d->text.len) {
 		d->text.len = size;
 		d->changed |= size > 0;
 	}
-	measure(d);
+	note_length(d);
 	mutex_unlock(&h->lock);
 	return r;
 }
@@ -184,7 +184,7 @@ static int set_locked(struct handle *h, struct text_draft *d, struct err *err)
 
 	d->changed = r < 0;
 	d->set |= r == 0;
-	measure(d);
+	note_length(d);
 	return r;
 }
 

@@ -63,7 +63,7 @@ static int64_t ns_of(struct timespec ts)
 }
 
 /* Whether one of the two bits is set; *ns is the present time or the given one. */
-static bool takes_time(int set, int bit, int now_bit, struct timespec given, int64_t *ns)
+static bool read_time(int set, int bit, int now_bit, struct timespec given, int64_t *ns)
 {
 	struct timespec now;
 
@@ -88,9 +88,9 @@ static int set_attributes(struct inode *inode, const struct stat *attr, int set,
 		a.has |= ATTR_UID;
 	if (set & FUSE_SET_ATTR_GID)
 		a.has |= ATTR_GID;
-	if (takes_time(set, FUSE_SET_ATTR_MTIME, FUSE_SET_ATTR_MTIME_NOW, attr->st_mtim, &a.mtime))
+	if (read_time(set, FUSE_SET_ATTR_MTIME, FUSE_SET_ATTR_MTIME_NOW, attr->st_mtim, &a.mtime))
 		a.has |= ATTR_MTIME;
-	if (takes_time(set, FUSE_SET_ATTR_ATIME, FUSE_SET_ATTR_ATIME_NOW, attr->st_atim, &a.atime))
+	if (read_time(set, FUSE_SET_ATTR_ATIME, FUSE_SET_ATTR_ATIME_NOW, attr->st_atim, &a.atime))
 		a.has |= ATTR_ATIME;
 	if (!a.has || !at->type->set_attr)
 		return 0;

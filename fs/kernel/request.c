@@ -58,7 +58,7 @@ double request_attr_timeout(const struct place *at)
 		return 0; /* a writer sees another size than the others */
 	if (S_ISDIR(at->type->mode) && tree_hides_names(inode_number(at)))
 		return FLEETING;
-	return owners_keep(at) ? owners_keep(at) : FOR_EVER;
+	return owners_timeout(at) ? owners_timeout(at) : FOR_EVER;
 }
 
 double request_name_timeout(const struct place *at)

@@ -33,12 +33,12 @@ static int version_show(const struct place *at, struct buf *out, struct err *err
 	return buf_check(out, err);
 }
 
-static uint64_t count(const struct fs *fs, enum request_kind kind)
+static uint64_t count_requests(const struct fs *fs, enum request_kind kind)
 {
 	return atomic_load(&fs->requests[kind]);
 }
 
-static uint64_t uptime(const struct fs *fs)
+static uint64_t uptime_seconds(const struct fs *fs)
 {
 	return (uint64_t)((clock_now() - fs->started) / USEC_PER_SEC);
 }
@@ -52,13 +52,13 @@ static int stats_show(const struct place *at, struct buf *out, struct err *err)
 	buf_printf(out,
 		   "{\"version\":\"%s\",\"pid\":%ld,\"engine\":\"%s\",\"uptimeSeconds\":%" PRIu64
 		   ",\"inodes\":%zu,\"parked\":%u,",
-		   ADKFS_VERSION, (long)getpid(), store_engine(fs->store), uptime(fs),
+		   ADKFS_VERSION, (long)getpid(), store_engine(fs->store), uptime_seconds(fs),
 		   inodes_count(&fs->inodes), park_count(&fs->park));
 	buf_printf(out,
 		   "\"requests\":{\"lookup\":%" PRIu64 ",\"read\":%" PRIu64 ",\"write\":%" PRIu64
 		   ",\"other\":%" PRIu64 "},",
-		   count(fs, REQUEST_LOOKUP), count(fs, REQUEST_READ), count(fs, REQUEST_WRITE),
-		   count(fs, REQUEST_OTHER));
+		   count_requests(fs, REQUEST_LOOKUP), count_requests(fs, REQUEST_READ),
+		   count_requests(fs, REQUEST_WRITE), count_requests(fs, REQUEST_OTHER));
 	buf_printf(out,
 		   "\"turns\":{\"running\":%u,\"waiting\":%u,\"ended\":%" PRIu64
 		   ",\"failed\":%" PRIu64 "},\"modelCalls\":%" PRIu64 ",\"toolCalls\":%" PRIu64
@@ -203,11 +203,11 @@ static int metrics_show(const struct place *at, struct buf *out, struct err *err
 	const struct metric metrics[] = {
 		{ "adkfs_build_info", "gauge", "The daemon's version",
 		  "version=\"" ADKFS_VERSION "\"", 1 },
-		{ "adkfs_uptime_seconds", "gauge", "Since the start", NULL, uptime(fs) },
-		{ REQUESTS, "kind=\"lookup\"", count(fs, REQUEST_LOOKUP) },
-		{ REQUESTS, "kind=\"read\"", count(fs, REQUEST_READ) },
-		{ REQUESTS, "kind=\"write\"", count(fs, REQUEST_WRITE) },
-		{ REQUESTS, "kind=\"other\"", count(fs, REQUEST_OTHER) },
+		{ "adkfs_uptime_seconds", "gauge", "Since the start", NULL, uptime_seconds(fs) },
+		{ REQUESTS, "kind=\"lookup\"", count_requests(fs, REQUEST_LOOKUP) },
+		{ REQUESTS, "kind=\"read\"", count_requests(fs, REQUEST_READ) },
+		{ REQUESTS, "kind=\"write\"", count_requests(fs, REQUEST_WRITE) },
+		{ REQUESTS, "kind=\"other\"", count_requests(fs, REQUEST_OTHER) },
 		{ TURNS, "status=\"running\"", t.running },
 		{ TURNS, "status=\"queued\"", t.waiting },
 		{ ENDED, "status=\"done\"", t.turns - MIN(t.failed, t.turns) },

@@ -31,7 +31,7 @@ int artifacts_top_stat(const struct place *at, struct node_stat *st, struct err 
 	return 0;
 }
 
-static int file_stat(const struct place *at, struct node_stat *st, struct err *err)
+static int artifact_file_stat(const struct place *at, struct node_stat *st, struct err *err)
 {
 	struct scratch_info scratch;
 	struct artifact_info info;
@@ -76,7 +76,7 @@ static int set_directory_attr(const struct place *at, const struct artifact_attr
 	return r;
 }
 
-static int link_target(const struct place *at, struct buf *out, struct err *err)
+static int artifact_link_target(const struct place *at, struct buf *out, struct err *err)
 {
 	CLEANUP(buf_release) struct buf name = { 0 };
 	int r = name_encode(span_of(at->name), NAME_HIDE_DOT, &name, err);
@@ -87,7 +87,7 @@ static int link_target(const struct place *at, struct buf *out, struct err *err)
 }
 
 /* A link exists as long as the user's file. */
-static int link_stat(const struct place *at, struct node_stat *st, struct err *err)
+static int artifact_link_stat(const struct place *at, struct node_stat *st, struct err *err)
 {
 	struct artifact_info info;
 
@@ -229,7 +229,7 @@ const struct node_type artifacts_members[] = {
 	[ARTIFACTS_FILE] = { .name = "<name>",
 			     .id = ID_OBJECT,
 			     .mode = S_IFREG | 0600,
-			     .stat = file_stat,
+			     .stat = artifact_file_stat,
 			     .read = draft_read,
 			     .file = &draft_ops,
 			     .set_attr = set_attr },
@@ -249,8 +249,8 @@ const struct node_type artifacts_members[] = {
 	[ARTIFACTS_LINK] = { .name = "user:<name>",
 			     .id = ID_OBJECT_LINK,
 			     .mode = S_IFLNK | 0777,
-			     .stat = link_stat,
-			     .link = link_target },
+			     .stat = artifact_link_stat,
+			     .link = artifact_link_target },
 	{ 0 },
 };
 

@@ -94,8 +94,8 @@ static int rename_scratch(const struct renaming *rn, const struct scratch_info *
 }
 
 /* Turn an artifact into a scratch file with its latest bytes; its versions are removed. */
-static int rename_to_scratch(const struct renaming *rn, const struct artifact_info *a,
-			     const char *id, struct err *err)
+static int rename_artifact_to_scratch(const struct renaming *rn, const struct artifact_info *a,
+				      const char *id, struct err *err)
 {
 	struct fs *fs = rn->dir->fs;
 	struct scratch_info info = { .number = a->number,
@@ -189,7 +189,7 @@ static int check_rename(const struct node_rename *rn, struct err *err)
 	return 0;
 }
 
-static int rename_found(const struct renaming *rn, struct err *err)
+static int rename_entry(const struct renaming *rn, struct err *err)
 {
 	CLEANUP(buf_release) struct buf id = { 0 };
 	struct scratch_info scratch;
@@ -212,7 +212,7 @@ static int rename_found(const struct renaming *rn, struct err *err)
 	if (r < 0)
 		return r;
 	return rn->new_id ? rename_stored(rn, &a, id.data, err)
-			  : rename_to_scratch(rn, &a, id.data, err);
+			  : rename_artifact_to_scratch(rn, &a, id.data, err);
 }
 
 int artifacts_rename(const struct node_rename *wanted, struct err *err)
@@ -232,5 +232,5 @@ int artifacts_rename(const struct node_rename *wanted, struct err *err)
 			r = artifacts_full_name(rn.new_dir, id.data, rn.new_full,
 						sizeof rn.new_full, err);
 	}
-	return r < 0 ? r : rename_found(&rn, err);
+	return r < 0 ? r : rename_entry(&rn, err);
 }

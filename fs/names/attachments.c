@@ -23,12 +23,12 @@
 	(1ull << 55) /* with a session's number: the scratch_info.dir of attachments/ */
 
 /* The session's number itself is the scratch_info.dir of its artifacts/. */
-static uint64_t scratch_dir(const struct place *dir)
+static uint64_t attachments_scratch(const struct place *dir)
 {
 	return SCRATCH_PART | dir->ref.session;
 }
 
-static void tell_list(const struct place *dir)
+static void notify_list(const struct place *dir)
 {
 	notify_attributes(&dir->fs->notify, node_ino(dir->ref.session, ID_ATTACHMENTS));
 }
@@ -55,30 +55,30 @@ int attachments_dir_stat(const struct place *at, struct node_stat *st, struct er
 		return r;
 	st->size = 0;
 	st->mtime = MAX(info.attachments_stamp, at->fs->mounted);
-	st->mtime = MAX(st->mtime, scratch_dir_stamp(at->fs, scratch_dir(at)));
+	st->mtime = MAX(st->mtime, scratch_dir_stamp(at->fs, attachments_scratch(at)));
 	return 0;
 }
 
-static void show_info(const struct attachment_info *info, struct node_stat *st)
+static void show_attachment(const struct attachment_info *info, struct node_stat *st)
 {
 	st->size = info->size;
 	st->mtime = info->stamp;
 }
 
-static int file_stat(const struct place *at, struct node_stat *st, struct err *err)
+static int attachment_file_stat(const struct place *at, struct node_stat *st, struct err *err)
 {
 	struct attachment_info info;
 	int r = attachment_stat(at->fs->store, at->ref, at->item, &info, err);
 
 	if (r == 0)
-		show_info(&info, st);
+		show_attachment(&info, st);
 	if (r != -ENOENT || !at->inode || !atomic_load(&at->inode->pending))
 		return r;
 	st->size = 0; /* the file is being written for the first time */
 	return 0;
 }
 
-static int file_show(const struct place *at, struct buf *out, struct err *err)
+static int attachment_file_show(const struct place *at, struct buf *out, struct err *err)
 {
 	int r = attachment_read(at->fs->store, at->ref, at->item, out, err);
 
@@ -102,7 +102,7 @@ static int set_bytes(struct handle *h, struct span bytes, struct err *err)
 }
 
 /* Load the text at the open: a message may send, and so remove, the file at any time. */
-static int file_open(struct handle *h, struct err *err)
+static int attachment_file_open(struct handle *h, struct err *err)
 {
 	CLEANUP(buf_release) struct buf none = { 0 };
 	int r = h->flags & O_TRUNC ? 0 : handle_read_shown(h, 0, 0, &none, err);
@@ -116,7 +116,7 @@ static const struct text_rules byte_rules = {
 	.is_bytes = true,
 	.max = ATTACHMENTS_MAX + 1,
 	.what = "an attachment",
-	.open = file_open,
+	.open = attachment_file_open,
 	.check = check_bytes,
 	.set = set_bytes,
 };
@@ -125,8 +125,8 @@ const struct node_type attachments_members[] = {
 	{ .name = "<name>",
 	  .id = ID_OBJECT,
 	  .mode = S_IFREG | 0600,
-	  .stat = file_stat,
-	  .show = file_show,
+	  .stat = attachment_file_stat,
+	  .show = attachment_file_show,
 	  .read = text_read,
 	  .file = &text_ops,
 	  .text = &byte_rules },
@@ -151,7 +151,7 @@ static int own_name(struct place *child, const char *name, struct buf *text, str
 
 static bool find_scratch(const struct place *dir, const char *name, struct scratch_info *out)
 {
-	return scratch_find(dir->fs, scratch_dir(dir), name, out);
+	return scratch_find(dir->fs, attachments_scratch(dir), name, out);
 }
 
 int attachments_find(const struct place *dir, const char *name, struct place *child,
@@ -191,11 +191,11 @@ static int list_file(void *arg, const struct attachment_info *info)
 		return -ENOMEM;
 	file_place(ls->dir, info->number, &child);
 	child.name = info->name;
-	show_info(info, &st);
+	show_attachment(info, &st);
 	return lister_emit(ls->l, name.data, &child, TREE_MEMBER_COOKIE + info->number, &st);
 }
 
-static int list_scratch(void *arg, const struct scratch_info *info)
+static int list_unsent_scratch(void *arg, const struct scratch_info *info)
 {
 	struct listing *ls = arg;
 	struct place child;
@@ -214,23 +214,24 @@ int attachments_list(const struct place *dir, uint64_t after, struct lister *l, 
 	if (!in_scratch)
 		r = attachment_list(dir->fs->store, dir->ref, after, list_file, &ls, err);
 	if (r == 0)
-		r = scratch_list(dir->fs, scratch_dir(dir), in_scratch ? after - COOKIE_STEP : 0,
-				 list_scratch, &ls);
+		r = scratch_list(dir->fs, attachments_scratch(dir),
+				 in_scratch ? after - COOKIE_STEP : 0, list_unsent_scratch, &ls);
 	return r;
 }
 
 /* Make a scratch file, which tools write before they rename it. */
-static int create_scratch(const struct place *dir, const char *name, const struct node_new *by,
-			  struct place *child, struct buf *text, struct err *err)
+static int create_unsent_scratch(const struct place *dir, const char *name,
+				 const struct node_new *by, struct place *child, struct buf *text,
+				 struct err *err)
 {
-	struct scratch_info info = { .dir = scratch_dir(dir), .scope = dir->ref };
+	struct scratch_info info = { .dir = attachments_scratch(dir), .scope = dir->ref };
 	int r;
 
 	(void)snprintf(info.name, sizeof info.name, "%s", name);
 	r = scratch_create(dir->fs, &info, by, err);
 	if (r < 0)
 		return r;
-	tell_list(dir);
+	notify_list(dir);
 	scratch_place(dir, &info, child);
 	return own_name(child, name, text, err);
 }
@@ -245,7 +246,7 @@ int attachments_create(const struct place *dir, const char *name, const struct n
 	if (attachments_find(dir, name, child, text, NULL) == 0)
 		return 0; /* another open has made the file in the meantime */
 	if (name[0] == '.')
-		return create_scratch(dir, name, by, child, text, err);
+		return create_unsent_scratch(dir, name, by, child, text, err);
 	r = id_of_name(name, &id, err);
 	if (r == 0)
 		r = attachment_check(dir->fs->store, dir->ref, id.data, 0, err);
@@ -261,7 +262,7 @@ int attachments_create(const struct place *dir, const char *name, const struct n
 static void remove_scratch(const struct place *dir, uint64_t number)
 {
 	scratch_unlink(dir->fs, number);
-	tell_list(dir);
+	notify_list(dir);
 }
 
 /* Discard the bytes of opens that write the attachment. */
@@ -297,8 +298,8 @@ static void forget_replaced(const struct place *dir, const char *name, const cha
 }
 
 /* Move the inode to the new name. */
-static int move_inode(const struct place *from, const struct place *new_dir, const char *name,
-		      const char *new_name, struct err *err)
+static int move_attachment(const struct place *from, const struct place *new_dir, const char *name,
+			   const char *new_name, struct err *err)
 {
 	struct place at = *from;
 
@@ -306,20 +307,20 @@ static int move_inode(const struct place *from, const struct place *new_dir, con
 	at.name = name;
 	if (inode_move(&at.fs->inodes, &at, inode_number(new_dir), new_name) < 0)
 		return err_nomem(err);
-	tell_list(new_dir);
+	notify_list(new_dir);
 	return 0;
 }
 
 static int rename_within_scratch(const struct place *from, const struct place *dir,
 				 const char *new_name, struct err *err)
 {
-	scratch_move(dir->fs, from->item, scratch_dir(dir), new_name);
-	return move_inode(from, dir, new_name, new_name, err);
+	scratch_move(dir->fs, from->item, attachments_scratch(dir), new_name);
+	return move_attachment(from, dir, new_name, new_name, err);
 }
 
 /* Turn a scratch file into an attachment. Returns 1: the new name has another object; -errno. */
-static int publish(const struct place *from, const struct place *dir, const char *new_name,
-		   struct err *err)
+static int publish_attachment(const struct place *from, const struct place *dir,
+			      const char *new_name, struct err *err)
 {
 	CLEANUP(buf_release) struct buf bytes = { 0 };
 	CLEANUP(buf_release) struct buf id = { 0 };
@@ -338,8 +339,8 @@ static int publish(const struct place *from, const struct place *dir, const char
 }
 
 /* Turn an attachment into a scratch file. Returns 1: the new name has another object; -errno. */
-static int withdraw(const struct place *from, const struct place *dir, const char *new_name,
-		    struct err *err)
+static int withdraw_attachment(const struct place *from, const struct place *dir,
+			       const char *new_name, struct err *err)
 {
 	const struct node_new by = { .mode = 0600, .uid = getuid(), .gid = getgid() };
 	CLEANUP(buf_release) struct buf bytes = { 0 };
@@ -352,7 +353,7 @@ static int withdraw(const struct place *from, const struct place *dir, const cha
 		return r;
 	if (find_scratch(dir, new_name, &replaced))
 		remove_scratch(dir, replaced.number);
-	r = create_scratch(dir, new_name, &by, &child, &text, err);
+	r = create_unsent_scratch(dir, new_name, &by, &child, &text, err);
 	if (r == 0)
 		r = scratch_put_text(dir->fs, child.item, buf_span(&bytes), err);
 	if (r == 0)
@@ -360,8 +361,8 @@ static int withdraw(const struct place *from, const struct place *dir, const cha
 	return r < 0 ? r : 1;
 }
 
-static int rename_stored(const struct place *from, const struct place *dir, const char *new_name,
-			 bool must_be_new, struct err *err)
+static int rename_attachment(const struct place *from, const struct place *dir,
+			     const char *new_name, bool must_be_new, struct err *err)
 {
 	CLEANUP(buf_release) struct buf id = { 0 };
 	struct attachment_info info;
@@ -372,7 +373,7 @@ static int rename_stored(const struct place *from, const struct place *dir, cons
 	forget_replaced(dir, new_name, id.data);
 	r = attachment_rename(dir->fs->store, dir->ref, from->name, id.data, must_be_new, &info,
 			      err);
-	return r < 0 ? r : move_inode(from, dir, id.data, new_name, err);
+	return r < 0 ? r : move_attachment(from, dir, id.data, new_name, err);
 }
 
 /* Rename a new file that is still open: its close will store it under the new name. */
@@ -397,7 +398,7 @@ static int rename_made(const struct place *dir, const char *name, const char *ne
 	r = attachment_remove(dir->fs->store, dir->ref, id.data, NULL);
 	if (r < 0 && r != -ENOENT)
 		return r;
-	return move_inode(inode_place(inode), dir, id.data, new_name, err);
+	return move_attachment(inode_place(inode), dir, id.data, new_name, err);
 }
 
 int attachments_rename(const struct node_rename *rn, struct err *err)
@@ -420,8 +421,8 @@ int attachments_rename(const struct node_rename *rn, struct err *err)
 		return rename_made(to, rn->name, name, err);
 	if (from.type == &scratch_node)
 		return name[0] == '.' ? rename_within_scratch(&from, to, name, err)
-				      : publish(&from, to, name, err);
+				      : publish_attachment(&from, to, name, err);
 	if (name[0] == '.')
-		return withdraw(&from, to, name, err);
-	return rename_stored(&from, to, name, rn->must_be_new, err);
+		return withdraw_attachment(&from, to, name, err);
+	return rename_attachment(&from, to, name, rn->must_be_new, err);
 }

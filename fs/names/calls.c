@@ -14,15 +14,15 @@
 
 #include <errno.h>
 
-static int load(const struct place *at, struct call_info *info, struct err *err)
+static int load_call(const struct place *at, struct call_info *info, struct err *err)
 {
 	return call_stat(at->fs->store, at->ref, at->n, at->parent, info, err);
 }
 
-static int part_stat(const struct place *at, struct node_stat *st, struct err *err)
+static int call_part_stat(const struct place *at, struct node_stat *st, struct err *err)
 {
 	struct call_info info;
-	int r = load(at, &info, err);
+	int r = load_call(at, &info, err);
 
 	if (r == 0)
 		st->mtime = info.stamp;
@@ -32,7 +32,7 @@ static int part_stat(const struct place *at, struct node_stat *st, struct err *e
 static int stderr_stat(const struct place *at, struct node_stat *st, struct err *err)
 {
 	struct call_info info;
-	int r = load(at, &info, err);
+	int r = load_call(at, &info, err);
 
 	if (r < 0)
 		return r;
@@ -45,7 +45,7 @@ static int tool_show(const struct place *at, struct buf *out, struct err *err)
 {
 	CLEANUP(part_release) struct part part = { 0 };
 	struct call_info info;
-	int r = load(at, &info, err);
+	int r = load_call(at, &info, err);
 
 	if (r == 0)
 		r = call_part(at->fs->store, at->ref, &info.said, &part, err);
@@ -73,7 +73,7 @@ static int show_object(const struct place *at, const struct call_line *where, st
 static int args_show(const struct place *at, struct buf *out, struct err *err)
 {
 	struct call_info info;
-	int r = load(at, &info, err);
+	int r = load_call(at, &info, err);
 
 	return r < 0 ? r : show_object(at, &info.said, out, err);
 }
@@ -81,7 +81,7 @@ static int args_show(const struct place *at, struct buf *out, struct err *err)
 static int response_show(const struct place *at, struct buf *out, struct err *err)
 {
 	struct call_info info;
-	int r = load(at, &info, err);
+	int r = load_call(at, &info, err);
 
 	return r < 0 ? r : show_object(at, &info.answer, out, err);
 }
@@ -89,7 +89,7 @@ static int response_show(const struct place *at, struct buf *out, struct err *er
 static int stderr_show(const struct place *at, struct buf *out, struct err *err)
 {
 	struct call_info info;
-	int r = load(at, &info, err);
+	int r = load_call(at, &info, err);
 
 	return r < 0 ? r : call_stderr(at->fs->store, at->ref, &info, out, err);
 }
@@ -97,7 +97,7 @@ static int stderr_show(const struct place *at, struct buf *out, struct err *err)
 static int duration_show(const struct place *at, struct buf *out, struct err *err)
 {
 	struct call_info info;
-	int r = load(at, &info, err);
+	int r = load_call(at, &info, err);
 
 	if (r == 0 && info.ended)
 		buf_printf(out, "%lld\n", (long long)(info.ended - info.started + 500) / 1000);
@@ -109,19 +109,19 @@ static const struct node_type call_entries[] = {
 	  .id = ID_CALL_TOOL,
 	  .mode = S_IFREG | 0400,
 	  .help = "its name",
-	  .stat = part_stat,
+	  .stat = call_part_stat,
 	  .show = tool_show },
 	{ .name = "args.json",
 	  .id = ID_CALL_ARGS,
 	  .mode = S_IFREG | 0400,
 	  .help = "what it was called with",
-	  .stat = part_stat,
+	  .stat = call_part_stat,
 	  .show = args_show },
 	{ .name = "response.json",
 	  .id = ID_CALL_RESPONSE,
 	  .mode = S_IFREG | 0400,
 	  .help = "what it answered; empty until then",
-	  .stat = part_stat,
+	  .stat = call_part_stat,
 	  .show = response_show },
 	{ .name = "stderr",
 	  .id = ID_CALL_STDERR,
@@ -133,7 +133,7 @@ static const struct node_type call_entries[] = {
 	  .id = ID_CALL_DURATION,
 	  .mode = S_IFREG | 0400,
 	  .help = "how long it took, in milliseconds; empty while it runs",
-	  .stat = part_stat,
+	  .stat = call_part_stat,
 	  .show = duration_show },
 	{ 0 },
 };
@@ -143,7 +143,7 @@ const struct node_type call_dir = {
 	.id = ID_OBJECT,
 	.mode = S_IFDIR | 0700,
 	.entries = call_entries,
-	.stat = part_stat,
+	.stat = call_part_stat,
 };
 
 int calls_dir_stat(const struct place *at, struct node_stat *st, struct err *err)

@@ -98,7 +98,7 @@ int contexts_list(const struct place *dir, uint64_t after, struct lister *l, str
 
 /* A context, and its read-only files. */
 
-static int part_stat(const struct place *at, struct node_stat *st, struct err *err)
+static int context_part_stat(const struct place *at, struct node_stat *st, struct err *err)
 {
 	CLEANUP(context_leave_p) struct context *c = NULL;
 	int r = context_of(at, &c, err);
@@ -131,7 +131,7 @@ static struct span part_of(const struct context *c, unsigned id)
 	}
 }
 
-static int part_show(const struct place *at, struct buf *out, struct err *err)
+static int context_part_show(const struct place *at, struct buf *out, struct err *err)
 {
 	CLEANUP(context_leave_p) struct context *c = NULL;
 	int r = context_of(at, &c, err);
@@ -197,7 +197,7 @@ static const struct text_rules actions_rules = {
 #define TEXT_ROW(file, number, what)                                                               \
 	{                                                                                          \
 		.name = (file), .id = (number), .mode = S_IFREG | 0400, .help = (what),            \
-		.stat = part_stat, .show = part_show                                               \
+		.stat = context_part_stat, .show = context_part_show                               \
 	}
 
 #define READONLY_ROWS                                                                              \
@@ -254,7 +254,7 @@ static const struct text_rules actions_rules = {
 		  .text = &actions_rules },                                                        \
 	{                                                                                          \
 		.name = "memory", .id = ID_CONTEXT_MEMORY, .mode = S_IFDIR | 0700,                 \
-		.stat = part_stat, .entries = memory_entries_of_context                            \
+		.stat = context_part_stat, .entries = memory_entries_of_context                    \
 	}
 
 static const struct node_type memory_entries_of_context[] = {
@@ -262,7 +262,7 @@ static const struct node_type memory_entries_of_context[] = {
 	  .id = ID_CONTEXT_SEARCH,
 	  .mode = S_IFDIR | 0700,
 	  .help = "any name is a query of the user's memory",
-	  .stat = part_stat,
+	  .stat = context_part_stat,
 	  .members = &memory_query,
 	  .find = memory_query_find },
 	{ 0 },
@@ -275,7 +275,7 @@ static const struct node_type tool_entries[] = { READONLY_ROWS, CALLBACK_ROWS, T
 #define CONTEXT_DIR(rows)                                                                          \
 	{                                                                                          \
 		.name = "<call>", .id = ID_OBJECT, .mode = S_IFDIR | 0700, .entries = (rows),      \
-		.stat = part_stat                                                                  \
+		.stat = context_part_stat                                                          \
 	}
 
 const struct node_type context_members[] = {

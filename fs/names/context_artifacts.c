@@ -69,7 +69,7 @@ static int full_name(const struct place *dir, const char *id, char *out, struct 
 }
 
 /* The ADK file name of a name in a directory. -ENOENT: the name starts with a dot. */
-static int decode(const struct place *dir, const char *name, char *full, struct err *err)
+static int decode_full(const struct place *dir, const char *name, char *full, struct err *err)
 {
 	CLEANUP(buf_release) struct buf id = { 0 };
 	int r = artifacts_decode(name, &id, err);
@@ -79,7 +79,7 @@ static int decode(const struct place *dir, const char *name, char *full, struct 
 
 /* Stored artifacts that the program has not written to. */
 
-static void show_info(const struct artifact_info *info, struct node_stat *st)
+static void show_stored(const struct artifact_info *info, struct node_stat *st)
 {
 	st->size = info->is_directory ? 0 : info->size;
 	st->mtime = info->stamp;
@@ -96,7 +96,7 @@ static int stored_stat(const struct place *at, struct node_stat *st, struct err 
 	if (r == 0)
 		r = find_stored(at, at->name, NULL, &info, err);
 	if (r == 0)
-		show_info(&info, st);
+		show_stored(&info, st);
 	return r;
 }
 
@@ -120,7 +120,7 @@ static int stored_load(const struct place *at, struct blob *blob, struct err *er
  * Turn a stored artifact into a scratch file of the context with the same inode. The caller is
  * between context_of() and context_leave().
  */
-static int own(const struct inode *inode, struct err *err)
+static int own_stored(const struct inode *inode, struct err *err)
 {
 	const struct spot *spot = inode_spot(inode);
 	struct place at = spot->at;
@@ -157,7 +157,7 @@ static int stored_open(struct handle *h, struct err *err)
 	int r = context_of(&h->at, &c, err);
 
 	if (r == 0 && handle_writes(h))
-		r = own(h->inode, err);
+		r = own_stored(h->inode, err);
 	return r < 0 ? r : draft_open(h, err);
 }
 
@@ -220,7 +220,7 @@ static int below_stat(const struct place *at, struct node_stat *st, struct err *
 	if (r == 0 && is_made)
 		st->mtime = MAX(st->mtime, info.stamp);
 	else if (r == 0)
-		show_info(&info, st);
+		show_stored(&info, st);
 	return 0;
 }
 
@@ -243,8 +243,7 @@ int context_artifacts_stat(const struct place *at, struct node_stat *st, struct 
 	return 0;
 }
 
-static int set_directory_attr(const struct place *at, const struct artifact_attr *attr,
-			      struct err *err)
+static int set_made_attr(const struct place *at, const struct artifact_attr *attr, struct err *err)
 {
 	(void)err;
 	if (scratch_set_attr(at->fs, at->item, attr) && (attr->has & ATTR_MTIME))
@@ -296,7 +295,7 @@ int context_artifacts_find(const struct place *dir, const char *name, struct pla
 		made_place(dir, &made, child);
 		return own_name(child, child->name, text, err);
 	}
-	r = decode(dir, name, full, err);
+	r = decode_full(dir, name, full, err);
 	if (r == 0)
 		r = find_stored(dir, full, NULL, &info, err);
 	if (r < 0)
@@ -316,7 +315,7 @@ struct listing {
 	uint64_t cookies;   /* added to the cookies of these names */
 };
 
-static int list_stored(void *arg, const struct artifact_info *info)
+static int list_stored_name(void *arg, const struct artifact_info *info)
 {
 	struct listing *ls = arg;
 	CLEANUP(buf_release) struct buf id = { 0 };
@@ -338,7 +337,7 @@ static int list_stored(void *arg, const struct artifact_info *info)
 		return -ENOMEM;
 	stored_place(ls->dir, info->is_directory, number, &child);
 	child.name = full;
-	show_info(info, &st);
+	show_stored(info, &st);
 	return lister_emit(ls->l, name.data, &child,
 			   TREE_MEMBER_COOKIE + ls->cookies + info->number,
 			   info->is_directory ? NULL : &st);
@@ -368,11 +367,12 @@ int context_artifacts_list(const struct place *dir, uint64_t after, struct liste
 
 	ls.context = c;
 	if (r == 0 && part == 0 && stored)
-		r = artifact_list(st, stored, number, list_stored, &ls, err);
+		r = artifact_list(st, stored, number, list_stored_name, &ls, err);
 	if (r == 0 && part <= 1 && is_top(dir)) {
 		ls.prefix = statekey_prefix(SCOPE_USER);
 		ls.cookies = COOKIE_STEP;
-		r = artifact_list(st, dir->ref.user, part == 1 ? number : 0, list_stored, &ls, err);
+		r = artifact_list(st, dir->ref.user, part == 1 ? number : 0, list_stored_name, &ls,
+				  err);
 	}
 	if (r == 0)
 		r = scratch_list(dir->fs, dir->item, part == 2 ? number : 0, list_made, &ls);
@@ -392,7 +392,7 @@ int context_artifacts_create(const struct place *dir, const char *name, const st
 	buf_clear(text);
 	(void)snprintf(info.name, sizeof info.name, "%s", name);
 	info.is_new = name[0] != '.';
-	r = info.is_new ? decode(dir, name, info.full_name, err) : 0;
+	r = info.is_new ? decode_full(dir, name, info.full_name, err) : 0;
 	if (r == 0)
 		r = context_create(dir, &info, by, err);
 	if (r < 0)
@@ -417,7 +417,7 @@ int context_artifacts_make(const struct place *dir, const char *name, const stru
 	if (context_artifacts_find(dir, name, &child, &text, NULL) == 0)
 		return err_set(err, -EEXIST, "there is '%s' already", name);
 	(void)snprintf(info.name, sizeof info.name, "%s", name);
-	r = decode(dir, name, info.full_name, err);
+	r = decode_full(dir, name, info.full_name, err);
 	return r < 0 ? r : context_create(dir, &info, by, err);
 }
 
@@ -438,14 +438,14 @@ static int keep_stored(const struct place *dir, const char *name, struct err *er
 }
 
 /* Show the stored artifact of a name again, after a scratch file of this name has gone. */
-static void reveal(const struct place *dir, const char *name)
+static void reveal_stored(const struct place *dir, const char *name)
 {
 	CLEANUP(context_leave_p) struct context *c = NULL;
 	struct inodes *inodes = &dir->fs->inodes;
 	char full[NAME_BYTES];
 	struct place at;
 
-	if (context_of(dir, &c, NULL) < 0 || decode(dir, name, full, NULL) < 0)
+	if (context_of(dir, &c, NULL) < 0 || decode_full(dir, name, full, NULL) < 0)
 		return;
 	stored_place(dir, false, number_of(c, full), &at);
 	at.name = full;
@@ -461,7 +461,7 @@ int context_artifacts_remove(const struct place *dir, const char *name, struct e
 		return keep_stored(dir, name, err);
 	scratch_unlink(dir->fs, info.number);
 	if (info.full_name[0])
-		reveal(dir, name);
+		reveal_stored(dir, name);
 	return 0;
 }
 
@@ -519,13 +519,13 @@ int context_artifacts_rename(const struct node_rename *rn, struct err *err)
 	if (r == 0)
 		r = check_target(rn->new_dir, rn->new_name, rn->must_be_new, err);
 	if (r == 0 && rn->new_name[0] != '.')
-		r = decode(rn->new_dir, rn->new_name, full, err);
+		r = decode_full(rn->new_dir, rn->new_name, full, err);
 	if (r < 0)
 		return r;
 	scratch_set_full_name(fs, info.number, full);
 	scratch_move(fs, info.number, rn->new_dir->item, rn->new_name);
 	if (info.full_name[0])
-		reveal(rn->dir, rn->name);
+		reveal_stored(rn->dir, rn->name);
 	at.inode = NULL;
 	at.type = &scratch_node;
 	at.parent = rn->new_dir->item;
@@ -550,7 +550,7 @@ const struct node_type context_artifacts_members[] = {
 	  .flags = NODE_FRESH,
 	  .members = context_artifacts_members,
 	  .stat = context_artifacts_stat,
-	  .set_attr = set_directory_attr,
+	  .set_attr = set_made_attr,
 	  .list = context_artifacts_list,
 	  .find = context_artifacts_find,
 	  .create = context_artifacts_create,

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 
 /* Drop the attributes of a turn's directory and of its `context`: their lists have changed. */
-static void tell_lists(struct fs *fs, uint64_t turn)
+static void notify_lists(struct fs *fs, uint64_t turn)
 {
 	scratch_dir_touch(fs, turn);
 	notify_attributes(&fs->notify, node_ino(turn, ID_OBJECT));
@@ -35,7 +35,7 @@ void contexts_opened(void *arg, struct context *c)
 	uint64_t turn = turn_of(fs, c);
 
 	if (turn)
-		tell_lists(fs, turn);
+		notify_lists(fs, turn);
 }
 
 /* An artifact that the runner is saving. */
@@ -89,7 +89,7 @@ static void add_saving(struct savings *s, struct saving *one)
 	mutex_unlock(&s->lock);
 }
 
-static struct saving *take_saving(struct savings *s, uint64_t context)
+static struct saving *remove_saving(struct savings *s, uint64_t context)
 {
 	struct saving **at;
 	struct saving *found;
@@ -179,7 +179,7 @@ static void drop_name(struct fs *fs, uint64_t dir, const char *id)
 }
 
 /* A context has ended: refuse further writes to its files, and drop its names. */
-static void end(struct fs *fs, const struct context *c)
+static void end_context(struct fs *fs, const struct context *c)
 {
 	uint64_t turn = turn_of(fs, c);
 
@@ -189,7 +189,7 @@ static void end(struct fs *fs, const struct context *c)
 	drop_rows(fs, context_members[c->kind].entries, c->number);
 	if (!turn)
 		return;
-	tell_lists(fs, turn);
+	notify_lists(fs, turn);
 	drop_name(fs, node_ino(turn, ID_TURN_CONTEXT), c->name);
 	if (!context_any_open(fs, c->session, c->turn))
 		notify_name(&fs->notify, node_ino(turn, ID_OBJECT),
@@ -200,7 +200,7 @@ int contexts_saves(void *arg, struct context *c, struct buf *saves, struct err *
 {
 	struct collecting all = { arg, c, saves, err };
 
-	end(arg, c);
+	end_context(arg, c);
 	return scratch_list_scope(all.fs, context_scope_of(c->session, c->number), 0, save_file,
 				  &all);
 }
@@ -210,8 +210,8 @@ void contexts_closed(void *arg, struct context *c, bool published)
 	struct fs *fs = arg;
 	struct saving *one;
 
-	end(fs, c);
-	while ((one = take_saving(fs->savings, c->number))) {
+	end_context(fs, c);
+	while ((one = remove_saving(fs->savings, c->number))) {
 		if (published)
 			draft_saved(one->draft);
 		saving_free(one);

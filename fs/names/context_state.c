@@ -24,13 +24,13 @@
 #define SCRATCH_PART (1ull << 54) /* the number itself is the scratch_info.dir of artifacts/ */
 
 /* The scratch_info.dir of state/ of a context. */
-static uint64_t scratch_dir(const struct place *dir)
+static uint64_t view_scratch_dir(const struct place *dir)
 {
 	return SCRATCH_PART | dir->parent;
 }
 
 /* Append a signature of the view: a text that changes with each change of a value. */
-static int sign(struct fs *fs, const struct context *c, struct buf *out, struct err *err)
+static int add_signature(struct fs *fs, const struct context *c, struct buf *out, struct err *err)
 {
 	struct stateview *v = c->state;
 	struct ref ref = c->session;
@@ -59,7 +59,7 @@ static int view_time(const struct place *at, struct node_stat *st, struct err *e
 	int r = context_of(at, &c, err);
 
 	if (r == 0)
-		r = sign(at->fs, c, &signature, err);
+		r = add_signature(at->fs, c, &signature, err);
 	if (r < 0)
 		return r;
 	st->mtime = at->inode ? inode_text_stamp(at->inode, buf_span(&signature)) : c->stamp;
@@ -76,7 +76,7 @@ int context_state_stat(const struct place *at, struct node_stat *st, struct err 
 	int r = view_time(at, st, err);
 
 	st->size = 0;
-	st->mtime = MAX(st->mtime, scratch_dir_stamp(at->fs, scratch_dir(at)));
+	st->mtime = MAX(st->mtime, scratch_dir_stamp(at->fs, view_scratch_dir(at)));
 	return r;
 }
 
@@ -157,7 +157,7 @@ static int delete_key(const struct place *at, struct span key, struct err *err)
 	return r == -ENOENT ? err_set(err, r, "there is no such state key") : r;
 }
 
-static int check_value(struct handle *h, struct span text, struct err *err)
+static int check_view_value(struct handle *h, struct span text, struct err *err)
 {
 	CLEANUP(context_leave_p) struct context *c = NULL;
 	int r = context_of(&h->at, &c, err);
@@ -167,7 +167,7 @@ static int check_value(struct handle *h, struct span text, struct err *err)
 	return r < 0 ? r : state_check_text(text, err);
 }
 
-static int set_value(struct handle *h, struct span text, struct err *err)
+static int set_view_value(struct handle *h, struct span text, struct err *err)
 {
 	return set_key(&h->at, span_of(h->at.name), text, h->caller, err);
 }
@@ -175,8 +175,8 @@ static int set_value(struct handle *h, struct span text, struct err *err)
 static const struct text_rules value_rules = {
 	.max = STATE_VALUE_MAX + 1, /* and a newline */
 	.what = "a state value",
-	.check = check_value,
-	.set = set_value,
+	.check = check_view_value,
+	.set = set_view_value,
 };
 
 /* state.json: all values in one object. */
@@ -192,7 +192,7 @@ int context_map_show(const struct place *at, struct buf *out, struct err *err)
 	return r < 0 ? r : buf_check(out, err);
 }
 
-static int check_map(struct handle *h, struct span text, struct err *err)
+static int check_view_map(struct handle *h, struct span text, struct err *err)
 {
 	CLEANUP(context_leave_p) struct context *c = NULL;
 	int r = context_of(&h->at, &c, err);
@@ -214,7 +214,7 @@ static int set_member(void *arg, struct span key, struct span value)
 	return stateview_set(s->context->state, key, value, s->err);
 }
 
-static int set_map(struct handle *h, struct span text, struct err *err)
+static int set_view_map(struct handle *h, struct span text, struct err *err)
 {
 	CLEANUP(context_leave_p) struct context *c = NULL;
 	CLEANUP(buf_release) struct buf canonical = { 0 };
@@ -236,8 +236,8 @@ const struct text_rules context_map_rules = {
 	.starts_empty = true,
 	.max = STATE_MAP_MAX,
 	.what = "state.json",
-	.check = check_map,
-	.set = set_map,
+	.check = check_view_map,
+	.set = set_view_map,
 };
 
 /* The directory state/. */
@@ -261,8 +261,8 @@ static int own_name(struct place *child, struct buf *text, struct err *err)
 }
 
 /* The place of the key in `text`. */
-static int key_place(const struct place *dir, struct context *c, struct place *child,
-		     struct buf *text, struct err *err)
+static int view_key_place(const struct place *dir, struct context *c, struct place *child,
+			  struct buf *text, struct err *err)
 {
 	*child = *dir;
 	child->inode = NULL;
@@ -289,12 +289,12 @@ int context_state_find(const struct place *dir, const char *name, struct place *
 
 	if (r < 0)
 		return -ENOENT;
-	if (scratch_find(dir->fs, scratch_dir(dir), name, &scratch))
+	if (scratch_find(dir->fs, view_scratch_dir(dir), name, &scratch))
 		return found_scratch(dir, &scratch, child, text, err);
 	r = state_key_of_name(name, text, err);
 	if (r == 0)
 		r = stateview_get(c->state, buf_span(text), &value, err);
-	return r < 0 ? r : key_place(dir, c, child, text, err);
+	return r < 0 ? r : view_key_place(dir, c, child, text, err);
 }
 
 /* Keys, sorted by their numbers, which are the cookies. */
@@ -323,7 +323,7 @@ static void entries_release(struct entries *e)
 	buf_release(&e->list);
 }
 
-static int collect(void *arg, struct span key, struct span json)
+static int collect_key(void *arg, struct span key, struct span json)
 {
 	struct entries *e = arg;
 	struct entry one = { .item = context_item(e->context, key), .len = key.len };
@@ -340,7 +340,7 @@ static int collect(void *arg, struct span key, struct span json)
 	return 0;
 }
 
-static int compare(const void *a, const void *b)
+static int compare_entries(const void *a, const void *b)
 {
 	const struct entry *x = a;
 	const struct entry *y = b;
@@ -348,7 +348,7 @@ static int compare(const void *a, const void *b)
 	return x->item < y->item ? -1 : x->item > y->item;
 }
 
-static int list_key(const struct place *dir, struct lister *l, const struct entry *one)
+static int list_view_key(const struct place *dir, struct lister *l, const struct entry *one)
 {
 	CLEANUP(buf_release) struct buf name = { 0 };
 	struct place child = *dir;
@@ -375,13 +375,13 @@ static int list_keys(const struct place *dir, uint64_t after, struct lister *l, 
 
 	all.context = c;
 	if (r == 0)
-		r = stateview_each(c->state, collect, &all, err);
+		r = stateview_each(c->state, collect_key, &all, err);
 	list = (struct entry *)(void *)all.list.data;
 	n = all.list.len / sizeof *list;
 	if (n)
-		qsort(list, n, sizeof *list, compare);
+		qsort(list, n, sizeof *list, compare_entries);
 	for (i = 0; r == 0 && i < n; i++)
-		r = list_key(dir, l, &list[i]);
+		r = list_view_key(dir, l, &list[i]);
 	return r;
 }
 
@@ -390,7 +390,7 @@ struct listing {
 	struct lister *l;
 };
 
-static int list_scratch(void *arg, const struct scratch_info *info)
+static int list_view_scratch(void *arg, const struct scratch_info *info)
 {
 	struct listing *ls = arg;
 	struct place child;
@@ -407,16 +407,16 @@ int context_state_list(const struct place *dir, uint64_t after, struct lister *l
 	int r = in_scratch ? 0 : list_keys(dir, after, l, err);
 
 	if (r == 0)
-		r = scratch_list(dir->fs, scratch_dir(dir), in_scratch ? after - COOKIE_STEP : 0,
-				 list_scratch, &ls);
+		r = scratch_list(dir->fs, view_scratch_dir(dir),
+				 in_scratch ? after - COOKIE_STEP : 0, list_view_scratch, &ls);
 	return r;
 }
 
 /* Make a scratch file, which tools write before they rename it. */
-static int create_scratch(const struct place *dir, const char *name, const struct node_new *by,
-			  struct place *child, struct buf *text, struct err *err)
+static int create_view_scratch(const struct place *dir, const char *name, const struct node_new *by,
+			       struct place *child, struct buf *text, struct err *err)
 {
-	struct scratch_info info = { .dir = scratch_dir(dir), .scope = context_scope(dir) };
+	struct scratch_info info = { .dir = view_scratch_dir(dir), .scope = context_scope(dir) };
 	int r;
 
 	(void)snprintf(info.name, sizeof info.name, "%s", name);
@@ -425,7 +425,7 @@ static int create_scratch(const struct place *dir, const char *name, const struc
 }
 
 /* The key of a name that is to be made. */
-static int key_of_new(const char *name, struct buf *key, struct err *err)
+static int new_view_key(const char *name, struct buf *key, struct err *err)
 {
 	int r = state_key_of_name(name, key, err);
 
@@ -441,14 +441,14 @@ int context_state_create(const struct place *dir, const char *name, const struct
 
 	if (r < 0)
 		return r;
-	if (scratch_find(dir->fs, scratch_dir(dir), name, &scratch))
+	if (scratch_find(dir->fs, view_scratch_dir(dir), name, &scratch))
 		return found_scratch(dir, &scratch, child, text, err);
 	if (state_is_scratch_name(name))
-		return create_scratch(dir, name, by, child, text, err);
-	r = key_of_new(name, text, err);
+		return create_view_scratch(dir, name, by, child, text, err);
+	r = new_view_key(name, text, err);
 	if (r == 0)
 		r = may_change(dir, buf_span(text), by->uid, err);
-	return r < 0 ? r : key_place(dir, c, child, text, err);
+	return r < 0 ? r : view_key_place(dir, c, child, text, err);
 }
 
 int context_state_remove(const struct place *dir, const char *name, struct err *err)
@@ -458,7 +458,7 @@ int context_state_remove(const struct place *dir, const char *name, struct err *
 	struct stat owner = { 0 };
 	int r;
 
-	if (scratch_find(dir->fs, scratch_dir(dir), name, &scratch)) {
+	if (scratch_find(dir->fs, view_scratch_dir(dir), name, &scratch)) {
 		scratch_unlink(dir->fs, scratch.number);
 		return 0;
 	}
@@ -470,7 +470,7 @@ int context_state_remove(const struct place *dir, const char *name, struct err *
 }
 
 /* Append the text of a value or a scratch file. */
-static int text_of(const struct place *at, struct buf *text, struct err *err)
+static int view_text_of(const struct place *at, struct buf *text, struct err *err)
 {
 	if (at->type == context_state_members)
 		return read_key(at, text, err);
@@ -478,55 +478,55 @@ static int text_of(const struct place *at, struct buf *text, struct err *err)
 }
 
 /* A rename onto the name of a key sets the key's value. */
-static int rename_to_key(const struct place *from, const struct place *dir, const char *new_name,
-			 uid_t caller, struct err *err)
+static int rename_to_view_key(const struct place *from, const struct place *dir,
+			      const char *new_name, uid_t caller, struct err *err)
 {
 	CLEANUP(buf_release) struct buf text = { 0 };
 	CLEANUP(buf_release) struct buf key = { 0 };
-	int r = key_of_new(new_name, &key, err);
+	int r = new_view_key(new_name, &key, err);
 
 	if (r == 0)
-		r = text_of(from, &text, err);
+		r = view_text_of(from, &text, err);
 	if (r == 0)
 		r = state_check_moved(buf_span(&text), err);
 	return r < 0 ? r : set_key(dir, buf_span(&key), buf_span(&text), caller, err);
 }
 
 /* A value that is renamed to a name that is not a key's becomes a scratch file. */
-static int rename_to_scratch(const struct place *from, const struct place *dir,
-			     const char *new_name, const struct node_new *by, struct err *err)
+static int rename_view_to_scratch(const struct place *from, const struct place *dir,
+				  const char *new_name, const struct node_new *by, struct err *err)
 {
 	const struct node_new as = { .mode = 0600, .uid = by->uid, .gid = by->gid };
 	CLEANUP(buf_release) struct buf text = { 0 };
 	CLEANUP(buf_release) struct buf name = { 0 };
 	struct scratch_info replaced;
 	struct place child = *dir;
-	int r = text_of(from, &text, err);
+	int r = view_text_of(from, &text, err);
 
 	if (r < 0)
 		return r;
 	buf_char(&text, '\n');
-	if (scratch_find(dir->fs, scratch_dir(dir), new_name, &replaced))
+	if (scratch_find(dir->fs, view_scratch_dir(dir), new_name, &replaced))
 		scratch_unlink(dir->fs, replaced.number);
-	r = create_scratch(dir, new_name, &as, &child, &name, err);
+	r = create_view_scratch(dir, new_name, &as, &child, &name, err);
 	return r < 0 ? r : scratch_put_text(dir->fs, child.item, buf_span(&text), err);
 }
 
 /* Returns 0; 1: the new name has another object than the old one had; -errno. */
-static int rename_found(const struct place *from, const struct place *dir, const char *new_name,
-			const struct node_new *by, struct err *err)
+static int rename_in_view(const struct place *from, const struct place *dir, const char *new_name,
+			  const struct node_new *by, struct err *err)
 {
 	bool was_key = from->type == context_state_members;
 	struct place at = *from;
 	int r;
 
 	if (!was_key && state_is_scratch_name(new_name)) {
-		scratch_move(from->fs, from->item, scratch_dir(dir), new_name);
+		scratch_move(from->fs, from->item, view_scratch_dir(dir), new_name);
 		at.name = new_name;
 		return inode_move(&from->fs->inodes, &at, inode_number(dir), new_name);
 	}
-	r = state_is_scratch_name(new_name) ? rename_to_scratch(from, dir, new_name, by, err)
-					    : rename_to_key(from, dir, new_name, by->uid, err);
+	r = state_is_scratch_name(new_name) ? rename_view_to_scratch(from, dir, new_name, by, err)
+					    : rename_to_view_key(from, dir, new_name, by->uid, err);
 	if (r == 0 && was_key)
 		r = delete_key(from, span_of(from->name), err);
 	else if (r == 0)
@@ -551,5 +551,5 @@ int context_state_rename(const struct node_rename *rn, struct err *err)
 		return err_set(err, -EEXIST, "there is '%s' already", rn->new_name);
 	if (!strcmp(rn->name, rn->new_name))
 		return 0;
-	return rename_found(&from, rn->new_dir, rn->new_name, &rn->by, err);
+	return rename_in_view(&from, rn->new_dir, rn->new_name, &rn->by, err);
 }

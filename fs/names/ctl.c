@@ -44,7 +44,7 @@ static int ctl_rewind(struct handle *h, const struct ctl_command *c, struct err 
  * Decode a word that is a file name: %20 stands for a blank in a line, and the canonical
  * spelling of a file name never has %20.
  */
-static int take_name(struct span word, struct buf *name, struct err *err)
+static int decode_name(struct span word, struct buf *name, struct err *err)
 {
 	static const struct {
 		const char *code;
@@ -69,7 +69,7 @@ static int ctl_fork(struct handle *h, const struct ctl_command *c, struct err *e
 	struct span event = c->count > 2 ? c->words[2] : SPAN("");
 	CLEANUP(buf_release) struct buf name = { 0 };
 	CLEANUP(buf_release) struct buf id = { 0 };
-	int r = take_name(c->words[1], &name, err);
+	int r = decode_name(c->words[1], &name, err);
 
 	if (r == 0 && memchr(name.data, 0, name.len))
 		r = err_set(err, -EINVAL, "a name cannot hold a NUL");
@@ -111,7 +111,7 @@ static int unknown_verb(const struct ctl_verb *verbs, struct span name, struct e
 		       name.data, known.data);
 }
 
-static int split(struct span line, struct ctl_command *c, struct err *err)
+static int split_line(struct span line, struct ctl_command *c, struct err *err)
 {
 	size_t at = 0;
 
@@ -133,7 +133,7 @@ static int run_line(struct handle *h, struct span line, struct err *err)
 {
 	struct ctl_command c = { 0 };
 	const struct ctl_verb *verb = h->at.type->verbs;
-	int r = split(line, &c, err);
+	int r = split_line(line, &c, err);
 
 	if (r < 0 || !c.count)
 		return r;
@@ -171,7 +171,7 @@ static ssize_t ctl_write(struct handle *h, uint64_t offset, struct span data, st
 {
 	size_t carried;
 	size_t done = 0;
-	ssize_t taken = (ssize_t)data.len;
+	ssize_t accepted = (ssize_t)data.len;
 	int r;
 
 	(void)offset; /* the file has no content, so no offsets */
@@ -186,11 +186,11 @@ static ssize_t ctl_write(struct handle *h, uint64_t offset, struct span data, st
 	} else {
 		/* Return the length of the lines that ran; the next write begins with the bad one.
 		 */
-		taken = done > carried ? (ssize_t)(done - carried) : r;
+		accepted = done > carried ? (ssize_t)(done - carried) : r;
 		buf_clear(&h->text);
 	}
 	mutex_unlock(&h->lock);
-	return taken;
+	return accepted;
 }
 
 static int ctl_flush(struct handle *h, struct err *err)

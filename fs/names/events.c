@@ -82,7 +82,7 @@ static struct event *batch_add(struct batch *b)
 	return &b->events[b->count++];
 }
 
-static int take_line(struct batch *b, struct span line, struct err *err)
+static int parse_line(struct batch *b, struct span line, struct err *err)
 {
 	struct event *e;
 	int r;
@@ -103,7 +103,7 @@ static int take_line(struct batch *b, struct span line, struct err *err)
 	return r;
 }
 
-static int keep_temp(struct handle *h, const struct batch *b, struct err *err)
+static int set_temp(struct handle *h, const struct batch *b, struct err *err)
 {
 	size_t i;
 	int r = 0;
@@ -113,21 +113,21 @@ static int keep_temp(struct handle *h, const struct batch *b, struct err *err)
 	return r;
 }
 
-/* Parse the whole lines of a text; *taken is the end of the last valid line. */
-static int take_lines(struct batch *b, struct span text, size_t *taken, struct err *err)
+/* Parse the whole lines of a text; *parsed is the end of the last valid line. */
+static int parse_lines(struct batch *b, struct span text, size_t *parsed, struct err *err)
 {
 	int r = 0;
 
-	*taken = 0;
-	while (r == 0 && *taken < text.len) {
-		const char *from = text.data + *taken;
-		const char *newline = memchr(from, '\n', text.len - *taken);
+	*parsed = 0;
+	while (r == 0 && *parsed < text.len) {
+		const char *from = text.data + *parsed;
+		const char *newline = memchr(from, '\n', text.len - *parsed);
 
 		if (!newline)
 			break;
-		r = take_line(b, (struct span){ from, (size_t)(newline - from) }, err);
+		r = parse_line(b, (struct span){ from, (size_t)(newline - from) }, err);
 		if (r == 0)
-			*taken = (size_t)(newline - text.data) + 1;
+			*parsed = (size_t)(newline - text.data) + 1;
 	}
 	return r;
 }
@@ -182,7 +182,7 @@ static ssize_t events_write(struct handle *h, uint64_t offset, struct span data,
 {
 	CLEANUP(batch_release) struct batch b = { .h = h };
 	size_t carried;
-	size_t taken;
+	size_t parsed;
 	size_t stored;
 	int refused;
 	int r;
@@ -194,23 +194,23 @@ static ssize_t events_write(struct handle *h, uint64_t offset, struct span data,
 	buf_span_add(&h->text, data);
 	refused = buf_check(&h->text, err);
 	if (refused == 0)
-		refused = take_lines(&b, buf_span(&h->text), &taken, err);
+		refused = parse_lines(&b, buf_span(&h->text), &parsed, err);
 	else
-		taken = 0;
+		parsed = 0;
 	r = store_batch(h, &b, &stored, refused == 0 ? err : NULL);
 	if (r == 0)
-		r = keep_temp(h, &b, err);
+		r = set_temp(h, &b, err);
 	else
-		taken = length_of_lines(buf_span(&h->text), stored);
+		parsed = length_of_lines(buf_span(&h->text), stored);
 	if (r == 0 && refused == 0) {
-		buf_consume(&h->text, taken); /* the rest starts the next line */
+		buf_consume(&h->text, parsed); /* the rest starts the next line */
 		if (h->text.len > EVENT_LINE_MAX)
 			r = err_set(err, -EFBIG, "the line is over %u bytes", EVENT_LINE_MAX);
 		done = r < 0 ? r : (ssize_t)data.len;
 	} else {
 		/* Lines before the bad one are stored: return their length; the next write fails.
 		 */
-		done = taken > carried ? (ssize_t)(taken - carried) : r < 0 ? r : refused;
+		done = parsed > carried ? (ssize_t)(parsed - carried) : r < 0 ? r : refused;
 		buf_clear(&h->text);
 	}
 	mutex_unlock(&h->lock);
@@ -225,11 +225,11 @@ static int events_flush(struct handle *h, struct err *err)
 	int r;
 
 	mutex_lock(&h->lock);
-	r = take_line(&b, buf_span(&h->text), err);
+	r = parse_line(&b, buf_span(&h->text), err);
 	if (r == 0)
 		r = store_batch(h, &b, &stored, err);
 	if (r == 0)
-		r = keep_temp(h, &b, err);
+		r = set_temp(h, &b, err);
 	buf_clear(&h->text);
 	mutex_unlock(&h->lock);
 	return r;

@@ -115,7 +115,7 @@ static int check_place(struct handle *h, const struct message_place *place, stru
 }
 
 /* 0: valid JSON; 1: blank; -ENODATA: incomplete; -EINVAL, -EFBIG: invalid. */
-static int check_json(struct handle *h, const struct message *m, struct err *err)
+static int check_json_message(struct handle *h, const struct message *m, struct err *err)
 {
 	CLEANUP(event_release) struct event e = { 0 };
 	CLEANUP(message_place_release) struct message_place place = { 0 };
@@ -139,7 +139,7 @@ static int check_growing(struct handle *h, struct message *m, struct err *err)
 	if (m->text.len > CHECK_BYTES && m->text.len < m->checked + m->checked / 8)
 		return 0;
 	m->checked = m->text.len;
-	r = check_json(h, m, err);
+	r = check_json_message(h, m, err);
 	return r == -ENODATA ? 0 : MIN(r, 0);
 }
 
@@ -184,7 +184,7 @@ static ssize_t input_write(struct handle *h, uint64_t offset, struct span data, 
 	return r < 0 ? r : (ssize_t)data.len;
 }
 
-static int stage(struct handle *h, struct message *m, struct err *err)
+static int stage_message(struct handle *h, struct message *m, struct err *err)
 {
 	struct store *st = h->at.fs->store;
 	struct span fresh = span_sub(buf_span(&m->text), m->staged, m->text.len);
@@ -193,7 +193,7 @@ static int stage(struct handle *h, struct message *m, struct err *err)
 	if (!utf8_is_valid(buf_span(&m->text)))
 		return err_set(err, -EINVAL, "the message ends within a character");
 	if (m->kind == MESSAGE_JSON) {
-		r = check_json(h, m, err);
+		r = check_json_message(h, m, err);
 		if (r == -ENODATA)
 			return err_set(err, -EINVAL, "the message ends too early to be JSON");
 		if (r)
@@ -220,7 +220,7 @@ static int input_flush(struct handle *h, struct err *err)
 		return 0;
 	mutex_lock(&h->lock);
 	if (m->text.len > m->staged && !m->refused)
-		r = stage(h, m, err);
+		r = stage_message(h, m, err);
 	if (r == 0 && m->staged) { /* the wait starts again with each flush */
 		if (m->closing)
 			closing_end(h->at.ref.session);
@@ -231,7 +231,7 @@ static int input_flush(struct handle *h, struct err *err)
 	return r;
 }
 
-static int submit(struct handle *h, struct message *m, struct err *err)
+static int submit_message(struct handle *h, struct message *m, struct err *err)
 {
 	CLEANUP(event_release) struct event e = { 0 };
 	int r = 1;
@@ -284,7 +284,7 @@ static void input_release(struct handle *h, struct err *err)
 		return;
 	if (m->closing)
 		closing_hold(h->at.ref.session);
-	r = submit(h, m, err);
+	r = submit_message(h, m, err);
 	if (r < 0)
 		err->code = r;
 	if (m->closing)

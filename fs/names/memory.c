@@ -30,7 +30,7 @@ static int target_of(const char *id, struct buf *out)
 	return r < 0 ? r : buf_check(out, NULL);
 }
 
-static int link_stat(const struct place *at, struct node_stat *st, struct err *err)
+static int memory_link_stat(const struct place *at, struct node_stat *st, struct err *err)
 {
 	struct memory_link link;
 	int r = memory_stat(at->fs->store, at->ref, at->item, &link, err);
@@ -40,7 +40,7 @@ static int link_stat(const struct place *at, struct node_stat *st, struct err *e
 	return r;
 }
 
-static int link_target(const struct place *at, struct buf *out, struct err *err)
+static int memory_link_target(const struct place *at, struct buf *out, struct err *err)
 {
 	struct memory_link link;
 	int r = memory_stat(at->fs->store, at->ref, at->item, &link, err);
@@ -52,8 +52,8 @@ static const struct node_type memory_session = {
 	.name = "<session>",
 	.id = ID_OBJECT,
 	.mode = S_IFLNK | 0777,
-	.stat = link_stat,
-	.link = link_target,
+	.stat = memory_link_stat,
+	.link = memory_link_target,
 };
 
 static void link_place(const struct place *dir, uint64_t number, struct place *child)
@@ -81,7 +81,7 @@ struct listing {
 	struct lister *l;
 };
 
-static int list_link(void *arg, const struct memory_link *link)
+static int list_memory_link(void *arg, const struct memory_link *link)
 {
 	struct listing *ls = arg;
 	CLEANUP(buf_release) struct buf target = { 0 };
@@ -100,7 +100,7 @@ static int sessions_list(const struct place *dir, uint64_t after, struct lister 
 {
 	struct listing ls = { dir, l };
 
-	return memory_list(dir->fs->store, dir->ref, after, list_link, &ls, err);
+	return memory_list(dir->fs->store, dir->ref, after, list_memory_link, &ls, err);
 }
 
 static int find_session(const struct place *dir, const char *name, struct ref *session,

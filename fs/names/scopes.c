@@ -26,7 +26,8 @@ int scopes_stat(const struct place *at, struct node_stat *st, struct err *err)
 }
 
 /* A session is as old as its latest event, so that `ls -t` lists recent conversations first. */
-static void describe(const struct place *at, const struct scope_info *info, struct node_stat *st)
+static void describe_scope(const struct place *at, const struct scope_info *info,
+			   struct node_stat *st)
 {
 	st->size = 0;
 	st->mtime = at->ref.session ? (uint64_t)info->updated * 1000 : info->stamp;
@@ -38,7 +39,7 @@ int scope_dir_stat(const struct place *at, struct node_stat *st, struct err *err
 	int r = scope_stat(at->fs->store, at->ref, &info, err);
 
 	if (r == 0)
-		describe(at, &info, st);
+		describe_scope(at, &info, st);
 	return r;
 }
 
@@ -61,7 +62,7 @@ static int list_member(void *arg, const struct scope_info *info)
 		return 0; /* an id without a file name; scope_create() refuses such ids */
 	if (tree_is_hidden(ls->dir, name.data))
 		return 0;
-	describe(&child, info, &st);
+	describe_scope(&child, info, &st);
 	return lister_emit(ls->l, name.data, &child, TREE_MEMBER_COOKIE + info->number, &st);
 }
 

@@ -43,7 +43,7 @@ static int status_stat(const struct place *at, struct node_stat *st, struct err 
 	return turn_stamp(at, &info, st, err);
 }
 
-static int output_stat(const struct place *at, struct node_stat *st, struct err *err)
+static int session_output_stat(const struct place *at, struct node_stat *st, struct err *err)
 {
 	struct scope_info info;
 	struct turn_info turn;
@@ -239,7 +239,7 @@ static const struct node_type session_entries[] = {
 	  .flags = NODE_STREAM,
 	  .news = NEWS_TURN | NEWS_PROGRESS,
 	  .help = "the answer of the latest turn, as it comes; the read ends with the turn",
-	  .stat = output_stat,
+	  .stat = session_output_stat,
 	  .file = &session_output_ops },
 	{ .name = "status",
 	  .id = ID_STATUS,

@@ -175,7 +175,7 @@ const struct text_rules state_map_rules = {
 	.set = set_map,
 };
 
-static int link_target(const struct place *at, struct buf *out, struct err *err)
+static int state_link_target(const struct place *at, struct buf *out, struct err *err)
 {
 	struct span bare;
 	enum scope_kind kind = statekey_scope(span_of(at->name), &bare);
@@ -190,7 +190,7 @@ static int link_target(const struct place *at, struct buf *out, struct err *err)
 }
 
 /* A link is as new as its key; tree_stat() measures the target. */
-static int link_stat(const struct place *at, struct node_stat *st, struct err *err)
+static int state_link_stat(const struct place *at, struct node_stat *st, struct err *err)
 {
 	struct span bare;
 	enum scope_kind kind = statekey_scope(span_of(at->name), &bare);
@@ -218,8 +218,8 @@ const struct node_type state_members[] = {
 	[STATE_LINK] = { .name = "user:<key>.json, app:<key>.json",
 			 .id = ID_OBJECT_LINK,
 			 .mode = S_IFLNK | 0777,
-			 .stat = link_stat,
-			 .link = link_target },
+			 .stat = state_link_stat,
+			 .link = state_link_target },
 	{ 0 },
 };
 
@@ -418,7 +418,7 @@ int state_dir_remove(const struct place *dir, const char *name, struct err *err)
 }
 
 /* Append the text of a value or a scratch file. */
-static int text_of(const struct place *at, struct buf *text, struct err *err)
+static int state_text_of(const struct place *at, struct buf *text, struct err *err)
 {
 	if (is_value(at))
 		return state_get(at->fs->store, at->ref, span_of(at->name), text, NULL, err);
@@ -449,7 +449,7 @@ static int rename_to_key(const struct place *from, const struct place *dir, cons
 	if (r == 0)
 		r = owners_may_write(dir->fs, scope, caller, err);
 	if (r == 0)
-		r = text_of(from, &text, err);
+		r = state_text_of(from, &text, err);
 	if (r == 0)
 		r = state_check_moved(buf_span(&text), err);
 	/* A value of another scope is set through the session, which gets the event. */
@@ -466,7 +466,7 @@ static int rename_to_scratch(const struct place *from, const struct place *dir,
 	CLEANUP(buf_release) struct buf name = { 0 };
 	struct scratch_info replaced;
 	struct place child = *dir;
-	int r = text_of(from, &text, err);
+	int r = state_text_of(from, &text, err);
 
 	if (r < 0)
 		return r;

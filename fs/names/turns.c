@@ -17,16 +17,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static int load(const struct place *at, struct turn_info *info, struct err *err)
+static int load_turn(const struct place *at, struct turn_info *info, struct err *err)
 {
 	return turn_stat(at->fs->store, at->ref, at->n, info, err);
 }
 
 /* Each file of a turn is as new as the turn's latest change. */
-static int part_stat(const struct place *at, struct node_stat *st, struct err *err)
+static int turn_part_stat(const struct place *at, struct node_stat *st, struct err *err)
 {
 	struct turn_info info;
-	int r = load(at, &info, err);
+	int r = load_turn(at, &info, err);
 
 	if (r == 0)
 		st->mtime = info.stamp;
@@ -36,7 +36,7 @@ static int part_stat(const struct place *at, struct node_stat *st, struct err *e
 static int input_show(const struct place *at, struct buf *out, struct err *err)
 {
 	struct turn_info info;
-	int r = load(at, &info, err);
+	int r = load_turn(at, &info, err);
 
 	if (r == 0)
 		r = turn_input(at->fs->store, at->ref, &info, out, err);
@@ -45,10 +45,10 @@ static int input_show(const struct place *at, struct buf *out, struct err *err)
 	return r;
 }
 
-static int output_stat(const struct place *at, struct node_stat *st, struct err *err)
+static int turn_output_stat(const struct place *at, struct node_stat *st, struct err *err)
 {
 	struct turn_info info;
-	int r = load(at, &info, err);
+	int r = load_turn(at, &info, err);
 
 	if (r < 0)
 		return r;
@@ -70,7 +70,7 @@ const char *turns_word(enum turn_state state)
 static int status_show(const struct place *at, struct buf *out, struct err *err)
 {
 	struct turn_info info;
-	int r = load(at, &info, err);
+	int r = load_turn(at, &info, err);
 
 	if (r == 0)
 		buf_printf(out, "%s\n", turns_word(info.state));
@@ -80,7 +80,7 @@ static int status_show(const struct place *at, struct buf *out, struct err *err)
 static int error_show(const struct place *at, struct buf *out, struct err *err)
 {
 	struct turn_info info;
-	int r = load(at, &info, err);
+	int r = load_turn(at, &info, err);
 
 	if (r == 0 && info.error[0])
 		buf_printf(out, "%s\n", info.error);
@@ -90,7 +90,7 @@ static int error_show(const struct place *at, struct buf *out, struct err *err)
 static int turn_events_stat(const struct place *at, struct node_stat *st, struct err *err)
 {
 	struct turn_info info;
-	int r = load(at, &info, err);
+	int r = load_turn(at, &info, err);
 
 	if (r < 0)
 		return r;
@@ -102,7 +102,7 @@ static int turn_events_stat(const struct place *at, struct node_stat *st, struct
 static int stream_stat(const struct place *at, struct node_stat *st, struct err *err)
 {
 	struct turn_info info;
-	int r = load(at, &info, err);
+	int r = load_turn(at, &info, err);
 
 	if (r < 0)
 		return r;
@@ -114,7 +114,7 @@ static int stream_stat(const struct place *at, struct node_stat *st, struct err 
 static int turn_events_show(const struct place *at, struct buf *out, struct err *err)
 {
 	struct turn_info info;
-	int r = load(at, &info, err);
+	int r = load_turn(at, &info, err);
 
 	return r < 0 ? r : turn_events(at->fs->store, at->ref, &info, out, err);
 }
@@ -122,7 +122,7 @@ static int turn_events_show(const struct place *at, struct buf *out, struct err 
 static int turn_invocation_show(const struct place *at, struct buf *out, struct err *err)
 {
 	struct turn_info info;
-	int r = load(at, &info, err);
+	int r = load_turn(at, &info, err);
 
 	if (r == 0)
 		buf_printf(out, "%s\n", info.invocation);
@@ -132,7 +132,7 @@ static int turn_invocation_show(const struct place *at, struct buf *out, struct 
 static int agent_show_name(const struct place *at, struct buf *out, struct err *err)
 {
 	struct turn_info info;
-	int r = load(at, &info, err);
+	int r = load_turn(at, &info, err);
 
 	if (r == 0 && info.agent[0])
 		buf_printf(out, "%s\n", info.agent);
@@ -144,7 +144,7 @@ static const struct node_type turn_entries[] = {
 	  .id = ID_TURN_INPUT,
 	  .mode = S_IFREG | 0400,
 	  .help = "the message",
-	  .stat = part_stat,
+	  .stat = turn_part_stat,
 	  .show = input_show },
 	{ .name = "output",
 	  .id = ID_TURN_OUTPUT,
@@ -152,19 +152,19 @@ static const struct node_type turn_entries[] = {
 	  .flags = NODE_STREAM,
 	  .news = NEWS_PROGRESS,
 	  .help = "the answer's text; the read ends with the turn",
-	  .stat = output_stat,
+	  .stat = turn_output_stat,
 	  .file = &turn_output_ops },
 	{ .name = "status",
 	  .id = ID_TURN_STATUS,
 	  .mode = S_IFREG | 0400,
 	  .help = "queued, running, done or failed",
-	  .stat = part_stat,
+	  .stat = turn_part_stat,
 	  .show = status_show },
 	{ .name = "error",
 	  .id = ID_TURN_ERROR,
 	  .mode = S_IFREG | 0400,
 	  .help = "why it failed",
-	  .stat = part_stat,
+	  .stat = turn_part_stat,
 	  .show = error_show },
 	{ .name = "events.jsonl",
 	  .id = ID_TURN_EVENTS,
@@ -184,19 +184,19 @@ static const struct node_type turn_entries[] = {
 	  .id = ID_TURN_INVOCATION,
 	  .mode = S_IFREG | 0400,
 	  .help = "ADK's id of it",
-	  .stat = part_stat,
+	  .stat = turn_part_stat,
 	  .show = turn_invocation_show },
 	{ .name = "agent",
 	  .id = ID_TURN_AGENT,
 	  .mode = S_IFREG | 0400,
 	  .help = "who answered",
-	  .stat = part_stat,
+	  .stat = turn_part_stat,
 	  .show = agent_show_name },
 	{ .name = "usage.json",
 	  .id = ID_TURN_USAGE,
 	  .mode = S_IFREG | 0400,
 	  .help = "tokens, by model",
-	  .stat = part_stat,
+	  .stat = turn_part_stat,
 	  .show = usage_turn_show },
 	{ .name = "calls",
 	  .id = ID_TURN_CALLS,
@@ -222,7 +222,7 @@ static const struct node_type turn_entries[] = {
 /* The list of a turn's directory also changes when `context` comes and goes. */
 static int turn_dir_stat(const struct place *at, struct node_stat *st, struct err *err)
 {
-	int r = part_stat(at, st, err);
+	int r = turn_part_stat(at, st, err);
 
 	st->mtime = MAX(st->mtime, contexts_stamp(at));
 	return r;

@@ -115,7 +115,7 @@ static int version_stat(const struct place *at, struct node_stat *st, struct err
 
 /* <n>.json: the description of a version. */
 
-static int json_stat(const struct place *at, struct node_stat *st, struct err *err)
+static int about_stat(const struct place *at, struct node_stat *st, struct err *err)
 {
 	struct artifact_info info;
 	struct version_info v;
@@ -144,7 +144,7 @@ static int scope_ids(const struct place *at, struct scope_info *app, struct scop
 	return r < 0 ? r : scope_stat(st, ref, app, err);
 }
 
-static int json_show(const struct place *at, struct buf *out, struct err *err)
+static int about_show(const struct place *at, struct buf *out, struct err *err)
 {
 	CLEANUP(buf_release) struct buf meta = { 0 };
 	struct scope_info app;
@@ -177,24 +177,24 @@ static void about_release(struct about *a)
 	buf_release(&a->meta);
 }
 
-static bool is_told(struct span key)
+static bool is_fixed(struct span key)
 {
-	static const char *const told[] = { "version",     "size",         "createTime",
-					    "create_time", "canonicalUri", "canonical_uri" };
+	static const char *const fixed[] = { "version",     "size",         "createTime",
+					     "create_time", "canonicalUri", "canonical_uri" };
 	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(told); i++) {
-		if (span_is(key, told[i]))
+	for (i = 0; i < ARRAY_SIZE(fixed); i++) {
+		if (span_is(key, fixed[i]))
 			return true;
 	}
 	return false;
 }
 
-static int take_member(void *arg, struct span key, struct span value)
+static int parse_member(void *arg, struct span key, struct span value)
 {
 	struct about *a = arg;
 
-	if (is_told(key)) /* fixed members of a version are ignored */
+	if (is_fixed(key)) /* fixed members of a version are ignored */
 		return 0;
 	if (span_is(key, "customMetadata") || span_is(key, "custom_metadata")) {
 		if (!value.len || value.data[0] != '{')
@@ -209,9 +209,9 @@ static int take_member(void *arg, struct span key, struct span value)
 	return json_unquote(value, &a->mime);
 }
 
-static int take_about(struct span text, struct about *about, struct err *err)
+static int parse_about(struct span text, struct about *about, struct err *err)
 {
-	int r = json_each(text, take_member, about);
+	int r = json_each(text, parse_member, about);
 
 	if (r == -EDOM)
 		return err_set(err, -EINVAL,
@@ -228,22 +228,22 @@ static int take_about(struct span text, struct about *about, struct err *err)
 	return 0;
 }
 
-static int check_json(struct handle *h, struct span text, struct err *err)
+static int check_about(struct handle *h, struct span text, struct err *err)
 {
 	CLEANUP(about_release) struct about about = { 0 };
 	int r = state_check_text(text, err);
 
 	(void)h;
-	return r < 0 ? r : take_about(text, &about, err);
+	return r < 0 ? r : parse_about(text, &about, err);
 }
 
-static int set_json(struct handle *h, struct span text, struct err *err)
+static int set_about(struct handle *h, struct span text, struct err *err)
 {
 	const struct place *at = &h->at;
 	CLEANUP(about_release) struct about about = { 0 };
 	struct artifact_info info;
 	uint64_t parent;
-	int r = take_about(text, &about, err);
+	int r = parse_about(text, &about, err);
 
 	if (r < 0)
 		return r;
@@ -255,12 +255,12 @@ static int set_json(struct handle *h, struct span text, struct err *err)
 					 buf_span(&about.meta), err);
 }
 
-static const struct text_rules json_rules = {
+static const struct text_rules about_rules = {
 	.starts_empty = true,
 	.max = ARTIFACT_META_MAX + 4096,
 	.what = "what is known about a version",
-	.check = check_json,
-	.set = set_json,
+	.check = check_about,
+	.set = set_about,
 };
 
 enum version_member { VERSION_BYTES, VERSION_ABOUT };
@@ -275,10 +275,10 @@ static const struct node_type version_members[] = {
 	[VERSION_ABOUT] = { .name = "<n>.json",
 			    .id = ID_OBJECT_JSON,
 			    .mode = S_IFREG | 0600,
-			    .stat = json_stat,
-			    .show = json_show,
+			    .stat = about_stat,
+			    .show = about_show,
 			    .file = &text_ops,
-			    .text = &json_rules },
+			    .text = &about_rules },
 	{ 0 },
 };
 

@@ -54,7 +54,7 @@ static struct error_place *need_locked(struct errors *e, uint64_t object) REQUIR
 }
 
 /* Drop the oldest lines until the text fits. */
-static void trim(struct buf *lines)
+static void trim_lines(struct buf *lines)
 {
 	while (lines->len > ERRORS_BYTES) {
 		char *newline = memchr(lines->data, '\n', lines->len);
@@ -78,7 +78,7 @@ void errors_add(struct errors *e, uint64_t object, const char *name, const struc
 	mutex_lock(&e->lock);
 	place = need_locked(e, object);
 	buf_span_add(&place->lines, buf_span(&line));
-	trim(&place->lines);
+	trim_lines(&place->lines);
 	place->stamp = clock_stamp();
 	mutex_unlock(&e->lock);
 }

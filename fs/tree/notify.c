@@ -69,14 +69,14 @@ static struct notify_item *next_item(struct notify *n)
 static bool drop_later(struct notify *n, uint64_t ino)
 {
 	bool is_first = false;
-	bool taken = true;
+	bool added = true;
 	size_t i;
 
 	mutex_lock(&n->lock);
 	for (i = 0; i < n->late_count && n->late[i] != ino; i++)
 		;
 	if (i == NOTIFY_LATE_MAX) {
-		taken = false;
+		added = false;
 	} else if (i == n->late_count) {
 		n->late[n->late_count++] = ino;
 		is_first = !n->late_at;
@@ -86,7 +86,7 @@ static bool drop_later(struct notify *n, uint64_t ino)
 	mutex_unlock(&n->lock);
 	if (is_first)
 		cond_wake_one(&n->wake);
-	return taken;
+	return added;
 }
 
 /*
@@ -173,12 +173,12 @@ void notify_stop(struct notify *n)
 	n->started = false;
 }
 
-static bool enqueue(struct notify *n, struct notify_item *item, bool only_behind_others)
+static bool add_item(struct notify *n, struct notify_item *item, bool only_after_others)
 {
 	bool queued = false;
 
 	mutex_lock(&n->lock);
-	if (!n->stopping && (n->first || !only_behind_others)) {
+	if (!n->stopping && (n->first || !only_after_others)) {
 		if (n->last)
 			n->last->next = item;
 		else
@@ -203,7 +203,7 @@ void notify_name(struct notify *n, uint64_t parent, const char *name)
 		return; /* the kernel learns the name when its cached entry expires */
 	item->parent = parent;
 	(void)snprintf(item->name, sizeof item->name, "%s", name);
-	if (!enqueue(n, item, false))
+	if (!add_item(n, item, false))
 		free(item);
 }
 
@@ -219,7 +219,7 @@ void notify_fence(struct notify *n, fence_fn *fn, void *arg)
 	if (item) {
 		item->fence = fn;
 		item->arg = arg;
-		if (enqueue(n, item, true))
+		if (add_item(n, item, true))
 			return;
 		free(item);
 	}

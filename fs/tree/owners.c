@@ -16,8 +16,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define KEPT_USERS  4096
-#define RECORD_SIZE 16384 /* bytes of a line of the password or group database */
+#define CACHED_USERS 4096
+#define RECORD_SIZE  16384 /* bytes of a line of the password or group database */
 
 struct owner {
 	uid_t uid;
@@ -30,7 +30,7 @@ struct mapped {
 };
 
 /* The cached owner of a user, by the user's number. */
-struct kept {
+struct cached {
 	uint64_t user; /* 0: free */
 	uint64_t until;
 	struct owner owner;
@@ -45,7 +45,7 @@ struct owners {
 	size_t count;
 
 	struct mutex lock;
-	struct kept kept[KEPT_USERS] GUARDED_BY(lock);
+	struct cached cache[CACHED_USERS] GUARDED_BY(lock);
 };
 
 int owners_new(struct owners **out, struct err *err)
@@ -255,15 +255,15 @@ static int find_owner(const struct owners *o, const char *id, struct owner *out)
 	return o->system && is_login_name(id) ? find_login(id, 0, out) : -ENOENT;
 }
 
-static struct kept *slot_locked(struct owners *o, uint64_t user) REQUIRES(o->lock)
+static struct cached *slot_locked(struct owners *o, uint64_t user) REQUIRES(o->lock)
 {
-	return &o->kept[user % KEPT_USERS];
+	return &o->cache[user % CACHED_USERS];
 }
 
 /* The cached owner. False: look the owner up again; *out has the old one, if there was one. */
-static bool recall(struct owners *o, uint64_t user, struct owner *out)
+static bool find_cached(struct owners *o, uint64_t user, struct owner *out)
 {
-	struct kept *k;
+	struct cached *k;
 	bool fresh = false;
 
 	mutex_lock(&o->lock);
@@ -276,14 +276,14 @@ static bool recall(struct owners *o, uint64_t user, struct owner *out)
 	return fresh;
 }
 
-static void keep(struct owners *o, uint64_t user, struct owner owner)
+static void cache_owner(struct owners *o, uint64_t user, struct owner owner)
 {
 	uint64_t until = UINT64_MAX;
 
 	if (o->system)
 		until = clock_monotonic() + OWNERS_SECONDS * (uint64_t)NSEC_PER_SEC;
 	mutex_lock(&o->lock);
-	*slot_locked(o, user) = (struct kept){ user, until, owner };
+	*slot_locked(o, user) = (struct cached){ user, until, owner };
 	mutex_unlock(&o->lock);
 }
 
@@ -295,7 +295,7 @@ static struct owner owner_of(struct fs *fs, struct ref ref)
 	struct scope_info info;
 	int r;
 
-	if (!ref.user || !has_map(o) || recall(o, ref.user, &owner))
+	if (!ref.user || !has_map(o) || find_cached(o, ref.user, &owner))
 		return owner;
 	ref.session = 0;
 	if (scope_stat(fs->store, ref, &info, NULL) < 0)
@@ -303,7 +303,7 @@ static struct owner owner_of(struct fs *fs, struct ref ref)
 	r = find_owner(o, info.id, &owner);
 	if (r == -ENOENT)
 		owner = o->daemon;
-	keep(o, ref.user, owner);
+	cache_owner(o, ref.user, owner);
 	return owner;
 }
 
@@ -345,7 +345,7 @@ void owners_apply(const struct place *at, struct stat *out)
 	out->st_mode = mode;
 }
 
-unsigned owners_keep(const struct place *at)
+unsigned owners_timeout(const struct place *at)
 {
 	return at->ref.user && at->fs->owners->system ? OWNERS_SECONDS : 0;
 }

@@ -54,7 +54,7 @@ size_t owners_count(const struct owners *o);
 void owners_apply(const struct place *at, struct stat *out);
 
 /* Seconds for which the kernel may cache the owner of a place; 0: for ever. */
-unsigned owners_keep(const struct place *at);
+unsigned owners_timeout(const struct place *at);
 
 /*
  * Check that the caller may make the member `name` of a directory. In a NODE_JOINABLE

@@ -188,7 +188,7 @@ int tree_read_volatile(struct inode *inode, uint64_t offset, size_t size, struct
 	return r < 0 ? r : buf_check(out, err);
 }
 
-static int measure(const struct place *at, struct node_stat *st, struct err *err)
+static int measure_text(const struct place *at, struct node_stat *st, struct err *err)
 {
 	CLEANUP(buf_release) struct buf text = { 0 };
 	int r = 0;
@@ -201,7 +201,7 @@ static int measure(const struct place *at, struct node_stat *st, struct err *err
 	return r;
 }
 
-static int describe(const struct place *at, struct node_stat *st, struct err *err)
+static int describe_place(const struct place *at, struct node_stat *st, struct err *err)
 {
 	int r = 0;
 
@@ -211,7 +211,7 @@ static int describe(const struct place *at, struct node_stat *st, struct err *er
 	if (at->type->stat)
 		r = at->type->stat(at, st, err);
 	if (r == 0 && st->size == NODE_MEASURE)
-		r = measure(at, st, err);
+		r = measure_text(at, st, err);
 	return r == -ENOENT ? -ESTALE : r;
 }
 
@@ -272,7 +272,7 @@ int tree_stat(const struct place *at, const struct node_stat *known, struct stat
 	if (known)
 		st = *known;
 	else
-		r = describe(at, &st, err);
+		r = describe_place(at, &st, err);
 	if (r == -ESTALE && is_dir &&
 	    tree_is_unlinked(at)) { /* the kernel still holds the directory */
 		st = (struct node_stat){ .is_unlinked = true };
