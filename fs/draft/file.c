@@ -336,12 +336,17 @@ const struct file_ops draft_ops = {
 
 void scratch_place(const struct place *dir, const struct scratch_info *info, struct place *child)
 {
-	*child = *dir;
-	child->inode = NULL;
-	child->type = &scratch_node;
+	*child = place_child(dir, &scratch_node);
 	child->parent = info->dir;
 	child->item = info->number;
 	child->name = info->name;
+}
+
+int scratch_found(const struct place *dir, const struct scratch_info *info, struct place *child,
+		  struct buf *text, struct err *err)
+{
+	scratch_place(dir, info, child);
+	return place_copy_name(child, info->name, text, err);
 }
 
 static int scratch_node_stat(const struct place *at, struct node_stat *st, struct err *err)

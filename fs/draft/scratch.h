@@ -105,6 +105,9 @@ void scratch_forget(struct fs *fs, struct ref scope);
 /* The attributes and the place of a scratch file, for the rows that have such files. */
 void scratch_stat(const struct scratch_info *info, struct node_stat *st);
 void scratch_place(const struct place *dir, const struct scratch_info *info, struct place *child);
+/* scratch_place() with the name in `text`, for a find() or a create() of a row. */
+MUST_CHECK int scratch_found(const struct place *dir, const struct scratch_info *info,
+			     struct place *child, struct buf *text, struct err *err);
 extern const struct node_type scratch_node;
 
 #endif

@@ -106,7 +106,7 @@ static int add_scratch(const struct place *dir, struct scratch_info *info,
 		return r;
 	artifacts_new_place(dir, info, child);
 	child->ref = info->scope;
-	return artifacts_own_name(child, text, err);
+	return place_copy_name(child, child->name, text, err);
 }
 
 int artifacts_create(const struct place *dir, const char *name, const struct node_new *by,

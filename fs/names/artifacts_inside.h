@@ -28,9 +28,6 @@ void artifacts_stored_place(const struct place *dir, const struct artifact_info 
 void artifacts_new_place(const struct place *dir, const struct scratch_info *info,
 			 struct place *child);
 
-/* Copy child->name to `text`, and let child->name point there. Returns 0; -ENOMEM. */
-MUST_CHECK int artifacts_own_name(struct place *child, struct buf *text, struct err *err);
-
 /* The attributes of a stored artifact or directory. */
 void artifacts_show(const struct artifact_info *info, struct node_stat *st);
 

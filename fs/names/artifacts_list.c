@@ -108,14 +108,12 @@ static int list_link(void *arg, const struct artifact_info *info)
 	struct listing *ls = arg;
 	CLEANUP(buf_release) struct buf id = { 0 };
 	CLEANUP(buf_release) struct buf name = { 0 };
-	struct place child = *ls->dir;
+	struct place child = place_child(ls->dir, &ls->dir->type->members[ARTIFACTS_LINK]);
 
 	buf_printf(&id, ARTIFACTS_USER_PREFIX "%s", info->name);
 	if (name_encode(buf_span(&id), NAME_HIDE_DOT, &name, NULL) < 0 || !buf_cstr(&name) ||
 	    tree_is_hidden(ls->dir, name.data))
 		return 0;
-	child.inode = NULL;
-	child.type = &ls->dir->type->members[ARTIFACTS_LINK];
 	child.item = info->number;
 	child.name = info->name;
 	return lister_emit(ls->l, name.data, &child,

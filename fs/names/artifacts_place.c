@@ -46,10 +46,9 @@ int artifacts_directory_stat(const struct place *at, struct node_stat *st, struc
 void artifacts_stored_place(const struct place *dir, const struct artifact_info *info,
 			    struct place *child)
 {
-	*child = *dir;
-	child->inode = NULL;
-	child->type =
-		&dir->type->members[info->is_directory ? ARTIFACTS_DIRECTORY : ARTIFACTS_FILE];
+	*child = place_child(
+		dir,
+		&dir->type->members[info->is_directory ? ARTIFACTS_DIRECTORY : ARTIFACTS_FILE]);
 	child->parent = artifacts_directory(dir);
 	child->item = info->number;
 }
@@ -88,17 +87,6 @@ bool artifacts_is_user_name(const struct place *dir, const char *id, const char 
 	return true;
 }
 
-int artifacts_own_name(struct place *child, struct buf *text, struct err *err)
-{
-	CLEANUP(buf_release) struct buf name = { 0 };
-
-	buf_text(&name, child->name);
-	buf_clear(text);
-	buf_span_add(text, buf_span(&name));
-	child->name = buf_cstr(text);
-	return child->name && !name.failed ? 0 : err_nomem(err);
-}
-
 static int find_link(const struct place *dir, const char *rest, struct place *child,
 		     struct buf *text, struct err *err)
 {
@@ -107,12 +95,10 @@ static int find_link(const struct place *dir, const char *rest, struct place *ch
 
 	if (r < 0)
 		return r;
-	*child = *dir;
-	child->inode = NULL;
-	child->type = &dir->type->members[ARTIFACTS_LINK];
+	*child = place_child(dir, &dir->type->members[ARTIFACTS_LINK]);
 	child->item = info.number;
 	child->name = info.name;
-	return artifacts_own_name(child, text, err);
+	return place_copy_name(child, child->name, text, err);
 }
 
 int artifacts_find(const struct place *dir, const char *name, struct place *child, struct buf *text,
@@ -126,7 +112,7 @@ int artifacts_find(const struct place *dir, const char *name, struct place *chil
 
 	if (scratch_find(dir->fs, artifacts_directory(dir), name, &scratch)) {
 		artifacts_new_place(dir, &scratch, child);
-		return artifacts_own_name(child, text, err);
+		return place_copy_name(child, child->name, text, err);
 	}
 	r = artifacts_decode(name, &id, err);
 	if (r < 0)
@@ -138,7 +124,7 @@ int artifacts_find(const struct place *dir, const char *name, struct place *chil
 		return r;
 	artifacts_stored_place(dir, &info, child);
 	child->name = info.full_name;
-	return artifacts_own_name(child, text, err);
+	return place_copy_name(child, child->name, text, err);
 }
 
 int artifacts_full_name(const struct place *dir, const char *id, char *out, size_t size,

@@ -26,11 +26,9 @@ static int move_inode(const struct renaming *rn, uint64_t number, const struct n
 		      const char *name, struct err *err)
 {
 	struct fs *fs = rn->dir->fs;
-	struct place at = *rn->new_dir;
+	struct place at = place_child(rn->new_dir, type);
 	uint64_t parent = inode_number(rn->new_dir);
 
-	at.inode = NULL;
-	at.type = type;
 	at.parent = artifacts_directory(rn->new_dir);
 	at.item = number;
 	at.name = name;

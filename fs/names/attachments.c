@@ -135,18 +135,8 @@ const struct node_type attachments_members[] = {
 
 static void file_place(const struct place *dir, uint64_t number, struct place *child)
 {
-	*child = *dir;
-	child->inode = NULL;
-	child->type = dir->type->members;
+	*child = place_child(dir, dir->type->members);
 	child->item = number;
-}
-
-static int own_name(struct place *child, const char *name, struct buf *text, struct err *err)
-{
-	buf_clear(text);
-	buf_text(text, name);
-	child->name = buf_cstr(text);
-	return child->name ? 0 : err_nomem(err);
 }
 
 static bool find_scratch(const struct place *dir, const char *name, struct scratch_info *out)
@@ -162,17 +152,15 @@ int attachments_find(const struct place *dir, const char *name, struct place *ch
 	struct scratch_info scratch;
 	int r;
 
-	if (find_scratch(dir, name, &scratch)) {
-		scratch_place(dir, &scratch, child);
-		return own_name(child, scratch.name, text, err);
-	}
+	if (find_scratch(dir, name, &scratch))
+		return scratch_found(dir, &scratch, child, text, err);
 	r = id_of_name(name, &id, err);
 	if (r == 0)
 		r = attachment_find(dir->fs->store, dir->ref, id.data, &info, err);
 	if (r < 0)
 		return r;
 	file_place(dir, info.number, child);
-	return own_name(child, info.name, text, err);
+	return place_copy_name(child, info.name, text, err);
 }
 
 struct listing {
@@ -232,8 +220,7 @@ static int create_unsent_scratch(const struct place *dir, const char *name,
 	if (r < 0)
 		return r;
 	notify_list(dir);
-	scratch_place(dir, &info, child);
-	return own_name(child, name, text, err);
+	return scratch_found(dir, &info, child, text, err);
 }
 
 int attachments_create(const struct place *dir, const char *name, const struct node_new *by,
@@ -256,7 +243,7 @@ int attachments_create(const struct place *dir, const char *name, const struct n
 	if (!number)
 		return -EIO;
 	file_place(dir, number, child);
-	return own_name(child, id.data, text, err);
+	return place_copy_name(child, id.data, text, err);
 }
 
 static void remove_scratch(const struct place *dir, uint64_t number)

@@ -158,9 +158,7 @@ int calls_dir_stat(const struct place *at, struct node_stat *st, struct err *err
 
 static void call_place(const struct place *dir, const struct call_info *info, struct place *child)
 {
-	*child = *dir;
-	child->inode = NULL;
-	child->type = dir->type->members;
+	*child = place_child(dir, dir->type->members);
 	child->item = info->number;
 	child->parent = info->seq;
 }

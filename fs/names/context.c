@@ -42,9 +42,7 @@ int contexts_stat(const struct place *at, struct node_stat *st, struct err *err)
 
 static void context_place(const struct place *dir, const struct context *c, struct place *child)
 {
-	*child = *dir;
-	child->inode = NULL;
-	child->type = &dir->type->members[c->kind];
+	*child = place_child(dir, &dir->type->members[c->kind]);
 	child->item = child->parent = c->number;
 	child->n = 0;
 }

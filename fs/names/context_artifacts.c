@@ -251,19 +251,11 @@ static int set_made_attr(const struct place *at, const struct artifact_attr *att
 	return 0;
 }
 
-static int own_name(struct place *child, const char *name, struct buf *text, struct err *err)
-{
-	buf_text(text, name);
-	child->name = buf_cstr(text);
-	return child->name ? 0 : err_nomem(err);
-}
-
 static void stored_place(const struct place *dir, bool is_directory, uint64_t number,
 			 struct place *child)
 {
-	*child = *dir;
-	child->inode = NULL;
-	child->type = &dir->type->members[is_directory ? CONTEXT_DIRECTORY : CONTEXT_FILE];
+	*child = place_child(dir,
+			     &dir->type->members[is_directory ? CONTEXT_DIRECTORY : CONTEXT_FILE]);
 	child->item = number;
 }
 
@@ -293,7 +285,7 @@ int context_artifacts_find(const struct place *dir, const char *name, struct pla
 		return -ENOENT;
 	if (scratch_find(dir->fs, dir->item, name, &made)) {
 		made_place(dir, &made, child);
-		return own_name(child, child->name, text, err);
+		return place_copy_name(child, child->name, text, err);
 	}
 	r = decode_full(dir, name, full, err);
 	if (r == 0)
@@ -304,7 +296,7 @@ int context_artifacts_find(const struct place *dir, const char *name, struct pla
 	if (!number)
 		return err_nomem(err);
 	stored_place(dir, info.is_directory, number, child);
-	return own_name(child, full, text, err);
+	return place_copy_name(child, full, text, err);
 }
 
 struct listing {
@@ -398,7 +390,7 @@ int context_artifacts_create(const struct place *dir, const char *name, const st
 	if (r < 0)
 		return r;
 	made_place(dir, &info, child);
-	return own_name(child, info.name, text, err);
+	return place_copy_name(child, info.name, text, err);
 }
 
 int context_artifacts_make(const struct place *dir, const char *name, const struct node_new *by,
@@ -507,7 +499,7 @@ int context_artifacts_rename(const struct node_rename *rn, struct err *err)
 {
 	CLEANUP(context_leave_p) struct context *c = NULL;
 	struct fs *fs = rn->dir->fs;
-	struct place at = *rn->new_dir;
+	struct place at = place_child(rn->new_dir, &scratch_node);
 	struct scratch_info info;
 	char full[NAME_BYTES] = "";
 	int r = context_of(rn->dir, &c, err);
@@ -526,8 +518,6 @@ int context_artifacts_rename(const struct node_rename *rn, struct err *err)
 	scratch_move(fs, info.number, rn->new_dir->item, rn->new_name);
 	if (info.full_name[0])
 		reveal_stored(rn->dir, rn->name);
-	at.inode = NULL;
-	at.type = &scratch_node;
 	at.parent = rn->new_dir->item;
 	at.item = info.number;
 	at.name = rn->new_name;

@@ -254,29 +254,13 @@ const struct node_type context_state_members[] = {
 	{ 0 },
 };
 
-static int own_name(struct place *child, struct buf *text, struct err *err)
-{
-	child->name = buf_cstr(text);
-	return child->name ? 0 : err_nomem(err);
-}
-
 /* The place of the key in `text`. */
 static int view_key_place(const struct place *dir, struct context *c, struct place *child,
 			  struct buf *text, struct err *err)
 {
-	*child = *dir;
-	child->inode = NULL;
-	child->type = dir->type->members;
+	*child = place_child(dir, dir->type->members);
 	child->item = context_item(c, buf_span(text));
-	return child->item ? own_name(child, text, err) : err_nomem(err);
-}
-
-static int found_scratch(const struct place *dir, const struct scratch_info *info,
-			 struct place *child, struct buf *text, struct err *err)
-{
-	scratch_place(dir, info, child);
-	buf_text(text, info->name);
-	return own_name(child, text, err);
+	return child->item ? place_set_name(child, text, err) : err_nomem(err);
 }
 
 int context_state_find(const struct place *dir, const char *name, struct place *child,
@@ -290,7 +274,7 @@ int context_state_find(const struct place *dir, const char *name, struct place *
 	if (r < 0)
 		return -ENOENT;
 	if (scratch_find(dir->fs, view_scratch_dir(dir), name, &scratch))
-		return found_scratch(dir, &scratch, child, text, err);
+		return scratch_found(dir, &scratch, child, text, err);
 	r = state_key_of_name(name, text, err);
 	if (r == 0)
 		r = stateview_get(c->state, buf_span(text), &value, err);
@@ -351,14 +335,12 @@ static int compare_entries(const void *a, const void *b)
 static int list_view_key(const struct place *dir, struct lister *l, const struct entry *one)
 {
 	CLEANUP(buf_release) struct buf name = { 0 };
-	struct place child = *dir;
+	struct place child = place_child(dir, dir->type->members);
 
 	if (state_name_of_key("", (struct span){ one->key, one->len }, &name) < 0)
 		return 0; /* no file name can spell the key: only state.json shows it */
 	if (tree_is_hidden(dir, name.data))
 		return 0;
-	child.inode = NULL;
-	child.type = dir->type->members;
 	child.item = one->item;
 	child.name = one->key;
 	return lister_emit(l, name.data, &child, TREE_MEMBER_COOKIE + one->item, NULL);
@@ -421,7 +403,7 @@ static int create_view_scratch(const struct place *dir, const char *name, const 
 
 	(void)snprintf(info.name, sizeof info.name, "%s", name);
 	r = context_create(dir, &info, by, err);
-	return r < 0 ? r : found_scratch(dir, &info, child, text, err);
+	return r < 0 ? r : scratch_found(dir, &info, child, text, err);
 }
 
 /* The key of a name that is to be made. */
@@ -442,7 +424,7 @@ int context_state_create(const struct place *dir, const char *name, const struct
 	if (r < 0)
 		return r;
 	if (scratch_find(dir->fs, view_scratch_dir(dir), name, &scratch))
-		return found_scratch(dir, &scratch, child, text, err);
+		return scratch_found(dir, &scratch, child, text, err);
 	if (state_is_scratch_name(name))
 		return create_view_scratch(dir, name, by, child, text, err);
 	r = new_view_key(name, text, err);

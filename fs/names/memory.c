@@ -58,9 +58,7 @@ static const struct node_type memory_session = {
 
 static void link_place(const struct place *dir, uint64_t number, struct place *child)
 {
-	*child = *dir;
-	child->inode = NULL;
-	child->type = dir->type->members;
+	*child = place_child(dir, dir->type->members);
 	child->item = number;
 }
 
@@ -296,9 +294,7 @@ int memory_query_find(const struct place *dir, const char *name, struct place *c
 
 	if (r < 0)
 		return r;
-	*child = *dir;
-	child->inode = NULL;
-	child->type = dir->type->members;
+	*child = place_child(dir, dir->type->members);
 	child->ref.session = 0;
 	child->name = text->data;
 	child->item = number_of_query(dir->ref.user, buf_span(text), err);

@@ -52,11 +52,9 @@ static int list_member(void *arg, const struct scope_info *info)
 {
 	struct listing *ls = arg;
 	CLEANUP(buf_release) struct buf name = { 0 };
-	struct place child = *ls->dir;
+	struct place child = place_child(ls->dir, ls->dir->type->members);
 	struct node_stat st = { 0 };
 
-	child.inode = NULL;
-	child.type = ls->dir->type->members;
 	child.ref = ref_child(ls->dir->ref, info->number);
 	if (name_encode(span_of(info->id), NAME_PLAIN, &name, NULL) < 0 || !buf_cstr(&name))
 		return 0; /* an id without a file name; scope_create() refuses such ids */

@@ -232,19 +232,8 @@ static bool is_value(const struct place *at)
 static void key_place(const struct place *dir, enum scope_kind kind, uint64_t item,
 		      struct place *child)
 {
-	*child = *dir;
-	child->inode = NULL;
-	child->type = &state_members[kind == SCOPE_SESSION ? STATE_VALUE : STATE_LINK];
+	*child = place_child(dir, &state_members[kind == SCOPE_SESSION ? STATE_VALUE : STATE_LINK]);
 	child->item = item;
-}
-
-static int found_scratch(const struct place *dir, const struct scratch_info *info,
-			 struct place *child, struct buf *text, struct err *err)
-{
-	scratch_place(dir, info, child);
-	buf_text(text, info->name);
-	child->name = buf_cstr(text);
-	return child->name ? 0 : err_nomem(err);
 }
 
 int state_dir_find(const struct place *dir, const char *name, struct place *child, struct buf *text,
@@ -257,7 +246,7 @@ int state_dir_find(const struct place *dir, const char *name, struct place *chil
 	int r;
 
 	if (scratch_find(dir->fs, scratch_dir(dir), name, &scratch))
-		return found_scratch(dir, &scratch, child, text, err);
+		return scratch_found(dir, &scratch, child, text, err);
 	r = state_key_of_name(name, text, err);
 	if (r < 0)
 		return r;
@@ -270,8 +259,7 @@ int state_dir_find(const struct place *dir, const char *name, struct place *chil
 	if (r < 0)
 		return r;
 	key_place(dir, kind, info.item, child);
-	child->name = buf_cstr(text);
-	return child->name ? 0 : err_nomem(err);
+	return place_set_name(child, text, err);
 }
 
 struct listing {
@@ -343,7 +331,7 @@ static int create_scratch(const struct place *dir, const char *name, const struc
 
 	(void)snprintf(info.name, sizeof info.name, "%s", name);
 	r = scratch_create(dir->fs, &info, by, err);
-	return r < 0 ? r : found_scratch(dir, &info, child, text, err);
+	return r < 0 ? r : scratch_found(dir, &info, child, text, err);
 }
 
 /* The scope and the key of a name that is to be made in a directory. */
@@ -382,7 +370,7 @@ int state_dir_create(const struct place *dir, const char *name, const struct nod
 	int r;
 
 	if (scratch_find(dir->fs, scratch_dir(dir), name, &scratch))
-		return found_scratch(dir, &scratch, child, text, err);
+		return scratch_found(dir, &scratch, child, text, err);
 	if (state_is_scratch_name(name))
 		return create_scratch(dir, name, by, child, text, err);
 	r = key_of_new(dir, name, &child->ref, text, &bare, err);
@@ -394,8 +382,7 @@ int state_dir_create(const struct place *dir, const char *name, const struct nod
 		return -EIO;
 	child->type = &state_members[STATE_VALUE];
 	buf_consume(text, (size_t)(bare.data - text->data));
-	child->name = buf_cstr(text);
-	return child->name ? 0 : err_nomem(err);
+	return place_set_name(child, text, err);
 }
 
 int state_dir_remove(const struct place *dir, const char *name, struct err *err)
@@ -483,13 +470,11 @@ static int rename_found(const struct place *from, const struct place *new_dir, c
 {
 	struct fs *fs = from->fs;
 	bool was_key = is_value(from);
-	struct place at = *new_dir;
+	struct place at = place_child(new_dir, &scratch_node);
 	int r;
 
 	if (!was_key && state_is_scratch_name(new_name)) {
 		scratch_move(fs, from->item, scratch_dir(new_dir), new_name);
-		at.inode = NULL;
-		at.type = &scratch_node;
 		at.item = from->item;
 		at.parent = scratch_dir(new_dir);
 		at.name = new_name;

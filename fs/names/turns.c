@@ -278,9 +278,7 @@ const struct node_type turns_entries[] = {
 
 static void turn_place(const struct place *dir, const struct turn_info *info, struct place *child)
 {
-	*child = *dir;
-	child->inode = NULL;
-	child->type = dir->type->members;
+	*child = place_child(dir, dir->type->members);
 	child->item = info->number;
 	child->n = info->n;
 }

@@ -26,9 +26,8 @@
 static void entry_place(const struct place *dir, const struct artifact_info *info,
 			struct place *child)
 {
-	*child = *dir;
-	child->inode = NULL;
-	child->type = &dir->type->members[info->is_directory ? VERSIONS_DIRECTORY : VERSIONS_NAME];
+	*child = place_child(
+		dir, &dir->type->members[info->is_directory ? VERSIONS_DIRECTORY : VERSIONS_NAME]);
 	child->parent = artifacts_directory(dir);
 	child->item = info->is_directory ? info->number : info->history;
 }
@@ -45,10 +44,7 @@ int versions_find(const struct place *dir, const char *name, struct place *child
 	if (r < 0)
 		return r;
 	entry_place(dir, &info, child);
-	buf_clear(text);
-	buf_text(text, info.full_name);
-	child->name = buf_cstr(text);
-	return child->name ? 0 : err_nomem(err);
+	return place_copy_name(child, info.full_name, text, err);
 }
 
 struct listing {
@@ -287,9 +283,7 @@ static const struct node_type version_members[] = {
 static void version_place(const struct place *dir, const struct version_info *v,
 			  enum version_member member, struct place *child)
 {
-	*child = *dir;
-	child->inode = NULL;
-	child->type = &version_members[member];
+	*child = place_child(dir, &version_members[member]);
 	child->parent = dir->item;
 	child->item = v->number;
 	child->n = v->n;
@@ -329,9 +323,7 @@ static int version_find(const struct place *dir, const char *name, struct place 
 	if (r < 0)
 		return r;
 	version_place(dir, &v, json ? VERSION_ABOUT : VERSION_BYTES, child);
-	buf_text(text, dir->name);
-	child->name = buf_cstr(text);
-	return child->name ? 0 : err_nomem(err);
+	return place_copy_name(child, dir->name, text, err);
 }
 
 /* Make a version with a number that was never used. */
@@ -362,9 +354,7 @@ static int version_create(const struct place *dir, const char *name, const struc
 	if (r < 0)
 		return r;
 	version_place(dir, &v, VERSION_BYTES, child);
-	buf_text(text, dir->name);
-	child->name = buf_cstr(text);
-	return child->name ? 0 : err_nomem(err);
+	return place_copy_name(child, dir->name, text, err);
 }
 
 void versions_file_name(uint64_t n, bool about, char out[VERSIONS_NAME_SIZE])

@@ -38,6 +38,23 @@ struct place {
 	struct inode *inode; /* NULL during a lookup */
 };
 
+/* A place in the directory dir, with its object and scope but another type. */
+static inline struct place place_child(const struct place *dir, const struct node_type *type)
+{
+	struct place child = *dir;
+
+	child.type = type;
+	child.inode = NULL;
+	return child;
+}
+
+/* Let child->name point at the content of `text`, which gets a NUL. Returns 0; -ENOMEM. */
+MUST_CHECK int place_set_name(struct place *child, struct buf *text, struct err *err);
+
+/* Copy a name to `text`, and let child->name point there. Returns 0; -ENOMEM. */
+MUST_CHECK int place_copy_name(struct place *child, const char *name, struct buf *text,
+			       struct err *err);
+
 #define NODE_APPEND  UINT64_MAX /* as an offset: the end of the file */
 #define NODE_MEASURE UINT64_MAX /* as a size: show the text to learn its size */
 

@@ -91,13 +91,17 @@ bool tree_hides_names(uint64_t ino)
 	return any;
 }
 
-static struct place child_place(const struct place *dir, const struct node_type *row)
+int place_set_name(struct place *child, struct buf *text, struct err *err)
 {
-	struct place child = *dir;
+	child->name = buf_cstr(text);
+	return child->name ? 0 : err_nomem(err);
+}
 
-	child.type = row;
-	child.inode = NULL;
-	return child;
+int place_copy_name(struct place *child, const char *name, struct buf *text, struct err *err)
+{
+	buf_clear(text);
+	buf_text(text, name);
+	return place_set_name(child, text, err);
 }
 
 int tree_find(const struct place *dir, const char *name, struct place *child, struct buf *text,
@@ -113,12 +117,12 @@ int tree_find(const struct place *dir, const char *name, struct place *child, st
 	for (row = dir->type->entries; row && row->name; row++) {
 		if (strcmp(row->name, name) != 0)
 			continue;
-		*child = child_place(dir, row);
+		*child = place_child(dir, row);
 		return row->present ? row->present(child) : 0;
 	}
 	if (!dir->type->find)
 		return err_set(err, -ENOENT, "there is no %s here", name);
-	*child = child_place(dir, NULL);
+	*child = place_child(dir, NULL);
 	return dir->type->find(dir, name, child, text, err);
 }
 
@@ -308,7 +312,7 @@ int tree_list(const struct place *dir, uint64_t cookie, struct lister *l, struct
 	int r = 0;
 
 	for (row = dir->type->entries; row && row->name && r == 0; row++, i++) {
-		struct place child = child_place(dir, row);
+		struct place child = place_child(dir, row);
 
 		if (i < cookie || (row->flags & NODE_UNLISTED) || tree_is_hidden(dir, row->name) ||
 		    (row->present && row->present(&child) < 0))
