@@ -12,7 +12,7 @@ struct listing {
 	const struct place *dir;
 	struct lister *l;
 	struct buf unsaved; /* numbers of files that were not in the store when the listing began */
-	size_t next;        /* offset in unsaved */
+	size_t next;        /* index in unsaved */
 };
 
 static int emit_stored(const struct listing *ls, const struct artifact_info *info)
@@ -50,11 +50,10 @@ static int emit_unsaved(const struct listing *ls, uint64_t number)
 
 static uint64_t next_unsaved(const struct listing *ls)
 {
-	uint64_t number = UINT64_MAX;
+	size_t n;
+	const uint64_t *numbers = BUF_LIST(uint64_t, &ls->unsaved, &n);
 
-	if (ls->next < ls->unsaved.len)
-		memcpy(&number, ls->unsaved.data + ls->next, sizeof number);
-	return number;
+	return ls->next < n ? numbers[ls->next] : UINT64_MAX;
 }
 
 static int list_unsaved(struct listing *ls, uint64_t below)
@@ -63,7 +62,7 @@ static int list_unsaved(struct listing *ls, uint64_t below)
 
 	while (r == 0 && next_unsaved(ls) < below) {
 		r = emit_unsaved(ls, next_unsaved(ls));
-		ls->next += sizeof(uint64_t);
+		ls->next++;
 	}
 	return r;
 }
@@ -74,7 +73,7 @@ static int list_stored(void *arg, const struct artifact_info *info)
 	int r = list_unsaved(ls, info->number);
 
 	if (r == 0 && next_unsaved(ls) == info->number)
-		ls->next += sizeof(uint64_t);
+		ls->next++;
 	return r ? r : emit_stored(ls, info);
 }
 

@@ -3,7 +3,6 @@
  */
 #include "fs/names/changes.h"
 
-#include "base/name.h"
 #include "fs/draft/scratch.h"
 #include "fs/names/artifacts.h"
 #include "fs/names/calls.h"
@@ -56,11 +55,7 @@ static void drop_removed(struct fs *fs, uint64_t ino)
 	notify_attributes(&fs->notify, ino);
 }
 
-/*
- * Drop the name of an id that was made, removed or renamed: the kernel may cache the name as
- * missing, or with the inode of a file that was never stored.
- */
-static void drop_name(struct fs *fs, uint64_t dir, const char *id, enum name_style style)
+void changes_drop_name(struct fs *fs, uint64_t dir, const char *id, enum name_style style)
 {
 	CLEANUP(buf_release) struct buf name = { 0 };
 
@@ -85,7 +80,7 @@ static void drop_showing(struct fs *fs, enum node_flag flag, struct ref scope, u
 	for (i = 0; i < n; i++) {
 		notify_attributes(&fs->notify, ino[i]);
 		if (id)
-			drop_name(fs, ino[i], id, NAME_HIDE_DOT);
+			changes_drop_name(fs, ino[i], id, NAME_HIDE_DOT);
 	}
 }
 
@@ -166,8 +161,8 @@ static void artifact_changed(struct fs *fs, const struct change *c)
 		artifact_links_changed(fs, c);
 	if (c->kind == CHANGE_ARTIFACT_ADDED) {
 		if (!inode_is_held(&fs->inodes, file))
-			drop_name(fs, dir, c->name, NAME_HIDE_DOT);
-		drop_name(fs, versions_dir, c->name, NAME_HIDE_DOT);
+			changes_drop_name(fs, dir, c->name, NAME_HIDE_DOT);
+		changes_drop_name(fs, versions_dir, c->name, NAME_HIDE_DOT);
 	}
 	if (c->kind == CHANGE_ARTIFACT_REMOVED || c->kind == CHANGE_ARTIFACT_MOVED)
 		inode_removed(&fs->inodes, versions);
@@ -234,7 +229,8 @@ static void attachment_changed(struct fs *fs, const struct change *c)
 		inode_restored(&fs->inodes, file);
 	notify_attributes(&fs->notify, file);
 	if (c->kind == CHANGE_ATTACHMENT_ADDED && !inode_is_held(&fs->inodes, file))
-		drop_name(fs, node_ino(c->ref.session, ID_ATTACHMENTS), c->name, NAME_HIDE_DOT);
+		changes_drop_name(fs, node_ino(c->ref.session, ID_ATTACHMENTS), c->name,
+				  NAME_HIDE_DOT);
 }
 
 /* Drop a link to a remembered session, and the files that show matches in sessions. */
@@ -247,7 +243,8 @@ static void memory_changed(struct fs *fs, const struct change *c)
 	/* A link is added by symlink(2), so the kernel knows the name and holds the directory. */
 	if (c->kind == CHANGE_MEMORY_REMOVED) {
 		drop_removed(fs, node_ino(c->item, ID_OBJECT));
-		drop_name(fs, node_ino(c->ref.user, ID_MEMORY_SESSIONS), c->name, NAME_PLAIN);
+		changes_drop_name(fs, node_ino(c->ref.user, ID_MEMORY_SESSIONS), c->name,
+				  NAME_PLAIN);
 	}
 	drop_showing(fs, NODE_SHOWS_MEMORY, user, NEWS_MEMORY, NULL);
 }

@@ -2,9 +2,9 @@
  * The runner's callbacks for contexts: their names come and go, and the artifacts
  * that their programs wrote are saved. See context.h.
  */
-#include "base/name.h"
 #include "fs/draft/draft.h"
 #include "fs/draft/scratch.h"
+#include "fs/names/changes.h"
 #include "fs/names/context.h"
 #include "fs/names/turns.h"
 #include "fs/tree/tree.h"
@@ -170,14 +170,6 @@ static void drop_rows(struct fs *fs, const struct node_type *rows, uint64_t numb
 	}
 }
 
-static void drop_name(struct fs *fs, uint64_t dir, const char *id)
-{
-	CLEANUP(buf_release) struct buf name = { 0 };
-
-	if (name_encode(span_of(id), NAME_PLAIN, &name, NULL) == 0 && buf_cstr(&name))
-		notify_name(&fs->notify, dir, name.data);
-}
-
 /* A context has ended: refuse further writes to its files, and drop its names. */
 static void end_context(struct fs *fs, const struct context *c)
 {
@@ -190,7 +182,7 @@ static void end_context(struct fs *fs, const struct context *c)
 	if (!turn)
 		return;
 	notify_lists(fs, turn);
-	drop_name(fs, node_ino(turn, ID_TURN_CONTEXT), c->name);
+	changes_drop_name(fs, node_ino(turn, ID_TURN_CONTEXT), c->name, NAME_PLAIN);
 	if (!context_any_open(fs, c->session, c->turn))
 		notify_name(&fs->notify, node_ino(turn, ID_OBJECT),
 			    tree_row_name(&turn_dir, ID_TURN_CONTEXT));

@@ -296,14 +296,12 @@ struct entries {
 
 static void entries_release(struct entries *e)
 {
+	size_t n;
 	size_t i;
+	struct entry *list = BUF_LIST(struct entry, &e->list, &n);
 
-	for (i = 0; i < e->list.len; i += sizeof(struct entry)) {
-		struct entry one;
-
-		memcpy(&one, e->list.data + i, sizeof one);
-		free(one.key);
-	}
+	for (i = 0; i < n; i++)
+		free(list[i].key);
 	buf_release(&e->list);
 }
 
@@ -358,8 +356,7 @@ static int list_keys(const struct place *dir, uint64_t after, struct lister *l, 
 	all.context = c;
 	if (r == 0)
 		r = stateview_each(c->state, collect_key, &all, err);
-	list = (struct entry *)(void *)all.list.data;
-	n = all.list.len / sizeof *list;
+	list = BUF_LIST(struct entry, &all.list, &n);
 	if (n)
 		qsort(list, n, sizeof *list, compare_entries);
 	for (i = 0; r == 0 && i < n; i++)

@@ -15,61 +15,69 @@
 static struct {
 	struct mutex lock;
 	struct closing_row {
-		uint64_t session;
+		uint64_t object;
 		uint64_t deadline;
 	} rows[CLOSING_MAX];
 	size_t used;
 	atomic_size_t any; /* equal to used; read without the lock as a hint */
 } closing = { .lock = MUTEX_INIT };
 
-void closing_begin(uint64_t session)
+void closing_begin(uint64_t object)
 {
 	uint64_t deadline = clock_monotonic() + CLOSING_WAIT_MS * (uint64_t)NSEC_PER_MSEC;
 
 	mutex_lock(&closing.lock);
 	if (closing.used < CLOSING_MAX) /* if the list is full, opens just do not wait */
-		closing.rows[closing.used++] = (struct closing_row){ session, deadline };
+		closing.rows[closing.used++] = (struct closing_row){ object, deadline };
 	atomic_store(&closing.any, closing.used);
 	mutex_unlock(&closing.lock);
 }
 
-void closing_end(uint64_t session)
+/* The first row of an object; NULL: the object has no row. */
+static struct closing_row *find_locked(uint64_t object) REQUIRES(closing.lock)
 {
 	size_t i;
 
-	mutex_lock(&closing.lock);
-	for (i = 0; i < closing.used && closing.rows[i].session != session; i++)
+	for (i = 0; i < closing.used && closing.rows[i].object != object; i++)
 		;
-	if (i < closing.used)
-		closing.rows[i] = closing.rows[--closing.used];
+	return i < closing.used ? &closing.rows[i] : NULL;
+}
+
+void closing_end(uint64_t object)
+{
+	struct closing_row *row;
+
+	mutex_lock(&closing.lock);
+	row = find_locked(object);
+	if (row)
+		*row = closing.rows[--closing.used];
 	atomic_store(&closing.any, closing.used);
 	mutex_unlock(&closing.lock);
 }
 
-void closing_hold(uint64_t session)
+void closing_hold(uint64_t object)
 {
-	size_t i;
+	struct closing_row *row;
 
 	mutex_lock(&closing.lock);
-	for (i = 0; i < closing.used && closing.rows[i].session != session; i++)
-		;
-	if (i < closing.used)
-		closing.rows[i].deadline = UINT64_MAX;
+	row = find_locked(object);
+	if (row)
+		row->deadline = UINT64_MAX;
 	mutex_unlock(&closing.lock);
 }
 
-uint64_t closing_deadline(uint64_t session)
+uint64_t closing_deadline(uint64_t object)
 {
 	uint64_t deadline = 0;
 	uint64_t now;
 	size_t i;
 
-	if (!session || !atomic_load(&closing.any))
+	if (!object || !atomic_load(&closing.any))
 		return 0;
 	now = clock_monotonic();
 	mutex_lock(&closing.lock);
 	for (i = 0; i < closing.used; i++) {
-		if (closing.rows[i].session == session && closing.rows[i].deadline > now &&
+		if (closing.rows[i].object == object && closing.rows[i].deadline > now &&
 		    closing.rows[i].deadline > deadline)
 			deadline = closing.rows[i].deadline;
 	}

@@ -16,16 +16,16 @@
 #define CLOSING_WAIT_MS 100 /* how long an open waits between FLUSH and RELEASE */
 
 /* FLUSH of a file of the object; RELEASE has saved the file, or there was nothing to save. */
-void closing_begin(uint64_t session);
-void closing_end(uint64_t session);
+void closing_begin(uint64_t object);
+void closing_end(uint64_t object);
 
 /* RELEASE has begun, so closing_end() is sure to come: opens wait without a limit. */
-void closing_hold(uint64_t session);
+void closing_hold(uint64_t object);
 
 /*
  * The time (monotonic ns) until which an open of the object must wait. 0: no wait; UINT64_MAX:
  * until closing_end(), which is sure to come.
  */
-uint64_t closing_deadline(uint64_t session);
+uint64_t closing_deadline(uint64_t object);
 
 #endif
