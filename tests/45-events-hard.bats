@@ -138,7 +138,7 @@ texts() {
 		cmp events.jsonl "../$log/events.jsonl"
 	done
 	same '"Köln"' "$(cat ../python/state/user:last_city.json)"
-	same 100 "$(jq . ../python/state/visits.json)"
+	same 1e2 "$(cat ../python/state/visits.json)"
 	same 9007199254740993 "$(cat ../js/state/n.json)"
 	same '{"snake_key":{"a_b":1},"user:last_city":"Köln"}' "$(cat ../python-2/state.json)"
 }

@@ -49,7 +49,7 @@ gives() {
 	gives '{"error":"exit status 3"}' <<< $'#!/bin/sh\necho \'{"x":1}\'; exit 3'
 	gives '{"error":"exit status 1: no such \"city\""}' \
 		<<< $'#!/bin/sh\necho first >&2; echo \'no such "city" \' >&2; echo >&2; exit 1'
-	gives $'{"error":"exit status 1: a\uFFFDb"}' <<< $'#!/bin/sh\nprintf "a\\377b" >&2; exit 1'
+	gives $'{"error":"exit status 1: a\xef\xbf\xbdb"}' <<< $'#!/bin/sh\nprintf "a\\377b" >&2; exit 1'
 	gives '{"error":"killed by SIGKILL: why"}' <<< $'#!/bin/sh\necho why >&2; kill -KILL $$'
 	gives '{"error":"the program cannot be started: Exec format error; a script begins with a line #!INTERPRETER"}' <<< 'no program'
 	gives '{"error":"the program cannot be started: its interpreter /no/such/sh is not there"}' <<< $'#! /no/such/sh -e\n'

@@ -5,11 +5,20 @@ load lib/agents
 ANN=4001
 BOB=4002
 
+# Other users must get as far as the mount point, and TMPDIR may be closed to them.
 setup() {
+	BATS_TEST_TMPDIR=$(mktemp -d /var/tmp/adkfs-users.XXXXXX)
 	folders_setup
 	[ "$(id -u)" -eq 0 ] || skip "needs root, to be several users"
-	# Others have to get as far as the mount point.
-	chmod a+x "$BATS_RUN_TMPDIR" "${TMP%/*}" "$TMP"
+	chmod 755 "$TMP"
+	as $ANN test -x "$TMP" || skip "other users may not enter /var/tmp"
+}
+
+teardown() {
+	mount_teardown
+	local failed=$?
+	rm -r --one-file-system "$TMP"
+	return $failed
 }
 
 # Another user of the host: as UID COMMAND...
