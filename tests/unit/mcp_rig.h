@@ -19,7 +19,7 @@
 
 #include <cmocka.h>
 
-static char *folder; /* tests/mcp */
+static char *folder; /* tests/servers/mcp */
 static struct cancel cancel;
 
 /* A server and the entry that it was made from. */

@@ -1,6 +1,6 @@
 /*
  * MCP over standard input and output: parameters, lists, calls, ends. The
- * server is tests/mcp/stdio_server.py; each test picks modes of it.
+ * server is tests/servers/mcp/stdio_server.py; each test picks modes of it.
  */
 #include "mcp_rig.h"
 
@@ -491,7 +491,7 @@ static void test_start_fails(void **state UNUSED)
 		  "MCP server no-such-program: no-such-program cannot be started: No such file" },
 		{ "args: {stdio_server_params: {command: ./loopback.mjs}}",
 		  "cannot be started: Permission" },
-		{ "args: {stdio_server_params: {command: python3, cwd: ../unit}}",
+		{ "args: {stdio_server_params: {command: python3, cwd: ../dialects}}",
 		  "working directory is outside" },
 		{ "args: {stdio_server_params: {command: python3, cwd: /tmp}}",
 		  "working directory is outside" },
@@ -683,7 +683,7 @@ int main(void)
 	};
 	int r;
 
-	folder = realpath("mcp", NULL);
+	folder = realpath("servers/mcp", NULL);
 	if (!folder || cancel_init(&cancel, NULL) < 0)
 		return 1;
 	(void)signal(SIGPIPE, SIG_IGN);

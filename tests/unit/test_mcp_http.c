@@ -1,5 +1,5 @@
 /*
- * MCP over Streamable HTTP. The server is tests/mcp/http_server.py.
+ * MCP over Streamable HTTP. The server is tests/servers/mcp/http_server.py.
  */
 #include "mcp_rig.h"
 
@@ -488,7 +488,7 @@ static int start_service(void)
 	service_pid = fork();
 	if (service_pid == 0) {
 		(void)dup2(ends[1], 1);
-		(void)execlp("python3", "python3", "mcp/http_server.py", (char *)NULL);
+		(void)execlp("python3", "python3", "servers/mcp/http_server.py", (char *)NULL);
 		_exit(127);
 	}
 	(void)close(ends[1]);
@@ -524,7 +524,7 @@ int main(void)
 	};
 	int r;
 
-	folder = realpath("mcp", NULL);
+	folder = realpath("servers/mcp", NULL);
 	(void)unsetenv("http_proxy");
 	(void)signal(SIGPIPE, SIG_IGN);
 	if (!folder || cancel_init(&cancel, NULL) < 0 || http_init(NULL) < 0 || start_service() < 0)

@@ -1,1 +1,0 @@
-"""How model services answer: a module each, with body(answer) as tests/model_server.py says."""
