@@ -6,6 +6,7 @@ again after the kernel has forgotten what it knew (a remount drops names and
 attributes, and a second look must not differ from the first one). A second
 process keeps each file open and mapped all the time and is compared too.
 """
+import ctypes
 import json
 import mmap
 import os
@@ -15,6 +16,7 @@ import subprocess
 import sys
 import time
 
+MS_NOSUID, MS_NODEV, MS_REMOUNT = 2, 4, 32 # as in <sys/mount.h>
 STREAMS = {"output", "wait", "stream.jsonl", "input"}
 ABSENT = ["state/%s.json" % (p + k) for p in ("", "user:", "app:") for k in "abc"] + \
     ["artifacts/%s" % n for n in ("f1", "f2", "user:f1", "user:f2", "%2Ehidden", "user:.hidden", "user:d", "d", "d/f1")] + \
@@ -261,13 +263,20 @@ def files_of(seen):
     return [p for p, d in seen.items() if isinstance(d, list) and d[1][0] == "-" and isinstance(d[-1], bytes)]
 
 
+def drop_names(mnt):
+    """A remount. mount(8) may ask by fsconfig(2), which FUSE refuses; mount(2) works everywhere."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.mount(None, os.fsencode(mnt), None, MS_REMOUNT | MS_NOSUID | MS_NODEV, None):
+        raise OSError(ctypes.get_errno(), "remount", mnt)
+
+
 def one_change(w, title, change):
     before = walk(w.apps)
     w.kept(files_of(before))
     change(w)
     seen = walk(w.apps)
     kept = w.kept([])
-    subprocess.run(["mount", "-i", "-o", "remount", w.mnt], check=True)
+    drop_names(w.mnt)
     truth = walk(w.apps)
     found = list(differences(title, truth, seen))
     if truth == before:

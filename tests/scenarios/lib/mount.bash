@@ -8,6 +8,9 @@
 ROOT=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
 ADKFS=$(realpath "${ADKFS:-$ROOT/build/adkfs}")
 export ROOT ADKFS
+# Characters are counted by the shell, and sorted: in one way wherever the tests run.
+unset LC_ALL LC_CTYPE LC_COLLATE LC_MESSAGES LANGUAGE
+export LANG=C.UTF-8
 export BATS_TEST_TIMEOUT=${BATS_TEST_TIMEOUT:-180}
 
 setup() {
