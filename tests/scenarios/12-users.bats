@@ -304,7 +304,7 @@ ordinary_mount() {
 	E
 	tool reader read '{"description":"r"}' <<< $'#!/bin/sh\ncat "$ADK_CONTEXT/args.json"'
 	tool reader fine '{"description":"f"}' <<< $'#!/bin/sh\necho fine'
-	file reader guard <<< $'#!/bin/sh\ncat > /dev/null'
+	agent_file reader guard <<< $'#!/bin/sh\ncat > /dev/null'
 	install -d -o 65534 "$TMP/theirs"
 	cp -R "$AGENTS" "$TMP/theirs/agents"
 	chmod -R a+rX "$TMP/theirs/agents"

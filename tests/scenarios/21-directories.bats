@@ -92,6 +92,7 @@ is_newest() {
 	done
 }
 
+# bats test_tags=foreign
 @test "find, du, tar, cp, rsync, git and grep over a whole mount change nothing" {
 	many 300
 	cd "$MNT"

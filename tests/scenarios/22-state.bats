@@ -473,6 +473,7 @@ refused_write() {
 	refused EPERM mv ../s1/state ../s1/other
 }
 
+# bats test_tags=foreign
 @test "editors: the old value stays until the new one is complete" {
 	command -v vim > /dev/null && command -v ed > /dev/null || skip "vim or ed is missing"
 	echo '{"a": 1}' > state/x.json

@@ -195,6 +195,7 @@ append_once() {
 	same "$(cat events.jsonl)" "$(cat "$TMP/seen")"
 }
 
+# bats test_tags=foreign
 @test "tail -n, grep, wc and less of a log" {
 	for n in {1..30}; do
 		event "event $n"
@@ -233,40 +234,6 @@ append_once() {
 	same "$(stat -c %s events.jsonl)" "$(cat events.jsonl | wc -c)"
 }
 
-@test "4 writers at once lose nothing" {
-	for w in 1 2 3 4; do
-		for n in {1..100}; do
-			event "$w-$n" "{\"w$w\": $n}"
-		done > "$TMP/lines$w"
-		background bash -c "while IFS= read -r line; do printf '%s\n' \"\$line\" >> events.jsonl; done < '$TMP/lines$w'"
-	done
-	wait "${BACKGROUND[@]}"
-	BACKGROUND=()
-	same 400 "$(wc -l < events.jsonl)"
-	same 400 "$(jq -r .id events.jsonl | sort -u | wc -l)"
-	for w in 1 2 3 4; do
-		same "$(seq -f "$w-%g" 100)" "$(jq -r .content.parts[0].text events.jsonl | grep "^$w-")"
-		same 100 "$(cat state/w$w.json)"
-	done
-	same 400 "$(jq '.events | length' session.json)"
-}
-
-@test "4 writers, one open each, and a reader who never sees half a line" {
-	for w in 1 2 3 4; do
-		for n in {1..500}; do
-			echo "{\"author\":\"u\",\"id\":\"$w-$n\"}"
-		done > "$TMP/lines$w"
-		background bash -c "cat '$TMP/lines$w' >> events.jsonl"
-	done
-	while kill -0 "${BACKGROUND[@]}" 2> /dev/null; do
-		jq -c .id events.jsonl > /dev/null
-		jq -e '.events | length >= 0' session.json > /dev/null
-	done
-	wait "${BACKGROUND[@]}"
-	BACKGROUND=()
-	same 2000 "$(jq -r .id events.jsonl | sort -u | wc -l)"
-}
-
 @test "appending while a turn runs" {
 	session slow
 	echo x > input
@@ -277,4 +244,152 @@ append_once() {
 	same idle "$(cat status)"
 	same 5 "$(wc -l < events.jsonl)"
 	grep -q 'one two three x' output
+}
+
+# write_once BYTES...: one write(2) each through one descriptor; what each returned.
+write_once() {
+	python3 - "$@" <<-'PY'
+		import errno, os, sys
+		fd = os.open("events.jsonl", os.O_WRONLY | os.O_APPEND)
+		def call(f, *args):
+		    try:
+		        return str(f(*args))
+		    except OSError as e:
+		        return errno.errorcode[e.errno]
+		print(*[call(os.write, fd, a.encode()) for a in sys.argv[1:]], call(os.close, fd))
+	PY
+}
+
+# The texts of the log.
+all_texts() {
+	jq -r '.content.parts[0].text' events.jsonl | xargs
+}
+
+@test "what one write returns, line by line" {
+	a=$(event a)$'\n' b=$(event b)$'\n' c=$(event c)$'\n'
+	same "${#a} 0 None" "$(write_once "$a" '')"
+	same "$((${#a} + ${#b} + 5)) None" "$(write_once $'\n'"$a"$' \t\n\n'"$b")"
+	same "a a b" "$(all_texts)"
+	same "$((${#a} + ${#b})) EINVAL ${#c} None" "$(write_once "$a$b"$'{no}\n'"$c" $'{no}\n'"$c" "$c")"
+	same "a a b a b c" "$(all_texts)"
+	same "10 $((${#b} - 10)) None" "$(write_once "${b:0:10}" "${b:10}")"
+	same "10 $((${#b} - 10 + ${#c})) None" "$(write_once "${b:0:10}" "${b:10}$c")"
+	same "10 $((${#b} - 10)) EINVAL None" "$(write_once "${b:0:10}" "${b:10}{no}"$'\n' $'{no}\n')"
+	same "a a b a b c b b c b" "$(all_texts)"
+	same "10 EINVAL None" "$(write_once "${b:0:10}" $'no\n')"
+	same "10 EINVAL" "$(write_once "${b:0:10}")"
+	same "$((${#c} - 1)) None" "$(write_once "${c%?}")"
+	same "a a b a b c b b c b c" "$(all_texts)"
+	same "EINVAL ${#a} None" "$(write_once $'{no}\n' "$a")"
+	same "1 1 1 None" "$(write_once $'\n' ' ' $'\n')"
+	same 12 "$(wc -l < events.jsonl)"
+	jq -c . events.jsonl > /dev/null
+}
+
+@test "the same id again, first, in the middle and last in a write" {
+	line() {
+		printf '{"author":"u","id":"%s"}\n' "$1"
+	}
+	line a >> events.jsonl
+	n=$(line a | wc -c)
+	same "EEXIST None" "$(write_once "$(line a)"$'\n'"$(line b)"$'\n')"
+	same "$n EEXIST None" "$(write_once "$(line b)"$'\n'"$(line a)"$'\n'"$(line c)"$'\n' "$(line a)"$'\n')"
+	same "$((2 * n + 1)) None" "$(write_once "$(line c)"$'\n\n'"$(line d)"$'\n'"$(line c)"$'\n')"
+	same "a b c d" "$(jq -r .id events.jsonl | xargs)"
+}
+
+@test "what a log refuses: writing elsewhere, truncating, renaming, linking, writing maps" {
+	event a >> events.jsonl
+	before=$(cat events.jsonl)
+	event b > "$TMP/b"
+	refused EPERM bash -c "cat '$TMP/b' 1<> events.jsonl"
+	refused EPERM dd if="$TMP/b" of=events.jsonl conv=notrunc status=none
+	refused EPERM truncate -s +10 events.jsonl
+	refused EPERM mv events.jsonl state/
+	refused EPERM ln events.jsonl other
+	refused EPERM ln -s events.jsonl other
+	run fallocate -l 1M events.jsonl
+	[ "$status" -ne 0 ]
+	run sed -i s/a/b/ events.jsonl
+	[ "$status" -ne 0 ]
+	python3 - <<-'PY'
+		import mmap, os
+		fd = os.open("events.jsonl", os.O_WRONLY | os.O_APPEND)
+		try:
+		    mmap.mmap(fd, 10, prot=mmap.PROT_WRITE)
+		    raise SystemExit("a log that can be written through a map")
+		except OSError:
+		    pass
+		assert os.pwrite(fd, b'{"author":"p"}\n', 3) == 15 # O_APPEND: the offset means nothing
+	PY
+	dd if="$TMP/b" of=events.jsonl oflag=append conv=notrunc status=none
+	tee -a events.jsonl < "$TMP/b" > /dev/null
+	same "$before" "$(head -n 1 events.jsonl)"
+	same 4 "$(wc -l < events.jsonl)"
+	chmod 644 events.jsonl
+	touch events.jsonl
+	same 4 "$(wc -l < events.jsonl)"
+}
+
+@test "a session that is removed under an open log: ESTALE, and nothing comes back" {
+	exec 5>> events.jsonl
+	event a >&5
+	rmdir "$S"
+	run bash -c "printf '%s\n' '$(event b)' >&5"
+	[ "$status" -ne 0 ]
+	[[ $output == *'Stale file handle'* ]]
+	mkdir "$S"
+	run bash -c "printf '%s\n' '$(event c)' >&5"
+	[ "$status" -ne 0 ]
+	exec 5>&-
+	same '' "$(cat "$S/events.jsonl")"
+	same '{}' "$(cat "$S/state.json")"
+}
+
+@test "lines of Google's Python and JavaScript become ours, and their state is there" {
+	for log in python python-2 js; do
+		session echo ann "$log"
+		cat "$ROOT/tests/fixtures/foreign/$log.jsonl" >> events.jsonl
+		cmp events.jsonl "$ROOT/tests/fixtures/foreign/$log.expect"
+		session echo ann "$log-again"
+		cat "../$log/events.jsonl" >> events.jsonl
+		cmp events.jsonl "../$log/events.jsonl"
+	done
+	same '"Köln"' "$(cat ../python/state/user:last_city.json)"
+	same 1e2 "$(cat ../python/state/visits.json)"
+	same 9007199254740993 "$(cat ../js/state/n.json)"
+	same '{"snake_key":{"a_b":1},"user:last_city":"Köln"}' "$(cat ../python-2/state.json)"
+}
+
+@test "lines that no version of ADK writes are refused, each with its reason" {
+	while IFS= read -r line; do
+		refused EINVAL bash -c "cat >> events.jsonl" <<< "$line"
+		tail -n 1 .errors | jq -e '.name == "events.jsonl" and .errno == "EINVAL" and (.error | length > 5)'
+	done <<-'LINES'
+		{}
+		{"author":""}
+		{"author":null}
+		{"author":"u","id":null}
+		{"author":"u","actions":null}
+		{"author":"u","actions":{"stateDelta":[]}}
+		{"author":"u","actions":{"stateDelta":null}}
+		{"author":"u","actions":{"stateDelta":{"":1}}}
+		{"author":"u","actions":{"stateDelta":{"user:":1}}}
+		{"author":"u","actions":{"unknown":1}}
+		{"author":"u","unknown":1}
+		{"author":"u","timestamp":"2025-01-01T00:00:00Z"}
+		{"author":"u","timestamp":-1}
+		{"author":"u","timestamp":NaN}
+		{"author":"u","turnComplete":"yes"}
+		{"author":"u","content":{"parts":[{"text":1}]}}
+		{"author":"u","content":{"parts":[{"inlineData":{"data":"-+","mimeType":"a/b"}}]}}
+		{"author":"u","content":{"parts":[{"functionCall":{"name":"f","args":[1]}}]}}
+		{"author":"u","customMetadata":{"adkfs.deleted":["x"]}}
+		{"author":"u"} {"author":"u"}
+		{"author":"u",}
+		{'author':'u'}
+		{"author":"\ud800"}
+	LINES
+	same 0 "$(wc -c < events.jsonl)"
+	same '{}' "$(cat state.json)"
 }

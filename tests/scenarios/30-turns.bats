@@ -1,11 +1,6 @@
 # Turns: what is said, and what is answered.
 load lib/mount
 
-# parked N: at least so many readers wait in the daemon.
-parked() {
-	[ "$(jq .parked "$MNT/.adkfs/stats.json")" -ge "$1" ]
-}
-
 @test "echo hi > input; cat output" {
 	session
 	echo hi > input
@@ -65,47 +60,6 @@ parked() {
 	same running "$(cat turns/1/status)"
 	same idle "$(timeout 30 cat wait)"
 	same done "$(cat turns/1/status)"
-}
-
-@test "output comes as it is produced" {
-	session slow
-	echo a b c d e f g h i j k l m n o p q r s t u v w x > input
-	timeout 30 python3 - <<-'PY'
-		import os
-		fd = os.open("output", os.O_RDONLY)
-		pieces = []
-		while True:
-		    piece = os.read(fd, 4096)
-		    if not piece:
-		        break
-		    pieces.append(piece.decode())
-		assert "".join(pieces).rstrip("\n") == "one two three a b c d e f g h i j k l m n o p q r s t u v w x", pieces
-		assert len(pieces) >= 3, pieces
-	PY
-}
-
-@test "several readers get the whole answer each" {
-	session echo
-	echo "slow $(printf 'word %.0s' {1..10})" > input
-	for n in 1 2 3 4 5; do
-		background bash -c "cat output > '$TMP/out$n'"
-	done
-	wait "${BACKGROUND[@]}"
-	BACKGROUND=()
-	for n in 1 2 3 4 5; do
-		same "$(cat output)" "$(cat "$TMP/out$n")"
-	done
-	same 'you said word word word' "$(head -c 23 output)"
-}
-
-@test "the size of a stream is what can be read, also for wc on standard input" {
-	session
-	say hi
-	for file in output wait turns/1/output turns/1/stream.jsonl; do
-		want=$(cat "$file" | wc -c)
-		same "$want" "$(stat -c %s "$file")"
-		same "$want" "$(wc -c < "$file")"
-	done
 }
 
 @test "stream.jsonl has partial events while the turn runs, and the log never has" {
@@ -177,98 +131,6 @@ parked() {
 		same $n "$(readlink turns/latest)"
 		cat wait > /dev/null
 	done
-}
-
-@test "a message in pieces is one message" {
-	session
-	echo first > "$TMP/a"
-	echo second > "$TMP/b"
-	{ cat "$TMP/a"; cat "$TMP/b"; } > input
-	same 'you said first
-second' "$(cat output)"
-	same 1 "$(readlink turns/latest)"
-	exec 7> input
-	printf 'by ' >&7
-	printf 'descriptor' >&7
-	same 1 "$(readlink turns/latest)"
-	exec 7>&-
-	same 'you said by descriptor' "$(cat output)"
-	same 2 "$(readlink turns/latest)"
-}
-
-@test "two writers at once make two messages" {
-	session
-	exec 7> input
-	exec 6> input
-	printf one >&7
-	printf two >&6
-	exec 7>&- 6>&-
-	cat wait > /dev/null
-	same 'one two' "$(cat turns/1/input turns/2/input | sort | xargs)"
-}
-
-@test "a dead child's copy of the descriptor does not end the message" {
-	session
-	exec 7> input
-	printf 'one ' >&7
-	(: child holds 7)
-	bash -c 'printf "two " >&7'
-	printf 'three' >&7
-	exec 7>&-
-	same 'you said one two three' "$(cat output)"
-	same 1 "$(readlink turns/latest)"
-}
-
-@test ">> is a message too, and a large one comes through whole" {
-	session
-	echo appended >> input
-	same 'you said appended' "$(cat output)"
-	seq 200000 > "$TMP/large"
-	cat "$TMP/large" > input
-	cat wait > /dev/null
-	cmp "$TMP/large" turns/2/input
-}
-
-@test "UTF-8 in pieces is fine, what is not UTF-8 is EINVAL" {
-	session
-	{ printf '\xc3'; printf '\xa9'; } > input
-	same 'you said é' "$(cat output)"
-	run bash -c "printf 'bad \xff bytes' > input"
-	[ "$status" -ne 0 ]
-	[[ $output == *'Invalid argument'* ]]
-	tail -n 1 .errors | jq -e '.name == "input" and .errno == "EINVAL"'
-	python3 - <<-'PY'
-		import errno, os
-		fd = os.open("input", os.O_WRONLY)
-		os.write(fd, b"cut \xc3")
-		try:
-		    os.close(fd)
-		    raise SystemExit("close worked")
-		except OSError as e:
-		    assert e.errno == errno.EINVAL, e
-	PY
-	cat wait > /dev/null
-	same 1 "$(readlink turns/latest)"
-	same 2 "$(wc -l < events.jsonl)"
-}
-
-@test "an empty message starts nothing" {
-	session
-	: > input
-	touch input
-	printf '' > input
-	truncate -s 0 input
-	same idle "$(cat status)"
-	[ ! -e turns/1 ]
-	[ ! -e turns/latest ]
-	[ ! -s events.jsonl ]
-}
-
-@test "over 16 MiB is EFBIG and starts nothing" {
-	session
-	head -c $((16 * 1024 * 1024 + 1)) /dev/zero | tr '\0' x > "$TMP/large"
-	refused EFBIG bash -c "cat '$TMP/large' > input"
-	tail -n 1 .errors | jq -e '.errno == "EFBIG"'
 }
 
 @test "an app without an agent: ENXIO at open" {
@@ -346,120 +208,6 @@ second' "$(cat output)"
 	same "the model said nothing: MAX_TOKENS" "$(cat turns/2/error)"
 }
 
-@test "O_NONBLOCK: EAGAIN while nothing is there, then text, then the end" {
-	session slow
-	echo forever > input
-	eventually 10 test -s output
-	timeout 30 python3 - <<-'PY'
-		import errno, os
-		fd = os.open("output", os.O_RDONLY | os.O_NONBLOCK)
-		got = b""
-		try:
-		    while True:
-		        piece = os.read(fd, 100)
-		        assert piece, "the end, while the turn runs"
-		        got += piece
-		except OSError as e:
-		    assert e.errno == errno.EAGAIN, e
-		assert got == b"begun ", got
-	PY
-}
-
-@test "poll says when there is something to read" {
-	session slow
-	echo 'a b c' > input
-	timeout 30 python3 - <<-'PY'
-		import os, select
-		fd = os.open("output", os.O_RDONLY | os.O_NONBLOCK)
-		p = select.poll()
-		p.register(fd, select.POLLIN)
-		got = b""
-		idle = 0
-		while True:
-		    assert p.poll(20000), "poll timed out"
-		    try:
-		        piece = os.read(fd, 100)
-		    except BlockingIOError:
-		        idle += 1
-		        assert idle < 50, "poll says ready again and again, and read has nothing"
-		        continue
-		    if not piece:
-		        break
-		    got += piece
-		assert got.rstrip(b"\n") == b"one two three a b c", got
-	PY
-}
-
-@test "poll does not say ready while nothing is there" {
-	session slow
-	echo forever > input
-	eventually 10 test -s output
-	timeout 30 python3 - <<-'PY'
-		import os, select
-		fd = os.open("output", os.O_RDONLY | os.O_NONBLOCK)
-		assert os.read(fd, 100) == b"begun "
-		p = select.poll()
-		p.register(fd, select.POLLIN)
-		assert p.poll(300) == []
-		w = os.open("wait", os.O_RDONLY | os.O_NONBLOCK)
-		p = select.poll()
-		p.register(w, select.POLLIN)
-		assert p.poll(300) == []
-	PY
-}
-
-@test "Ctrl-C on a blocked reader returns at once" {
-	session slow
-	echo forever > input
-	eventually 10 test -s output
-	for file in output wait turns/1/stream.jsonl; do
-		timeout 20 python3 - "$file" <<-'PY'
-			import os, signal, subprocess, sys, time, json
-			stats = os.path.join(os.getcwd().split("/apps/")[0], ".adkfs/stats.json")
-			reader = subprocess.Popen(["cat", sys.argv[1]], stdout=subprocess.DEVNULL)
-			while json.load(open(stats))["parked"] < 1:
-			    time.sleep(0.01)
-			began = time.monotonic()
-			reader.send_signal(signal.SIGINT)
-			assert reader.wait() == -signal.SIGINT
-			assert time.monotonic() - began < 1, time.monotonic() - began
-			while json.load(open(stats))["parked"] > 0:
-			    time.sleep(0.01)
-		PY
-	done
-	same 'running 1' "$(cat status)"
-}
-
-@test "everything stays quick with 50 parked readers" {
-	session slow
-	echo forever > input
-	for n in {1..25}; do
-		background cat output > /dev/null
-		background cat wait > /dev/null
-	done
-	eventually 20 parked 50
-	timeout 20 python3 - <<-'PY'
-		import os, subprocess, time
-		began = time.monotonic()
-		for n in range(20):
-		    os.listdir(".")
-		    os.stat("output")
-		    open("status").read()
-		    open("session.json").read()
-		assert time.monotonic() - began < 2, time.monotonic() - began
-	PY
-	timeout 10 ls -lR "$MNT" > /dev/null
-	echo 1 > state/x.json
-	same 1 "$(cat state/x.json)"
-	session echo
-	say hi
-	same 'you said hi' "$(cat output)"
-	kill "${BACKGROUND[@]}"
-	wait "${BACKGROUND[@]}" || :
-	BACKGROUND=()
-	eventually 10 not parked 1
-}
-
 @test "the weather: tool, state, artifact" {
 	session weather
 	echo '"Ann"' > state/user:name.json
@@ -533,27 +281,6 @@ second' "$(cat output)"
 	eventually 10 gone "$PID"
 	mkdir "$S"
 	same idle "$(cat "$S/status")"
-}
-
-@test "who reads what is still to come when the daemon ends is not told that it came" {
-	session slow
-	echo forever > input
-	eventually 10 test -s output
-	echo hi > input
-	for file in turns/2/output wait turns/2/stream.jsonl; do
-		background bash -c 'cat "$0" > "$1"; echo $? > "$1.status"' "$file" "$TMP/${file//\//-}"
-	done
-	eventually 10 parked 3
-	cd "$TMP"
-	kill -TERM "$DAEMON"
-	daemon_ended 0
-	for file in turns-2-output wait turns-2-stream.jsonl; do
-		eventually 10 test -s "$file.status"
-		same '1 0' "$(cat "$file.status" | xargs) $(stat -c %s "$file")"
-	done
-	daemon_start "${DAEMON_OPTIONS[@]}"
-	back
-	same 'one two three hi' "$(cat output)"
 }
 
 @test "umount ends a turn that runs; after the remount it has failed" {

@@ -1,4 +1,4 @@
-# Messages in all the forms that shells and programs give them, and many readers.
+# input: messages, in all the forms that shells and programs give them.
 load lib/mount
 
 setup() {
@@ -6,86 +6,167 @@ setup() {
 	session
 }
 
-# The next message is this, and it is one turn.
-said() {
+# message_is TEXT: the next message is this, and it is one turn.
+message_is() {
 	TURN=$((TURN + 1))
 	timeout 30 cat wait > /dev/null
 	same $TURN "$(readlink turns/latest)"
 	same "$1" "$(cat turns/$TURN/input)"
 }
 
-parked() {
-	[ "$(jq .parked "$MNT/.adkfs/stats.json")" -ge "$1" ]
+@test "a message in pieces is one message" {
+	echo first > "$TMP/a"
+	echo second > "$TMP/b"
+	{ cat "$TMP/a"; cat "$TMP/b"; } > input
+	same 'you said first
+second' "$(cat output)"
+	same 1 "$(readlink turns/latest)"
+	exec 7> input
+	printf 'by ' >&7
+	printf 'descriptor' >&7
+	same 1 "$(readlink turns/latest)"
+	exec 7>&-
+	same 'you said by descriptor' "$(cat output)"
+	same 2 "$(readlink turns/latest)"
+}
+
+@test "two writers at once make two messages" {
+	exec 7> input
+	exec 6> input
+	printf one >&7
+	printf two >&6
+	exec 7>&- 6>&-
+	cat wait > /dev/null
+	same 'one two' "$(cat turns/1/input turns/2/input | sort | xargs)"
+}
+
+@test "a dead child's copy of the descriptor does not end the message" {
+	exec 7> input
+	printf 'one ' >&7
+	(: child holds 7)
+	bash -c 'printf "two " >&7'
+	printf 'three' >&7
+	exec 7>&-
+	same 'you said one two three' "$(cat output)"
+	same 1 "$(readlink turns/latest)"
+}
+
+@test ">> is a message too, and a large one comes through whole" {
+	echo appended >> input
+	same 'you said appended' "$(cat output)"
+	seq 200000 > "$TMP/large"
+	cat "$TMP/large" > input
+	cat wait > /dev/null
+	cmp "$TMP/large" turns/2/input
+}
+
+@test "UTF-8 in pieces is fine, what is not UTF-8 is EINVAL" {
+	{ printf '\xc3'; printf '\xa9'; } > input
+	same 'you said é' "$(cat output)"
+	run bash -c "printf 'bad \xff bytes' > input"
+	[ "$status" -ne 0 ]
+	[[ $output == *'Invalid argument'* ]]
+	tail -n 1 .errors | jq -e '.name == "input" and .errno == "EINVAL"'
+	python3 - <<-'PY'
+		import errno, os
+		fd = os.open("input", os.O_WRONLY)
+		os.write(fd, b"cut \xc3")
+		try:
+		    os.close(fd)
+		    raise SystemExit("close worked")
+		except OSError as e:
+		    assert e.errno == errno.EINVAL, e
+	PY
+	cat wait > /dev/null
+	same 1 "$(readlink turns/latest)"
+	same 2 "$(wc -l < events.jsonl)"
+}
+
+@test "an empty message starts nothing" {
+	: > input
+	touch input
+	printf '' > input
+	truncate -s 0 input
+	same idle "$(cat status)"
+	[ ! -e turns/1 ]
+	[ ! -e turns/latest ]
+	[ ! -s events.jsonl ]
+}
+
+@test "over 16 MiB is EFBIG and starts nothing" {
+	head -c $((16 * 1024 * 1024 + 1)) /dev/zero | tr '\0' x > "$TMP/large"
+	refused EFBIG bash -c "cat '$TMP/large' > input"
+	tail -n 1 .errors | jq -e '.errno == "EFBIG"'
 }
 
 @test "one open is one message: shells" {
 	TURN=0
 	echo hi > input
-	said hi
+	message_is hi
 	cat <<-'EOF' > input
 		two
 		lines
 	EOF
-	said $'two\nlines'
+	message_is $'two\nlines'
 	cat > input <<< here
-	said here
+	message_is here
 	{ echo a; echo b; } > input
-	said $'a\nb'
+	message_is $'a\nb'
 	(echo a; /bin/echo b; echo c) > input
-	said $'a\nb\nc'
+	message_is $'a\nb\nc'
 	exec 5> input
 	echo one >&5
 	/bin/echo two >&5
 	sh -c 'echo three' >&5
 	exec 5>&-
-	said $'one\ntwo\nthree'
+	message_is $'one\ntwo\nthree'
 	echo tee | tee input > /dev/null
-	said tee
+	message_is tee
 	printf 'no newline' > input
-	said 'no newline'
+	message_is 'no newline'
 	printf 'two newlines\n\n' > input
-	said 'two newlines'
+	message_is 'two newlines'
 	echo append >> input
-	said append
+	message_is append
 	exec 5<> input
 	echo both >&5
 	exec 5>&-
-	said both
+	message_is both
 	for n in 1 2 3; do echo $n; done > input
-	said $'1\n2\n3'
+	message_is $'1\n2\n3'
 	sh -c 'echo dash > input'
-	said dash
+	message_is dash
 	seq 3 | while read -r n; do echo "n$n"; done > input
-	said $'n1\nn2\nn3'
+	message_is $'n1\nn2\nn3'
 	echo ümläut 🐝 > input
-	said 'ümläut 🐝'
+	message_is 'ümläut 🐝'
 	printf 'crlf\r\n' > input
-	said crlf
+	message_is crlf
 	printf '%s' '{"looks": "like json"}' > input
-	said '{"looks": "like json"}'
+	message_is '{"looks": "like json"}'
 }
 
 @test "one open is one message: programs" {
 	TURN=0
 	seq 1000 > "$TMP/thousand"
 	dd if="$TMP/thousand" of=input bs=7 status=none
-	said "$(seq 1000)"
+	message_is "$(seq 1000)"
 	dd if="$TMP/thousand" of=input bs=100 oflag=append conv=notrunc status=none
-	said "$(seq 1000)"
+	message_is "$(seq 1000)"
 	cp "$TMP/thousand" input
-	said "$(seq 1000)"
+	message_is "$(seq 1000)"
 	cat "$TMP/thousand" - <<< end > input
-	said "$(seq 1000)"$'\nend'
+	message_is "$(seq 1000)"$'\nend'
 	sort -rn "$TMP/thousand" -o input
-	said "$(seq 1000 -1 1)"
+	message_is "$(seq 1000 -1 1)"
 	awk 'BEGIN { print "awk" > "input" }'
-	said awk
+	message_is awk
 	curl -s -o input "file://$TMP/thousand"
-	said "$(seq 1000)"
+	message_is "$(seq 1000)"
 	python3 -c 'open("input", "w").write("python")'
-	said python
+	message_is python
 	python3 -c 'import os; fd = os.open("input", os.O_WRONLY); os.write(fd, b"os"); os.lseek(fd, 0, 0) if 0 else None; os.write(fd, b".write"); os.close(fd)'
-	said os.write
+	message_is os.write
 	python3 - <<-'PY'
 		import os
 		fd = os.open("input", os.O_WRONLY)
@@ -101,11 +182,11 @@ parked() {
 		os.write(fd, b" after")
 		os.close(fd)
 	PY
-	said 'abc child child child parent after'
+	message_is 'abc child child child parent after'
 	python3 -c 'import os; os.write(os.open("input", os.O_WRONLY), b"killed"); os.kill(os.getpid(), 9)' || :
-	said killed
+	message_is killed
 	perl -e 'open(F, ">", "input"); print F "perl"; close(F) or die' 
-	said perl
+	message_is perl
 }
 
 @test "no message: nothing written, and what is refused" {
@@ -129,7 +210,7 @@ parked() {
 	same 0 "$(wc -l < events.jsonl)"
 	echo fine > input
 	TURN=0
-	said fine
+	message_is fine
 }
 
 @test "characters that writes cut anywhere" {
@@ -192,97 +273,4 @@ parked() {
 		same "$(seq -f "from $p n%g" 0 9)" \
 			"$(jq -r 'select(.author == "user") | .content.parts[0].text' events.jsonl | grep "^from $p ")"
 	done
-}
-
-@test "1,000 readers of one turn: all get the same, and the session stays quick" {
-	session slow
-	echo forever > input
-	eventually 10 test -s output
-	background python3 "$ROOT/tests/scenarios/lib/output_readers.py" "$S" 1000 > "$TMP/readers"
-	eventually 60 parked 1000
-	timeout 20 python3 - <<-'PY'
-		import os, time
-		began = time.monotonic()
-		for n in range(100):
-		    os.listdir("turns")
-		    for name in os.listdir("."):
-		        os.stat(name)
-		    open("status").read()
-		    open("events.jsonl").read()
-		assert time.monotonic() - began < 5, time.monotonic() - began
-	PY
-	echo 1 > state/x.json
-	same 1 "$(cat state/x.json)"
-	(session echo ann other && say hi && same 'you said hi' "$(cat output)")
-	kill -s TERM "$DAEMON"
-	timeout 60 bash -c "while kill -0 $PID 2> /dev/null; do sleep 0.05; done"
-	BACKGROUND=()
-	cd "$TMP"
-	daemon_ended 0
-	rm "$TMP/daemon.pid"
-	not is_mounted "$MNT"
-}
-
-@test "1,000 readers of a turn that ends" {
-	session slow
-	echo "$(printf 'word %.0s' {1..40})" > input
-	timeout 100 python3 "$ROOT/tests/scenarios/lib/output_readers.py" "$S" 1000 > "$TMP/readers"
-	tail -n 1 "$TMP/readers" | jq -e '(.[0] | startswith("one two three word word")) and .[1] == "idle\n"'
-	eventually 10 not parked 1
-}
-
-@test "Ctrl-C, a timeout and a killed pipe end a reader at once" {
-	session slow
-	echo forever > input
-	eventually 10 test -s output
-	for file in output wait turns/1/output turns/1/stream.jsonl; do
-		run timeout -s INT 0.3 cat $file
-		[ "$status" -eq 124 ]
-		run timeout -s KILL 0.3 cat $file
-		[ "$status" -eq 137 ]
-		eventually 10 not parked 1
-	done
-	same begun "$(head -c 5 output)"
-	run timeout 0.3 bash -c 'read -r line < output; echo "$line"'
-	eventually 10 not parked 1
-	same 'running 1' "$(cat status)"
-}
-
-@test "select and poll with a timeout, and reads that have something at once" {
-	session slow
-	echo forever > input
-	eventually 10 test -s output
-	timeout 20 python3 - <<-'PY'
-		import os, select
-		out = os.open("output", os.O_RDONLY)
-		wait = os.open("wait", os.O_RDONLY)
-		assert select.select([out, wait], [], [], 5)[0] == [out]
-		assert os.read(out, 1) == b"b"
-		assert select.select([out], [], [], 5)[0] == [out]
-		assert os.read(out, 100) == b"egun "
-		assert select.select([out, wait], [], [], 0.2)[0] == []
-		assert os.pread(out, 3, 0) == b"beg"
-		os.lseek(out, 2, 0)
-		assert os.read(out, 2) == b"gu"
-	PY
-}
-
-@test "who polled and closed leaves nothing behind" {
-	session slow
-	echo forever > input
-	eventually 10 test -s output
-	python3 - <<-'PY'
-		import os, select
-		for n in range(300):
-		    fds = [os.open(f, os.O_RDONLY | os.O_NONBLOCK) for f in ("output", "wait")]
-		    select.select(fds, [], [], 0)
-		    e = select.epoll()
-		    for fd in fds:
-		        e.register(fd, select.EPOLLIN)
-		    e.poll(0)
-		    e.close()
-		    for fd in fds:
-		        os.close(fd)
-	PY
-	eventually 10 not parked 1
 }

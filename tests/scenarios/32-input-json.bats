@@ -195,14 +195,14 @@ referring() {
 }
 
 @test "a fileData that names an artifact is for the model what the artifact is" {
-	file ref root_agent.yaml <<-'E'
+	agent_file ref root_agent.yaml <<-'E'
 		name: ref
 		model: script/s.yaml
 		instruction: Look.
 		before_model_callbacks: [{name: see}]
 	E
-	file ref s.yaml <<< '[{text: seen}]'
-	file ref see <<< $'#!/bin/sh\ncat > "$ADKFS_SESSION/artifacts/seen.json"'
+	agent_file ref s.yaml <<< '[{text: seen}]'
+	agent_file ref see <<< $'#!/bin/sh\ncat > "$ADKFS_SESSION/artifacts/seen.json"'
 	session ref
 	here=artifact://apps/ref/users/ann/sessions/s1/artifacts
 	mkdir "artifacts/a dir"

@@ -372,6 +372,7 @@ check_page() {
 		"$(grep '^> ' transcript.md | paste -sd,)"
 }
 
+# bats test_tags=foreign
 @test "transcript.html in a browser: no script runs, nothing is fetched" {
 	command -v chromium > /dev/null || skip "there is no chromium"
 	session

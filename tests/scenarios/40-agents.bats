@@ -1,270 +1,10 @@
-# Trees of agents: workflows, transfers, agents as tools, callbacks, pauses.
+# Agents: what they are told, what they answer, what is left of it.
 load lib/mount
 load lib/agents
 
-@test "a sequence: each agent after the other, with what the one before it left" {
-	file seq root_agent.yaml <<-'E'
-		agent_class: SequentialAgent
-		name: chain
-		sub_agents:
-		  - config_path: first.yaml
-		  - config_path: second.yaml
-	E
-	llm seq first.yaml first "output_key: draft"
-	llm seq second.yaml second
-	sed -i 's/^instruction:.*/instruction: "Polish {draft}"/' "$AGENTS/seq/second.yaml"
-	rules seq first <<< '[{text: rough}]'
-	rules seq second <<< '[{text: polished}]'
-	file seq seen <<-'E'
-		#!/bin/sh
-		jq -c '.config.systemInstruction' > "$ADKFS_SESSION/artifacts/seen.json"
-	E
-	echo 'before_model_callbacks: [{name: seen}]' >> "$AGENTS/seq/second.yaml"
-	session seq
-	say hi
-	same "user|hi
-first|rough
-second|polished" "$(story | grep -v '^user$')"
-	same "rough
-polished" "$(cat output)"
-	[[ $(cat artifacts/seen.json) == '"Polish rough'* ]]
-	same done "$(cat turns/1/status)"
-	same chain "$(cat turns/1/agent)"
-}
-
-@test "a loop ends by exit_loop, and by max_iterations; the outer one goes on" {
-	file loop root_agent.yaml <<-'E'
-		agent_class: LoopAgent
-		name: outer
-		max_iterations: 2
-		sub_agents: [{config_path: inner.yaml}, {config_path: after.yaml}]
-	E
-	file loop inner.yaml <<-'E'
-		agent_class: LoopAgent
-		name: inner
-		max_iterations: 5
-		sub_agents: [{config_path: worker.yaml}, {config_path: judge.yaml}]
-	E
-	llm loop worker.yaml worker
-	llm loop judge.yaml judge "tools: [{name: exit_loop}]"
-	llm loop after.yaml after
-	rules loop worker <<< '[{text: work}]'
-	rules loop judge <<-'E'
-		- calls: [{name: exit_loop}]
-	E
-	rules loop after <<< '[{text: and on}]'
-	session loop
-	say go
-	same "user|go
-worker|work
-judge|calls exit_loop
-judge|gets {\"result\":null}
-after|and on
-worker|work
-judge|calls exit_loop
-judge|gets {\"result\":null}
-after|and on" "$(story)"
-	grep -q '"escalate":true' events.jsonl
-}
-
-@test "side by side: branches, and nobody sees what the other said" {
-	file par root_agent.yaml <<-'E'
-		agent_class: SequentialAgent
-		name: root
-		sub_agents: [{config_path: both.yaml}, {config_path: sum.yaml}]
-	E
-	file par both.yaml <<-'E'
-		agent_class: ParallelAgent
-		name: both
-		sub_agents: [{config_path: left.yaml}, {config_path: right.yaml}]
-	E
-	llm par left.yaml left "output_key: l"
-	llm par right.yaml right "output_key: r"
-	llm par sum.yaml sum
-	sed -i 's/^instruction:.*/instruction: "{l} and {r}"/' "$AGENTS/par/sum.yaml"
-	rules par left <<-'E'
-		- when: {user: right}
-		  text: I saw it
-		- text: left
-		  delay_ms: 50
-	E
-	rules par right <<-'E'
-		- when: {user: left}
-		  text: I saw it
-		- text: right
-		  delay_ms: 50
-	E
-	rules par sum <<-'E'
-		- when: {user: '\[(left|right)\] said: (left|right)'}
-		  text: both seen
-		- text: nothing seen
-	E
-	session par
-	say go
-	same "left|both.left|left
-right|both.right|right" "$(story | grep '|both[.]' | sort)"
-	same "sum|both seen" "$(story | tail -n 1)"
-	same '"left"
-"right"' "$(cat state/l.json state/r.json)"
-	jq -e 'select(.author == "sum") | has("branch") | not' events.jsonl
-}
-
-@test "a branch that fails: the others end, and the turn fails with the first one's error" {
-	file parfail root_agent.yaml <<-'E'
-		agent_class: ParallelAgent
-		name: both
-		sub_agents: [{config_path: left.yaml}, {config_path: right.yaml}]
-	E
-	llm parfail left.yaml left
-	llm parfail right.yaml right
-	rules parfail left <<< '[{error: {code: SAFETY, message: not this}}]'
-	rules parfail right <<< '[{text: slow but sure, delay_ms: 100}]'
-	session parfail
-	say go
-	same "failed 1" "$(cat status)"
-	same "not this" "$(cat turns/1/error)"
-	same "right|both.right|slow but sure" "$(story | grep right)"
-	same '["SAFETY","left","both.left"]' \
-		"$(jq -c 'select(.errorCode) | [.errorCode, .author, .branch]' events.jsonl)"
-	same 1 "$(grep -c errorCode events.jsonl)"
-}
-
-transfers() {
-	llm trans root_agent.yaml desk "description: the front desk" \
-		"sub_agents: [{config_path: billing.yaml}, {config_path: tech.yaml}]"
-	llm trans billing.yaml billing "description: bills"
-	llm trans tech.yaml tech "description: machines" "disallow_transfer_to_parent: true" \
-		"disallow_transfer_to_peers: true"
-	rules trans desk <<-'E'
-		- when: {user: '^my bill'}
-		  calls: [{name: transfer_to_agent, args: {agent_name: billing}}]
-		- when: {user: '^a machine'}
-		  calls: [{name: transfer_to_agent, args: {agent_name: tech}}]
-		- when: {user: '^nobody'}
-		  calls: [{name: transfer_to_agent, args: {agent_name: ghost}}]
-		- when: {tool: transfer_to_agent, result: 'not found'}
-		  text: ${result.error}
-		- text: desk here
-	E
-	rules trans billing <<-'E'
-		- when: {user: 'back'}
-		  calls: [{name: transfer_to_agent, args: {agent_name: desk}}]
-		- when: {user: 'machine'}
-		  calls: [{name: transfer_to_agent, args: {agent_name: tech}}]
-		- text: billing here
-	E
-	rules trans tech <<< '[{text: tech here}]'
-	session trans
-}
-
-@test "transfer: to a child, which keeps the conversation, to a peer, and back to the parent" {
-	transfers
-	say 'my bill'
-	same "desk|calls transfer_to_agent
-desk|gets {\"result\":null}
-billing|billing here" "$(story | tail -n 3)"
-	same billing "$(jq -r '.actions.transferToAgent // empty' events.jsonl)"
-	say 'and now'
-	same "billing|billing here" "$(story | tail -n 1)"
-	same billing "$(cat turns/2/agent)"
-	say 'a machine'
-	same "tech|tech here" "$(story | tail -n 1)"
-	say 'more'
-	same "billing|billing here" "$(story | tail -n 1)" # tech does not keep it
-	say 'back'
-	same "desk|desk here" "$(story | tail -n 1)"
-	say 'nobody'
-	same "Agent 'ghost' not found. Available agents: billing, tech" "$(cat output)"
-	same 1 "$(jq -r .invocationId turns/1/events.jsonl | sort -u | wc -l)"
-}
-
-@test "transfer: a tool hands over by actions.json, and to nobody else than agents that can be handed over to" {
-	transfers
-	tool trans hand '{"description":"hand over"}' <<-'E'
-		#!/bin/sh
-		echo 1 > "$ADK_CONTEXT/state/handed.json"
-		jq -c '{transferToAgent: .to}' > "$ADK_CONTEXT/actions.json"
-	E
-	echo 'tools: [{name: tools/hand}]' >> "$AGENTS/trans/root_agent.yaml"
-	rules trans desk <<-'E'
-		- when: {tool: '.'}
-		  text: ${result}
-		- when: {user: '^to (\w+)'}
-		  calls: [{name: hand, args: {to: "$1"}}]
-	E
-	say 'to nobody'
-	same done "$(cat turns/1/status)"
-	same "{\"error\":\"Agent 'nobody' not found. Available agents: billing, tech\"}" "$(cat output)"
-	same '{}' "$(cat state.json)"
-	not grep -q transferToAgent events.jsonl
-	say 'to tech'
-	same "tech here" "$(cat output)"
-	same 1 "$(cat state/handed.json)"
-}
-
-@test "transfer: what the model is told of it" {
-	transfers
-	file trans dump <<-'E'
-		#!/bin/sh
-		cat > "$ADKFS_SESSION/artifacts/request.json"
-	E
-	echo 'before_model_callbacks: [{name: dump}]' >> "$AGENTS/trans/billing.yaml"
-	say 'my bill'
-	jq -r .config.systemInstruction artifacts/request.json > "$TMP/system"
-	grep -q '^You are billing.$' "$TMP/system"
-	grep -q 'Agent name: desk' "$TMP/system"
-	grep -q 'Agent description: machines' "$TMP/system"
-	same transfer_to_agent "$(jq -r '.config.tools[0].functionDeclarations[].name' artifacts/request.json)"
-	jq -e '[.contents[].parts[].text] | index("[desk] called tool `transfer_to_agent` with parameters: {\"agent_name\":\"billing\"}")' \
-		artifacts/request.json
-}
-
-@test "a tool after an entry that is ignored is offered, too" {
-	transfers
-	file trans dump <<-'E'
-		#!/bin/sh
-		cat > "$ADKFS_SESSION/artifacts/request.json"
-	E
-	cat >> "$AGENTS/trans/billing.yaml" <<-'E'
-		before_model_callbacks: [{name: dump}]
-		tools: [{name: transfer_to_agent}, {name: exit_loop}]
-	E
-	say 'my bill'
-	same '["exit_loop","transfer_to_agent"]' \
-		"$(jq -c '[.config.tools[0].functionDeclarations[].name]' artifacts/request.json)"
-}
-
-@test "an agent as a tool: its answer, its state, and nothing of its own in the log" {
-	llm tool root_agent.yaml boss
-	cat >> "$AGENTS/tool/root_agent.yaml" <<-'E'
-		tools:
-		  - name: AgentTool
-		    args: {agent: {config_path: clerk.yaml}}
-	E
-	llm tool clerk.yaml clerk "description: writes" "output_key: note"
-	rules tool boss <<-'E'
-		- when: {tool: clerk}
-		  text: "clerk: ${result.result}"
-		- calls: [{name: clerk, args: {request: please write}}]
-	E
-	rules tool clerk <<-'E'
-		- when: {user: '^please write$'}
-		  text: written
-	E
-	session tool
-	say hi
-	same "user|hi
-boss|calls clerk
-boss|gets {\"result\":\"written\"}
-boss|clerk: written" "$(story)"
-	same '"written"' "$(cat state/note.json)"
-	same clerk "$(jq -r 'select(.actions.stateDelta.note == "written") | .content.parts[0].functionResponse.name' events.jsonl)"
-	same 3 "$(jq .total.modelCalls usage.json)" # those of the clerk count
-}
-
 @test "structured answers: asked again until they fit, and the value under the key" {
 	llm schema root_agent.yaml pedant "output_key: city" "output_schema: {name: city.json}"
-	file schema city.json <<< '{"type":"object","properties":{"city":{"type":"string"}},"required":["city"]}'
+	agent_file schema city.json <<< '{"type":"object","properties":{"city":{"type":"string"}},"required":["city"]}'
 	rules schema pedant <<-'E'
 		- when: {user: 'city: is missing'}
 		  text: '{"city": "Lima"}'
@@ -283,7 +23,7 @@ boss|clerk: written" "$(story)"
 
 @test "a structured answer that never fits fails the turn" {
 	llm schema root_agent.yaml pedant "output_schema: {name: city.json}" "output_key: city"
-	file schema city.json <<< '{"type":"object","required":["city"]}'
+	agent_file schema city.json <<< '{"type":"object","required":["city"]}'
 	rules schema pedant <<< '[{text: "[]"}]'
 	session schema
 	say where
@@ -296,7 +36,7 @@ boss|clerk: written" "$(story)"
 @test "a structured answer beside tools comes by set_model_response" {
 	llm schema root_agent.yaml pedant "output_schema: {name: city.json}" "output_key: city" \
 		"tools: [{name: load_memory}]"
-	file schema city.json <<< '{"type":"object","properties":{"city":{"type":"string"}},"required":["city"]}'
+	agent_file schema city.json <<< '{"type":"object","properties":{"city":{"type":"string"}},"required":["city"]}'
 	rules schema pedant <<-'E'
 		- when: {tool: set_model_response, result: 'error'}
 		  calls: [{name: set_model_response, args: {city: Lima}}]
@@ -309,275 +49,292 @@ boss|clerk: written" "$(story)"
 	same 'pedant|gets {"error":"city: is missing"}' "$(story | grep error)"
 }
 
-@test "callbacks of an agent: a content in its place, a content behind it, changes alone" {
-	llm cb root_agent.yaml guarded "before_agent_callbacks: [{name: gate}]" \
-		"after_agent_callbacks: [{name: sign, args: {by: me}}]"
-	rules cb guarded <<< '[{text: answer}]'
-	file cb gate <<-'E'
-		#!/bin/sh
-		grep -q '"agent":"guarded"' || exit 9
-		[ ! -e "$ADKFS_SESSION/state/closed.json" ] || echo '{"parts":[{"text":"closed"}]}'
-	E
-	file cb sign <<-'E'
-		#!/bin/sh
-		echo "{\"role\":\"model\",\"parts\":[{\"text\":\"signed $(echo "$ADK_ARGS" | jq -r .by)\"}]}"
-	E
-	session cb
+@test "no answer of the model: no event, and the turn is done" {
+	llm empty root_agent.yaml mute "after_model_callbacks: [{name: hush}]"
+	rules empty mute <<< '[{text: words}]'
+	agent_file empty hush <<< $'#!/bin/sh\necho \'{"content":{"parts":[]}}\''
+	session empty
 	say hi
-	same "answer
-signed me" "$(cat output)"
-	echo true > state/closed.json
-	say hi
-	same closed "$(cat output)"
-	file cb gate <<-'E'
-		#!/bin/sh
-		echo no way >&2
-		exit 3
-	E
-	say hi
-	same "failed 3" "$(cat status)"
-	same "before_agent callback gate: exit status 3: no way" "$(cat turns/3/error)"
-	same CALLBACK_ERROR "$(jq -r '.errorCode // empty' turns/3/events.jsonl)"
+	same done "$(cat turns/1/status)"
+	same 1 "$(wc -l < events.jsonl)"
+	same '' "$(cat output)"
+	same 1 "$(jq .total.modelCalls usage.json)"
 }
 
-@test "callbacks of the model: the request changed, answered in its place, the answer replaced" {
-	llm cbm root_agent.yaml guarded "before_model_callbacks: [{name: before}]" \
-		"after_model_callbacks: [{name: after}]"
-	rules cbm guarded <<-'E'
-		- when: {user: 'whisper'}
-		  text: quiet
-		- text: loud
+@test "what was said with a call is not told again when the turn fails at the call" {
+	llm f root_agent.yaml guarded "tools: [{name: tools/slow}]" "before_tool_callbacks: [{name: guard}]"
+	tool f slow '{"description":"slow"}' <<< $'#!/bin/sh\nexec sleep 100'
+	agent_file f guard <<< $'#!/bin/sh\ngrep -q crash || exit 0\nexit 3'
+	rules f guarded <<-'E'
+		- when: {user: crash}
+		  text: let me see
+		  calls: [{name: slow, id: c-1, args: {crash: 1}}]
+		- text: let me see
+		  calls: [{name: slow, id: c-2}, {name: slow, id: c-3}]
 	E
-	file cbm before <<-'E'
-		#!/usr/bin/python3
-		import json, sys
-		request = json.load(sys.stdin)
-		text = request["contents"][-1]["parts"][0]["text"]
-		if "skip" in text:
-		    print(json.dumps({"content": {"parts": [{"text": "skipped"}]}}))
-		elif "soft" in text:
-		    request["contents"][-1]["parts"][0]["text"] = "whisper"
-		    print(json.dumps({"llmRequest": request}))
-	E
-	file cbm after <<-'E'
-		#!/bin/sh
-		jq -c 'if .content.parts[0].text == "loud" then {content: {role: "model", parts: [{text: "LOUD"}]}} else empty end'
-	E
-	session cbm
-	say hello
-	same LOUD "$(cat output)"
-	! grep -q loud turns/1/stream.jsonl
-	say softly
-	same quiet "$(cat output)"
-	say skip
-	same skipped "$(cat output)"
-	same 2 "$(jq .total.modelCalls usage.json)"
-}
-
-@test "usage that a callback gives is of the form of the log, or is not there" {
-	llm cbu root_agent.yaml counter "after_model_callbacks: [{name: after}]"
-	rules cbu counter <<< '[{text: hi, usage: {prompt: 1, candidates: 2}}]'
-	file cbu after <<< $'#!/bin/sh\nset -- "$(cat "$ADKFS_SESSION/turns/latest/input")"\nprintf \'{"content":{"parts":[{"text":"x"}]},"usageMetadata":%s}\' "$1"'
-	session cbu
-	say 'null'
-	say '7'
-	say '{"promptTokenCount":"3","totalTokenCount":4,"x":1}'
-	same '[null,null,{"totalTokenCount":4}]' \
-		"$(jq -sc 'map(select(.author == "counter")) | map(.usageMetadata)' events.jsonl)"
-	not grep -q '"usageMetadata":null' events.jsonl
-}
-
-@test "what the model said is not shown or kept when the callback behind it fails" {
-	llm leak root_agent.yaml guarded "after_model_callbacks: [{name: after}]"
-	rules leak guarded <<-'E'
-		- when: {user: slowly}
-		  text: secret words
-		  delay_ms: 60000
-		- text: secret words
-	E
-	file leak after <<< $'#!/bin/sh\nexit 3'
-	session leak
-	say hi
-	same "failed 1" "$(cat status)"
-	same "after_model callback after: exit status 3" "$(cat turns/1/error)"
-	echo slowly > input
-	eventually 10 grep -q running turns/2/status
+	session f
+	say crash
+	same "guarded|let me see|calls slow
+guarded|gets {\"error\":\"the turn ended before the tool did\"}
+guarded" "$(story | tail -n 3)"
+	same 'let me see' "$(timeout 5 cat output 2>&1 | head -n 1)"
+	same 1 "$(grep -c 'let me see' turns/1/output)"
+	# The same with cancel.
+	echo go > input
+	eventually 10 grep -q c-3 events.jsonl
 	echo cancel > ctl
-	same "failed 2" "$(timeout 60 cat wait)"
-	same '["CALLBACK_ERROR","CANCELLED"]' "$(jq -c .errorCode events.jsonl | jq -sc 'map(select(.))')"
-	not grep -rq secret events.jsonl turns/1/ turns/2/ transcript.md
-}
-
-@test "callbacks of tools: arguments changed, the tool not run, the result replaced" {
-	llm cbt root_agent.yaml guarded "tools: [{name: tools/add}]" \
-		"before_tool_callbacks: [{name: before}]" "after_tool_callbacks: [{name: after}]"
-	rules cbt guarded <<-'E'
-		- when: {tool: add}
-		  text: ${result}
-		- when: {user: '^(\w+)$'}
-		  calls: [{name: add, args: {n: "$1"}}]
-	E
-	file cbt tools/add <<-'E'
-		#!/bin/sh
-		jq -c '{n: .n}'
-	E
-	file cbt tools/add.json <<< '{"description":"adds","parameters":{"type":"object","properties":{"n":{"type":"string"}}}}'
-	file cbt before <<-'E'
-		#!/bin/sh
-		jq -c 'if .args.n == "no" then {response: {refused: true}} elif .args.n == "two" then {args: {n: "2"}} else empty end'
-	E
-	file cbt after <<-'E'
-		#!/bin/sh
-		jq -c 'if .response.n == "3" then {response: {n: "three"}} else empty end'
-	E
-	session cbt
-	say one
-	same '{"n":"one"}' "$(cat output)"
-	say no
-	same '{"refused":true}' "$(cat output)"
-	say two
-	same '{"n":"2"}' "$(cat output)"
-	same '{"n":"two"}' "$(jq -c '.content.parts[0].functionCall.args // empty' turns/3/events.jsonl)"
-	say 3
-	same '{"n":"three"}' "$(cat output)"
-}
-
-@test "a program as an agent: its lines are events" {
-	file prog root_agent.yaml <<-'E'
-		agent_class: ./agent
-		name: scripted
-	E
-	file prog agent <<-'E'
-		#!/bin/sh
-		text=$(jq -r '.parts[0].text')
-		echo '{"partial":true,"content":{"role":"model","parts":[{"text":"you said "}]}}'
-		echo "{\"content\":{\"role\":\"model\",\"parts\":[{\"text\":\"you said $text\"}]},\"actions\":{\"stateDelta\":{\"said\":\"$text\"}}}"
-		[ "$text" != fail ] || { echo broken >&2; exit 4; }
-		[ "$text" != junk ] || echo '{"content": 7}'
-	E
-	session prog
-	say hi
-	same "you said hi" "$(cat output)"
-	same '"hi"' "$(cat state/said.json)"
-	same "scripted|you said hi" "$(story | tail -n 1)"
-	say fail
+	timeout 20 cat wait > /dev/null
 	same "failed 2" "$(cat status)"
-	same "agent scripted: exit status 4: broken" "$(cat turns/2/error)"
-	say junk
-	same AGENT_ERROR "$(jq -r '.errorCode // empty' turns/3/events.jsonl)"
-	[[ $(cat turns/3/error) == "agent scripted: line 3 of its output: "* ]]
+	same "guarded|let me see|calls slow|calls slow
+guarded|gets {\"error\":\"the turn ended before the tool did\"}|gets {\"error\":\"the turn ended before the tool did\"}
+guarded" "$(story turns/2/events.jsonl | tail -n 3)"
+	same CANCELLED "$(jq -r '.errorCode // empty' turns/2/events.jsonl)"
 }
 
-pausing() {
-	file pause root_agent.yaml <<-'E'
-		agent_class: SequentialAgent
-		name: flow
-		sub_agents: [{config_path: asker.yaml}, {config_path: closer.yaml}]
+@test "many calls that fail the turn at once make one failure" {
+	llm m root_agent.yaml guarded "tools: [{name: tools/t}]" "before_tool_callbacks: [{name: guard}]"
+	tool m t '{"description":"t"}' <<< $'#!/bin/sh\n:'
+	agent_file m guard <<< $'#!/bin/sh\nexit 3'
+	{
+		echo "- calls:"
+		for i in $(seq 80); do echo "  - {name: t, id: c-$i}"; done
+	} | rules m guarded
+	session m
+	say go
+	same "failed 1" "$(cat status)"
+	same CALLBACK_ERROR "$(jq -r '.errorCode // empty' events.jsonl)"
+	same 80 "$(jq '[.content.parts[]?.functionResponse.response | select(.error)] | select(length > 0) | length' events.jsonl)"
+}
+
+@test "actions of calls side by side are merged in the order of the calls" {
+	llm m root_agent.yaml a "tools: [{name: tools/t}]" "before_tool_callbacks: [{name: cb}]"
+	tool m t '{"description":"t"}' <<< $'#!/bin/sh\n:'
+	agent_file m cb <<< $'#!/bin/sh\n:'
+	# With AgentTool: each sets the same key.
+	llm m root_agent.yaml a "tools:" "  - {name: AgentTool, args: {agent: x.yaml}}" \
+		"  - {name: AgentTool, args: {agent: y.yaml, skip_summarization: true}}" "  - {name: exit_loop}"
+	llm m x.yaml x "output_key: k" "after_model_callbacks: [{name: late}]"
+	llm m y.yaml y "output_key: k"
+	agent_file m late <<< $'#!/bin/sh\nsleep 0.3'
+	rules m x <<< '[{text: from x}]'
+	rules m y <<< '[{text: from y}]'
+	rules m a <<-'E'
+		- when: {user: xy}
+		  calls: [{name: x, args: {request: r}}, {name: y, args: {request: r}}]
+		- when: {user: yx}
+		  calls: [{name: y, args: {request: r}}, {name: x, args: {request: r}}, {name: exit_loop}]
 	E
-	llm pause asker.yaml asker "tools: [{name: tools/ticket}]"
-	llm pause closer.yaml closer
-	rules pause asker <<-'E'
-		- when: {tool: ticket}
-		  text: "ticket says ${result.result}"
-		- when: {user: open}
-		  calls: [{name: ticket, id: t-1}]
+	session m
+	say xy
+	same '"from y"' "$(cat state/k.json)"
+	same true "$(jq -c '.actions.skipSummarization // empty' turns/1/events.jsonl)"
+	say yx
+	same '"from x"' "$(cat state/k.json)" # though it came last
+	same '[true,true]' "$(jq -c 'select(.actions.escalate) | [.actions.escalate, .actions.skipSummarization]' turns/2/events.jsonl)"
+	same 3 "$(jq -c .author turns/2/events.jsonl | wc -l)"
+}
+
+@test "instructions: static parts, placeholders with artifacts, and what is not there" {
+	agent_file in root_agent.yaml <<-'E'
+		name: a
+		model: script/a.script.yaml
+		description: helps
+		static_instruction: [{text: always}, {inline_data: {mime_type: image/png, data: aGk=}}, {text: the same}]
+		instruction: "{x} {x?} {y?}|{artifact.note.md}|{artifact.user:n.md}|{{x}} { x } {a.b}"
 	E
-	rules pause closer <<< '[{text: closed}]'
-	file pause tools/ticket <<-'E'
+	dump in root_agent.yaml
+	rules in a <<< '[{text: ok}]'
+	session in
+	echo '"X"' > state/x.json
+	echo -n 'of mine' > artifacts/note.md
+	echo -n 'of the user' > artifacts/user:n.md
+	say one
+	say two
+	same "always
+the same
+
+You are an agent. Your internal name is \"a\". The description about you is \"helps\"." \
+		"$(jq -r .config.systemInstruction artifacts/request.json)"
+	same '[["user",["image/png"]],["user",["one"]],["model",["ok"]],["user",["X X |of mine|of the user|X X {a.b}"]],["user",["two"]]]' \
+		"$(jq -c '[.contents[] | [.role, [.parts[] | (.text // .inlineData.mimeType)]]]' artifacts/request.json)"
+	rm artifacts/note.md
+	say three
+	same "Artifact 'note.md' not found." "$(cat turns/3/error)"
+	same TEMPLATE_ERROR "$(jq -r '.errorCode // empty' turns/3/events.jsonl)"
+}
+
+@test "load_artifacts: text, image, binary, of the user, and what is missing, in one request" {
+	llm la root_agent.yaml a "tools: [{name: load_artifacts}]"
+	dump la root_agent.yaml
+	sed -i 's/artifacts\/request.json/artifacts\/r$(ls "$ADKFS_SESSION\/artifacts" | grep -c ^r).json/' "$AGENTS/la/dump"
+	rules la a <<-'E'
+		- when: {user: '^load$'}
+		  calls: [{name: load_artifacts, args: {artifact_names: [t.txt, i.png, b.bin, u.txt, none]}}]
+		- when: {tool: load_artifacts}
+		  calls: [{name: load_artifacts, args: {artifact_names: []}}]
+		- text: seen
+	E
+	session la
+	echo -n words > artifacts/t.txt
+	printf '\x89PNG\r\n\x1a\n' > artifacts/i.png
+	printf '\0\1' > artifacts/b.bin
+	echo -n "the user's" > artifacts/user:u.txt
+	say load
+	same '["b.bin","i.png","t.txt","user:u.txt"]' \
+		"$(jq -r .config.systemInstruction artifacts/r0.json | grep '^\["' | jq -c 'map(select(startswith("r") | not))')"
+	same '["Artifact t.txt is:","words","Artifact i.png is:","image/png","Artifact b.bin is:","[binary data, application/octet-stream, 2 bytes]","Artifact u.txt is:","the user'"'"'s","There is no artifact none."]' \
+		"$(jq -c '[.contents[3:][].parts[] | (.text // .inlineData.mimeType)]' artifacts/r1.json)"
+	same seen "$(cat output)"
+	not grep -q words events.jsonl
+}
+
+@test "memory: what is remembered comes by itself, and by a call" {
+	llm me root_agent.yaml a "tools: [{name: preload_memory}, {name: load_memory}]"
+	dump me root_agent.yaml
+	rules me a <<-'E'
+		- when: {tool: load_memory}
+		  text: "${result}"
+		- when: {user: '^find (\w+)'}
+		  calls: [{name: load_memory, args: {query: "$1"}}]
+		- text: noted
+	E
+	session me ann old
+	say 'the cat is called Mimi'
+	ln -s ../../sessions/old ../../memory/sessions/old
+	session me
+	say 'how is my cat'
+	jq -r .config.systemInstruction artifacts/request.json | grep -q 'user: the cat is called Mimi'
+	same '["load_memory"]' "$(jq -c '[.config.tools[].functionDeclarations[].name]' artifacts/request.json)"
+	say 'find mimi'
+	jq -e '.memories[0].content.parts[0].text == "the cat is called Mimi"' output
+	say 'find nothing_like_it'
+	same '{"memories":[]}' "$(cat output)"
+}
+
+@test "include_contents none: what is new since the agent spoke" {
+	workflow ic root_agent.yaml flow Sequential one two
+	talker ic one
+	llm ic two.yaml two "include_contents: none"
+	dump ic two.yaml
+	rules ic two <<< '[{text: two here}]'
+	session ic
+	say first
+	say second
+	same '[["For context:","[one] said: one here"]]' "$(jq -c '[.contents[] | [.parts[].text]]' artifacts/request.json)"
+}
+
+@test "temp: keys of a turn are seen by its agents, and by nobody after it" {
+	workflow te root_agent.yaml flow Sequential one two
+	llm te one.yaml one "output_key: 'temp:draft'"
+	rules te one <<< '[{text: rough}]'
+	llm te two.yaml two
+	sed -i 's/^instruction:.*/instruction: "<{temp:draft}>"/' "$AGENTS/te/two.yaml"
+	dump te two.yaml
+	rules te two <<< '[{text: done}]'
+	session te
+	say go
+	[[ $(jq -r .config.systemInstruction artifacts/request.json) == "<rough>"* ]]
+	not grep -q draft events.jsonl
+	workflow te root_agent.yaml flow Sequential two
+	say go
+	same TEMPLATE_ERROR "$(jq -r '.errorCode // empty' turns/2/events.jsonl)"
+}
+
+@test "usage and trace of a turn of several agents" {
+	workflow u root_agent.yaml flow Sequential one both
+	workflow u both.yaml both Parallel l r
+	for a in one l r; do
+		llm u $a.yaml $a
+		rules u $a <<< "[{text: $a, usage: {prompt: 10, candidates: 2, total: 12}}]"
+	done
+	session u
+	say go
+	same '{"modelCalls":3,"promptTokenCount":30,"totalTokenCount":36}' \
+		"$(jq -c '.total | {modelCalls, promptTokenCount, totalTokenCount}' usage.json)"
+	jq -e . trace.json > /dev/null
+	for a in one l r; do
+		grep -q "\"$a\"" trace.json
+	done
+}
+
+@test "contexts: what calls side by side change is merged in depth, in the order of the calls" {
+	llm md root_agent.yaml a "tools: [{name: tools/t}]"
+	rules md a <<-'E'
+		- when: {tool: t}
+		  text: done
+		- calls: [{name: t, args: {n: 1}}, {name: t, args: {n: 2}}, {name: t, args: {n: 3}}]
+	E
+	tool md t '{"description":"t"}' <<-'E'
 		#!/bin/sh
-		exit 0
+		n=$(jq .n)
+		sleep 0.$((4 - n))
+		echo "{\"m\":{\"$n\":true},\"list\":[$n],\"last\":$n}" > "$ADK_CONTEXT/state/k.json"
+		echo "$n" > "$ADK_CONTEXT/artifacts/a.txt"
+		[ "$n" != 1 ] || echo '{"skipSummarization":true}' > "$ADK_CONTEXT/actions.json"
+		[ "$n" != 2 ] || echo '{"skipSummarization":false,"escalate":true}' > "$ADK_CONTEXT/actions.json"
 	E
-	file pause tools/ticket.json <<< '{"description":"asks","isLongRunning":true}'
-	session pause
+	session md
+	say go
+	same '{"m":{"1":true,"2":true,"3":true},"list":[3],"last":3}' "$(cat state/k.json)"
+	same 3 "$(cat artifacts/a.txt)"
+	same "1 2 3" "$(ls artifacts/.versions/a.txt | grep -v json | tr '\n' ' ' | sed 's/ $//')"
+	same '[true,true]' "$(jq -c 'select(.actions.escalate) | [.actions.escalate, .actions.skipSummarization]' events.jsonl)"
+	same '' "$(cat output)" # the model is not asked for words
 }
 
-@test "a long-running call pauses a sequence, and the answer lets it go on" {
-	pausing
-	say open
-	same "idle" "$(cat status)"
-	same "asker|calls ticket" "$(story | grep . | grep asker)"
-	same '{"current_sub_agent":"asker"}' "$(jq -c '.actions.agentState // empty' events.jsonl)"
-	answer t-1 ticket '{"result":"fine"}'
-	same "asker|ticket says fine
-closer|closed
-flow" "$(story | tail -n 3)"
-	same true "$(jq -c '.actions.endOfAgent // empty' events.jsonl)"
-	same "$(jq -r .invocationId turns/1/events.jsonl | head -n 1)" \
-		"$(jq -r '.customMetadata["adkfs.resumes"] // empty' events.jsonl)"
+@test "set_model_response with what never fits: three times, and no more" {
+	llm sm root_agent.yaml a "tools: [{name: load_memory}]" "output_schema: {name: s.json}"
+	agent_file sm s.json <<< '{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}'
+	rules sm a <<< '[{calls: [{name: set_model_response, args: {n: x}}]}]'
+	session sm
+	say go
+	same OUTPUT_SCHEMA "$(jq -r '.errorCode // empty' events.jsonl)"
+	same 3 "$(jq .total.modelCalls usage.json)"
 }
 
-@test "an answer to a call that nobody made is refused" {
-	pausing
-	say open
-	refused EINVAL bash -c 'echo "{\"role\":\"user\",\"parts\":[{\"functionResponse\":{\"id\":\"t-2\",\"name\":\"ticket\",\"response\":{}}}]}" > input.json'
-	grep -q 't-2, which was not called' .errors
-	same 1 "$(ls turns | grep -c '^[0-9]')"
-}
-
-confirming() {
-	llm conf root_agent.yaml ops "tools: [{name: tools/delete}, {name: tools/look}]"
-	rules conf ops <<-'E'
-		- when: {tool: delete}
-		  text: ${result}
-		- when: {user: both}
-		  calls: [{name: look, id: l-1}, {name: delete, id: d-1, args: {path: /x}}]
-		- when: {user: delete}
-		  calls: [{name: delete, id: d-1, args: {path: /x}}]
+@test "what a tool saves and cannot be kept: its call gets an error, the turn goes on" {
+	llm sv root_agent.yaml a "tools: [{name: tools/one}, {name: tools/two}, {name: tools/late}]"
+	rules sv a <<-'E'
+		- when: {tool: .}
+		  text: "${result}"
+		- when: {user: late}
+		  calls: [{name: late, id: c-3}]
+		- calls: [{name: one, id: c-1}, {name: two, id: c-2}]
 	E
-	file conf tools/delete <<-'E'
+	tool sv one '{"description":"1"}' <<-'E'
 		#!/bin/sh
-		echo >> "$ADKFS_SESSION/artifacts/deleted"
-		jq -c '{deleted: .path}'
+		echo 1 > "$ADK_CONTEXT/artifacts/x"
+		echo 1 > "$ADK_CONTEXT/state/one.json"
+		echo first
 	E
-	file conf tools/delete.json <<< '{"description":"deletes","requireConfirmation":true,"parameters":{"type":"object","properties":{"path":{"type":"string"}},"required":["path"]}}'
-	file conf tools/look <<< $'#!/bin/sh\necho seen'
-	file conf tools/look.json <<< '{"description":"looks"}'
-	session conf
-}
-
-@test "a confirmation: asked, given, and good for one call" {
-	confirming
-	say both
-	same "idle" "$(cat status)"
-	[ ! -e artifacts/deleted ]
-	same '{"originalFunctionCall":{"id":"d-1","args":{"path":"/x"},"name":"delete"},"toolConfirmation":{"hint":"May delete be called?","confirmed":false}}' \
-		"$(jq -c '.content.parts[]?.functionCall | select(.name == "adk_request_confirmation") | .args' events.jsonl)"
-	same 'ops|gets {"result":"seen"}|gets {"error":"confirmation required"}' "$(story | tail -n 1)"
-	same false "$(jq 'select(.actions.skipSummarization) | .actions.requestedToolConfirmations["d-1"].confirmed' events.jsonl)"
-	id=$(request_id)
-	answer "$id" adk_request_confirmation '{"confirmed":true}'
-	same '{"deleted":"/x"}' "$(cat output)"
-	same 1 "$(wc -l < artifacts/deleted)"
-	answer "$id" adk_request_confirmation '{"confirmed":true}' || :
-	same 1 "$(wc -l < artifacts/deleted)"
-}
-
-@test "a confirmation that is refused, also in the form of clients" {
-	confirming
-	say delete
-	answer "$(request_id)" adk_request_confirmation '{"response":"{\"confirmed\":\"true\"}"}'
-	same '{"error":"rejected by the user"}' "$(cat output)"
-	[ ! -e artifacts/deleted ]
-}
-
-@test "a program as an agent: what it says is seen at once" {
-	file prog root_agent.yaml <<-'E'
-		agent_class: ./agent
-		name: scripted
-	E
-	file prog agent <<-'E'
+	tool sv two '{"description":"2"}' <<-'E'
 		#!/bin/sh
-		echo '{"partial":true,"content":{"role":"model","parts":[{"text":"one "}]}}'
-		echo '{"content":{"role":"model","parts":[{"text":"one two"}]}}'
-		while [ ! -e "$ADKFS_SESSION/state/go.json" ]; do sleep 0.05; done
-		echo '{"content":{"role":"model","parts":[{"text":"three"}]}}'
+		echo 2 > "$ADK_CONTEXT/artifacts/other"
+		mkdir "$ADK_CONTEXT/artifacts/x"
+		echo 2 > "$ADK_CONTEXT/artifacts/x/y"
+		echo 2 > "$ADK_CONTEXT/state/two.json"
+		echo '{"skipSummarization":true}' > "$ADK_CONTEXT/actions.json"
+		echo second
 	E
-	session prog
-	echo hi > input
-	eventually 20 grep -q two events.jsonl
-	same 'running 1' "$(cat status)"
-	grep -q '"partial":true' <(timeout 1 cat turns/1/stream.jsonl)
-	echo true > state/go.json
-	same 'one two
-three' "$(timeout 20 cat output)"
+	tool sv late '{"description":"3"}' <<-'E'
+		#!/bin/sh
+		echo 3 > "$ADK_CONTEXT/artifacts/z"
+		mkdir "$ADKFS_SESSION/artifacts/z"
+		echo 3 > "$ADKFS_SESSION/artifacts/z/w"
+	E
+	session sv
+	say go
+	same 'idle' "$(cat status)"
+	same '[{"result":"first"},{"error":"artifact x/y cannot be saved: '"'x'"' is not a directory"}]' \
+		"$(jq -c '[.content.parts[]?.functionResponse.response // empty] | select(length > 0)' events.jsonl)"
+	same '{"x":1}' "$(jq -c '.actions.artifactDelta | select(length > 0)' events.jsonl)"
+	same '{"one":1}' "$(jq -c '.actions.stateDelta | select(length > 0)' events.jsonl)"
+	same 1 "$(cat artifacts/x)"
+	[ ! -e artifacts/other ]
+	[ ! -e state/two.json ]
+	not grep -q skipSummarization events.jsonl
+	same '{"error":"artifact x/y cannot be saved: '"'x'"' is not a directory"}' "$(cat turns/1/calls/c-2/response.json)"
+	say late
+	same '{"error":"artifact z cannot be saved: '"'z'"' is a directory"}' "$(cat output)"
+	same 3 "$(cat artifacts/z/w)"
 }

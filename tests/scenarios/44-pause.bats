@@ -1,17 +1,267 @@
-# Pauses: what agents around a call that waits do when its answer comes, and what the log and
-# the model see of it meanwhile.
+# Pauses: a call that waits for its answer, what agents around it do when the answer comes, and what the
+# log and the model see of it meanwhile.
 load lib/mount
 load lib/agents
 
-# An agent that waits for the call NAME-1 and says what it got. More lines of YAML may follow.
-waiter() {
-	llm "$1" "$2.yaml" "$2" "tools: [{name: tools/ask}, {name: exit_loop}]" "${@:3}"
-	rules "$1" "$2" <<-E
-		- when: {tool: ask, result: 'result'}
-		  text: "$2 got \${result.result}"
-		- calls: [{name: ask, id: $2-1}]
+pausing() {
+	agent_file pause root_agent.yaml <<-'E'
+		agent_class: SequentialAgent
+		name: flow
+		sub_agents: [{config_path: asker.yaml}, {config_path: closer.yaml}]
 	E
-	tool "$1" ask '{"description":"asks","isLongRunning":true}' <<< $'#!/bin/sh\nexit 0'
+	llm pause asker.yaml asker "tools: [{name: tools/ticket}]"
+	llm pause closer.yaml closer
+	rules pause asker <<-'E'
+		- when: {tool: ticket}
+		  text: "ticket says ${result.result}"
+		- when: {user: open}
+		  calls: [{name: ticket, id: t-1}]
+	E
+	rules pause closer <<< '[{text: closed}]'
+	agent_file pause tools/ticket <<-'E'
+		#!/bin/sh
+		exit 0
+	E
+	agent_file pause tools/ticket.json <<< '{"description":"asks","isLongRunning":true}'
+	session pause
+}
+
+@test "a long-running call pauses a sequence, and the answer lets it go on" {
+	pausing
+	say open
+	same "idle" "$(cat status)"
+	same "asker|calls ticket" "$(story | grep . | grep asker)"
+	same '{"current_sub_agent":"asker"}' "$(jq -c '.actions.agentState // empty' events.jsonl)"
+	answer t-1 ticket '{"result":"fine"}'
+	same "asker|ticket says fine
+closer|closed
+flow" "$(story | tail -n 3)"
+	same true "$(jq -c '.actions.endOfAgent // empty' events.jsonl)"
+	same "$(jq -r .invocationId turns/1/events.jsonl | head -n 1)" \
+		"$(jq -r '.customMetadata["adkfs.resumes"] // empty' events.jsonl)"
+}
+
+@test "an answer to a call that nobody made is refused" {
+	pausing
+	say open
+	refused EINVAL bash -c 'echo "{\"role\":\"user\",\"parts\":[{\"functionResponse\":{\"id\":\"t-2\",\"name\":\"ticket\",\"response\":{}}}]}" > input.json'
+	grep -q 't-2, which was not called' .errors
+	same 1 "$(ls turns | grep -c '^[0-9]')"
+}
+
+@test "an interim result: the model speaks, nothing pauses, and a late result goes to the agent alone" {
+	workflow i root_agent.yaml flow Sequential asker closer
+	llm i asker.yaml asker "tools: [{name: tools/ticket}]"
+	talker i closer
+	tool i ticket '{"description":"t","isLongRunning":true}' <<< $'#!/bin/sh\necho \'{"status":"opened"}\''
+	rules i asker <<-'E'
+		- when: {tool: ticket}
+		  text: "ticket: ${result.status}"
+		- calls: [{name: ticket, id: t-1}]
+	E
+	session i
+	say go
+	same "asker|ticket: opened
+closer|closer here" "$(texts 1)"
+	same '["t-1"]' "$(jq -c '.longRunningToolIds // empty' events.jsonl)"
+	not grep -q agentState events.jsonl
+	answer t-1 ticket '{"status":"closed"}'
+	same asker "$(cat turns/2/agent)"
+	same "asker|ticket: closed" "$(texts 2)"
+	not grep -q endOfAgent events.jsonl
+}
+
+@test "side by side, both wait: the sequence goes on when both are answered" {
+	workflow b root_agent.yaml flow Sequential both closer
+	workflow b both.yaml both Parallel left right third
+	waiter b left
+	waiter b right
+	talker b third
+	talker b closer
+	session b
+	say go
+	same idle "$(cat status)"
+	same "third|both.third|third here" "$(texts 1)"
+	answer right-1 ask '{"result":"R"}'
+	same "right|both.right|right got R" "$(texts 2)"
+	answer left-1 ask '{"result":"L"}'
+	same "left|both.left|left got L
+closer|closer here" "$(texts 3)"
+	same "both
+flow" "$(jq -r 'select(.actions.endOfAgent) | .author' turns/3/events.jsonl)"
+	answer left-1 ask '{"result":"again"}'
+	same "left|both.left|left got again" "$(texts 4)" # the sequence is over
+}
+
+@test "any other message leaves the pause open; the answer comes last for the model" {
+	llm o root_agent.yaml desk "tools: [{name: tools/ask}]"
+	tool o ask '{"description":"asks","isLongRunning":true}' <<< $'#!/bin/sh\nexit 0'
+	rules o desk <<-'E'
+		- when: {tool: ask, result: 'result'}
+		  text: "got ${result.result}"
+		- when: {user: ask}
+		  calls: [{name: ask, id: a-1}]
+		- text: chat
+	E
+	dump o root_agent.yaml
+	session o
+	say ask
+	say more
+	same "desk|chat" "$(texts 2)"
+	same '{"status":"pending"}' "$(jq -c '.contents[].parts[].functionResponse.response // empty' artifacts/request.json)"
+	answer a-1 ask '{"result":1}'
+	same "desk|got 1" "$(texts 3)"
+	same '["ask","more","chat","ask","ask"]' \
+		"$(jq -c '[.contents[].parts[] | (.text // .functionCall.name // .functionResponse.name)]' artifacts/request.json)"
+	say more # later it stands at its call
+	same '["ask","ask","ask","more","chat","got 1","more"]' \
+		"$(jq -c '[.contents[].parts[] | (.text // .functionCall.name // .functionResponse.name)]' artifacts/request.json)"
+}
+
+@test "side by side, both answered in one message" {
+	workflow b root_agent.yaml flow Sequential both closer
+	workflow b both.yaml both Parallel left right
+	waiter b left
+	waiter b right
+	talker b closer
+	session b
+	say go
+	jq -nc '{role: "user", parts: [("left", "right") | {functionResponse: {id: (. + "-1"), name: "ask", response: {result: .}}}]}' > input.json
+	timeout 20 cat wait > /dev/null
+	same "left|both.left|left got left
+right|both.right|right got right
+closer|closer here" "$(texts 2)"
+}
+
+@test "two long-running calls in one answer: the sequence goes on behind the second" {
+	workflow two root_agent.yaml flow Sequential asker closer
+	waiter two asker
+	rules two asker <<-'E'
+		- when: {tool: ask, result: 'result'}
+		  text: "got ${result.result}"
+		- when: {tool: ask}
+		  text: one more
+		- calls: [{name: ask, id: a-1}, {name: ask, id: a-2}]
+	E
+	talker two closer
+	session two
+	say go
+	same '["a-1","a-2"]' "$(jq -c '.longRunningToolIds // empty' events.jsonl)"
+	answer a-1 ask '{"result":1}'
+	same "asker|one more" "$(texts 2)"
+	answer a-2 ask '{"result":2}'
+	same "asker|got 2
+closer|closer here" "$(texts 3)"
+}
+
+pausing_loop() {
+	workflow l root_agent.yaml outer Loop inner closer
+	echo "max_iterations: 2" >> "$AGENTS/l/root_agent.yaml"
+	workflow l inner.yaml inner Sequential a b
+	for x in a b; do
+		llm l $x.yaml $x "tools: [{name: tools/ask}]" "before_model_callbacks: [{name: count}]"
+		rules l $x <<-E
+			- when: {tool: ask, result: 'result'}
+			  text: "$x got \${result.result}"
+			- text: not reached
+		E
+	done
+	# Each time they are asked anew they call again, by another id.
+	agent_file l count <<-'E'
+		#!/usr/bin/python3
+		import json, sys, os
+		request = json.load(sys.stdin)
+		last = request["contents"][-1]["parts"][-1]
+		if "functionResponse" in last and "result" in last["functionResponse"]["response"]:
+		    sys.exit()
+		name = os.environ["ADK_AGENT_NAME"]
+		n = json.dumps(request["contents"]).count("%s got" % name) + 1
+		print(json.dumps({"content": {"role": "model", "parts": [
+		    {"functionCall": {"name": "ask", "id": "%s-%d" % (name, n), "args": {}}}]}}))
+	E
+	tool l ask '{"description":"asks","isLongRunning":true}' <<< $'#!/bin/sh\nexit 0'
+	talker l closer
+	session l
+}
+
+@test "a loop that pauses again and again, over restarts, goes round as often as it should" {
+	pausing_loop
+	say go
+	answer a-1 ask '{"result":1}'
+	same "a|a got 1" "$(texts 2)"
+	same idle "$(cat status)"
+	daemon_restart
+	back
+	answer b-1 ask '{"result":1}'
+	same "b|b got 1
+closer|closer here" "$(texts 3)"
+	grep -q '"id":"a-2"' turns/3/events.jsonl
+	answer a-2 ask '{"result":2}'
+	daemon_restart
+	back
+	answer b-2 ask '{"result":2}'
+	same "b|b got 2
+closer|closer here" "$(texts 5)"
+	same "outer" "$(jq -r 'select(.actions.endOfAgent) | .author' turns/5/events.jsonl | tail -n 1)"
+	not grep -q '"id":"a-3"' events.jsonl
+	same '{"current_sub_agent":"inner","times_looped":1}' \
+		"$(jq -c 'select(.author == "outer") | .actions.agentState // empty' events.jsonl | tail -n 1)"
+}
+
+@test "a tree that is another one at the answer: only who called runs" {
+	workflow c root_agent.yaml flow Sequential asker closer
+	waiter c asker
+	talker c closer
+	talker c other
+	session c
+	say go
+	workflow c root_agent.yaml changed Sequential asker other
+	answer asker-1 ask '{"result":"x"}'
+	same "asker|asker got x" "$(texts 2)"
+	# And one that is gone: the root.
+	session c ann s2
+	say go
+	workflow c root_agent.yaml changed Sequential other
+	answer asker-1 ask '{"result":"x"}'
+	same "other|other here" "$(texts 2)"
+}
+
+@test "a turn that goes on and fails can be gone on with again" {
+	workflow r root_agent.yaml flow Sequential asker closer
+	waiter r asker
+	talker r closer
+	session r
+	say go
+	mv "$AGENTS/r/asker.script.yaml" "$TMP/rules"
+	answer asker-1 ask '{"result":1}' || :
+	same "failed 2" "$(cat status)"
+	mv "$TMP/rules" "$AGENTS/r/asker.script.yaml"
+	answer asker-1 ask '{"result":2}'
+	same "asker|asker got 2
+closer|closer here" "$(texts 3)"
+}
+
+@test "a crash: every open call is closed, but those that may be answered later" {
+	workflow x root_agent.yaml both Parallel l r
+	for a in l r; do
+		llm x $a.yaml $a "tools: [{name: tools/slow}, {name: tools/ask}]"
+		rules x $a <<< "[{calls: [{name: slow, id: $a-slow}, {name: ask, id: $a-ask}]}]"
+	done
+	tool x slow '{"description":"slow"}' <<< $'#!/bin/sh\nexec sleep 100'
+	tool x ask '{"description":"asks","isLongRunning":true}' <<< $'#!/bin/sh\nexit 0'
+	session x
+	echo go > input
+	eventually 10 grep -q l-slow events.jsonl
+	eventually 10 grep -q r-slow events.jsonl
+	cd "$TMP"
+	daemon_kill
+	"$ADKFS" umount -z "$MNT"
+	daemon_start
+	back
+	same "failed 1" "$(cat status)"
+	same '["l","both.l",["l-slow"]]
+["r","both.r",["r-slow"]]' "$(jq -c '[.author, .branch, [.content.parts[]?.functionResponse.id // empty]] | select(.[2] != [])' events.jsonl | sort)"
+	same ABORTED "$(jq -r '.errorCode // empty' events.jsonl)"
 }
 
 # marks APP: before_NAME and after_NAME of each agent of APP say so, for callbacks.
@@ -19,7 +269,7 @@ marks() {
 	local name
 
 	for name in before after; do
-		file "$1" "$name" <<-'E'
+		agent_file "$1" "$name" <<-'E'
 			#!/bin/sh
 			me=$(basename "$0")
 			[ "$me" = after ] || { echo "\"$ADK_AGENT_NAME\"" > "$ADK_CONTEXT/state/began_$ADK_AGENT_NAME.json"; exit; }
@@ -27,17 +277,12 @@ marks() {
 		E
 	done
 }
+
 MARKS=("before_agent_callbacks: [{name: before}]" "after_agent_callbacks: [{name: after}]")
 
 # begun TURN: whose before_agent ran in it.
 begun() {
 	jq -r '.actions.stateDelta // {} | keys[] | select(startswith("began_"))[6:]' "turns/$1/events.jsonl"
-}
-
-# texts TURN: who said what in it.
-texts() {
-	jq -r 'select(.author != "user" and .content.parts[0].text) | [.author, (.branch // empty), .content.parts[0].text] | join("|")' \
-		"turns/$1/events.jsonl"
 }
 
 @test "an escalate before the pause ends the loop when it goes on" {
@@ -196,152 +441,4 @@ desk|desk is done" "$(texts 4)"
 	answer a-2 ask '{"result":2}'
 	same "asker|got 2
 asker|asker is done" "$(texts 3)"
-}
-
-@test "a long-running call that was allowed and has no result yet: pending, made once" {
-	llm c root_agent.yaml ops "tools: [{name: tools/deploy}]"
-	rules c ops <<-'E'
-		- when: {user: how}
-		  text: "still at it"
-		- when: {tool: deploy, result: status}
-		  text: "now ${result}"
-		- when: {tool: deploy, result: done}
-		  text: "deployed ${result.done}"
-		- calls: [{name: deploy, id: d-1}]
-	E
-	tool c deploy '{"description":"d","isLongRunning":true,"requireConfirmation":true}' <<-'E'
-		#!/bin/sh
-		echo >> "$ADKFS_SESSION/artifacts/deployed"
-	E
-	file c dump <<< $'#!/bin/sh\ncat > "$ADKFS_SESSION/artifacts/request.json"'
-	echo 'before_model_callbacks: [{name: dump}]' >> "$AGENTS/c/root_agent.yaml"
-	session c
-	say go
-	id=$(request_id)
-	answer "$id" adk_request_confirmation '{"confirmed":true}'
-	same 1 "$(wc -l < artifacts/deployed)"
-	same '' "$(cat turns/2/output)"
-	same '{"status":"pending"}' "$(cat turns/1/calls/d-1/response.json)"
-	say how
-	same '[{"status":"pending"}]' \
-		"$(jq -c '[.contents[].parts[] | .functionResponse.response // empty]' artifacts/request.json)"
-	answer "$id" adk_request_confirmation '{"confirmed":true}'
-	same 1 "$(wc -l < artifacts/deployed)"
-	same '' "$(texts 4)"
-	answer d-1 deploy '{"done":"all"}'
-	same "ops|deployed all" "$(texts 5)"
-}
-
-@test "the same in a sequence: it goes on behind the result" {
-	workflow s root_agent.yaml flow Sequential ops closer
-	llm s ops.yaml ops "tools: [{name: tools/deploy}]"
-	rules s ops <<-'E'
-		- when: {tool: deploy, result: done}
-		  text: deployed
-		- calls: [{name: deploy, id: d-1}]
-	E
-	talker s closer
-	tool s deploy '{"description":"d","isLongRunning":true,"requireConfirmation":true}' <<< $'#!/bin/sh\n:'
-	session s
-	say go
-	answer "$(request_id)" adk_request_confirmation '{"confirmed":true}'
-	same '' "$(texts 2)"
-	answer d-1 deploy '{"done":"all"}'
-	same "ops|deployed
-closer|closer here" "$(texts 3)"
-}
-
-@test "a long-running call in an agent that is a tool: its model hears that no answer can come" {
-	llm a root_agent.yaml boss "tools: [{name: AgentTool, args: {agent: clerk.yaml}}]"
-	rules a boss <<-'E'
-		- when: {tool: clerk}
-		  text: "${result.result}"
-		- calls: [{name: clerk, args: {request: r}}]
-	E
-	llm a clerk.yaml clerk "tools: [{name: tools/ask}]"
-	rules a clerk <<-'E'
-		- when: {tool: ask, result: error}
-		  text: "${result.error}"
-		- when: {tool: ask}
-		  text: "it says ${result.status}"
-		- calls: [{name: ask}]
-	E
-	tool a ask '{"description":"asks","isLongRunning":true}' <<< $'#!/bin/sh\necho 1 > "$ADK_CONTEXT/state/asked.json"'
-	session a
-	say go
-	same 'ask has no result yet, and an agent that is called as a tool cannot wait for one' "$(cat output)"
-	same 'idle' "$(cat status)"
-	same 1 "$(cat state/asked.json)" # it did what it did
-	# One that says something meanwhile is an ordinary result.
-	tool a ask '{"description":"asks","isLongRunning":true}' <<< $'#!/bin/sh\necho \'{"status":"opened"}\''
-	say go
-	same 'it says opened' "$(cat output)"
-}
-@test "side by side: the stream tells events in the order of the log" {
-	workflow o root_agent.yaml both Parallel a b c d e f
-	for x in a b c d e f; do
-		file o "$x.yaml" <<< "agent_class: ./talk
-name: $x"
-	done
-	file o talk <<-'E'
-		#!/bin/sh
-		for i in $(seq 300); do
-			echo "{\"content\":{\"role\":\"model\",\"parts\":[{\"text\":\"$ADK_AGENT_NAME$i\"}]}}"
-		done
-	E
-	session o
-	say go
-	same 1801 "$(wc -l < turns/1/events.jsonl)"
-	cp turns/1/stream.jsonl "$TMP/after"
-	echo go > input
-	timeout 60 cat turns/2/stream.jsonl > "$TMP/live"
-	cmp <(grep -v '"author":"user"' turns/2/events.jsonl | jq -r .id) <(jq -r .id "$TMP/live")
-	cmp <(grep -v '"author":"user"' turns/2/events.jsonl | jq -r '.content.parts[0].text') turns/2/output
-}
-
-@test "what a tool saves and cannot be kept: its call gets an error, the turn goes on" {
-	llm sv root_agent.yaml a "tools: [{name: tools/one}, {name: tools/two}, {name: tools/late}]"
-	rules sv a <<-'E'
-		- when: {tool: .}
-		  text: "${result}"
-		- when: {user: late}
-		  calls: [{name: late, id: c-3}]
-		- calls: [{name: one, id: c-1}, {name: two, id: c-2}]
-	E
-	tool sv one '{"description":"1"}' <<-'E'
-		#!/bin/sh
-		echo 1 > "$ADK_CONTEXT/artifacts/x"
-		echo 1 > "$ADK_CONTEXT/state/one.json"
-		echo first
-	E
-	tool sv two '{"description":"2"}' <<-'E'
-		#!/bin/sh
-		echo 2 > "$ADK_CONTEXT/artifacts/other"
-		mkdir "$ADK_CONTEXT/artifacts/x"
-		echo 2 > "$ADK_CONTEXT/artifacts/x/y"
-		echo 2 > "$ADK_CONTEXT/state/two.json"
-		echo '{"skipSummarization":true}' > "$ADK_CONTEXT/actions.json"
-		echo second
-	E
-	tool sv late '{"description":"3"}' <<-'E'
-		#!/bin/sh
-		echo 3 > "$ADK_CONTEXT/artifacts/z"
-		mkdir "$ADKFS_SESSION/artifacts/z"
-		echo 3 > "$ADKFS_SESSION/artifacts/z/w"
-	E
-	session sv
-	say go
-	same 'idle' "$(cat status)"
-	same '[{"result":"first"},{"error":"artifact x/y cannot be saved: '"'x'"' is not a directory"}]' \
-		"$(jq -c '[.content.parts[]?.functionResponse.response // empty] | select(length > 0)' events.jsonl)"
-	same '{"x":1}' "$(jq -c '.actions.artifactDelta | select(length > 0)' events.jsonl)"
-	same '{"one":1}' "$(jq -c '.actions.stateDelta | select(length > 0)' events.jsonl)"
-	same 1 "$(cat artifacts/x)"
-	[ ! -e artifacts/other ]
-	[ ! -e state/two.json ]
-	not grep -q skipSummarization events.jsonl
-	same '{"error":"artifact x/y cannot be saved: '"'x'"' is not a directory"}' "$(cat turns/1/calls/c-2/response.json)"
-	say late
-	same '{"error":"artifact z cannot be saved: '"'z'"' is a directory"}' "$(cat output)"
-	same 3 "$(cat artifacts/z/w)"
 }

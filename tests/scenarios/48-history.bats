@@ -6,7 +6,7 @@ load lib/agents
 # An agent that calls a tool when it is to add, and whose requests are artifacts/request.json.
 adder() {
 	llm h root_agent.yaml me "tools: [{name: tools/add}]" "before_model_callbacks: [{name: dump}]"
-	file h dump <<< $'#!/bin/sh\ncat > "$ADKFS_SESSION/artifacts/request.json"'
+	agent_file h dump <<< $'#!/bin/sh\ncat > "$ADKFS_SESSION/artifacts/request.json"'
 	tool h add '{"description":"adds"}' <<< $'#!/bin/sh\necho \'{"sum":3}\''
 	rules h me <<-'E'
 		- when: {tool: add}

@@ -276,11 +276,11 @@ gives() {
 @test "a toolset that prints something else fails the turn, with the declaration that is wrong" {
 	llm set root_agent.yaml worker "tools: [{name: toolsets/s}]"
 	rules set worker <<< '[{text: not asked}]'
-	file set tools/one <<< $'#!/bin/sh\n:'
-	file set toolsets/s <<< $'#!/bin/sh\n:'
+	agent_file set tools/one <<< $'#!/bin/sh\n:'
+	agent_file set toolsets/s <<< $'#!/bin/sh\n:'
 	session set
 	while IFS='|' read -r printed why; do
-		file set toolsets/s <<< $'#!/bin/sh\necho \''"$printed'"
+		agent_file set toolsets/s <<< $'#!/bin/sh\necho \''"$printed'"
 		say hi
 		same "toolset toolsets/s: $why" "$(cat turns/latest/error)"
 		same AGENT_ERROR "$(tail -n 1 events.jsonl | jq -r .errorCode)"

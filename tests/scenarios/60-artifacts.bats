@@ -604,6 +604,7 @@ stored() {
 	same '2002-02-02' "$(TZ=UTC stat -c %y artifacts/run | cut -c 1-10)"
 }
 
+# bats test_tags=foreign
 @test "rsync -a and tar into artifacts, and nothing to do the second time" {
 	command -v rsync > /dev/null || skip "rsync is missing"
 	mkdir -p "$TMP/tree/a/b"

@@ -752,6 +752,7 @@ only_adkfs() {
 	same 262144 "$(stat -c %s g)"
 }
 
+# bats test_tags=foreign
 @test "what editors and copiers do to replace a file" {
 	seq 10 > f
 	sed -i s/5/five/ f
@@ -774,6 +775,7 @@ only_adkfs() {
 	fi
 }
 
+# bats test_tags=foreign
 @test "a database and a repository" {
 	py <<-'PY'
 		import sqlite3

@@ -11,8 +11,8 @@ setup() {
 	mkdir "$TMP/plain"
 }
 
-# file SEED...: with each seed; "new" is one that nobody had.
-file() {
+# verify_file SEED...: with each seed; "new" is one that nobody had.
+verify_file() {
 	local seed
 
 	for seed in "$@"; do
@@ -23,7 +23,7 @@ file() {
 	done
 }
 
-tree() {
+verify_tree() {
 	local seed
 
 	for seed in "$@"; do
@@ -63,9 +63,9 @@ flawed() {
 }
 
 @test "one file: what is written is read, and versions stay what they were" {
-	file 1 2 3 new
+	verify_file 1 2 3 new
 }
 
 @test "a tree of files: as a directory of the host does it" {
-	tree 1 2 3 new
+	verify_tree 1 2 3 new
 }

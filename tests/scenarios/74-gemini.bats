@@ -25,13 +25,8 @@ agent_has() {
 	printf '%s\n' "$@" >> "$AGENTS/gemini/root_agent.yaml"
 }
 
-# connected: somebody has a connection to the model.
-connected() {
-	grep -q "$(printf ' 0100007F:%04X 01 ' "$PORT")" /proc/net/tcp
-}
-
 # The events of the model.
-said() {
+model_events() {
 	jq -sc 'map(select(.author == "gemini"))' events.jsonl
 }
 
@@ -57,7 +52,7 @@ said() {
 	serve '[{"text": "Ünïcödé in pieces 😀, word by word.", "split": 1}]'
 	echo hi > input
 	same 'Ünïcödé in pieces 😀, word by word.' "$(cat output)"
-	same 1 "$(said | jq length)"
+	same 1 "$(model_events | jq length)"
 }
 
 @test "text arrives while the model still writes" {
@@ -76,7 +71,7 @@ said() {
 		{"text": "It is 5.5."}]'
 	say 'add 2 and 3.5'
 	[[ $(cat output) == *'It is 5.5.' ]]
-	said | jq -e --arg s "$OURS" '.[0].content.parts[1] | .thoughtSignature == $s and (.functionCall.id | startswith("adk-"))'
+	model_events | jq -e --arg s "$OURS" '.[0].content.parts[1] | .thoughtSignature == $s and (.functionCall.id | startswith("adk-"))'
 	jq -e --arg s "$SIGNATURE" '.contents[1:] == [{"role": "model", "parts": [{"text": "Adding."},
 			{"functionCall": {"name": "add", "args": {"a": 2, "b": 3.5}}, "thoughtSignature": $s}]},
 		{"role": "user", "parts": [{"functionResponse": {"name": "add", "response": {"sum": 5.5}}}]}]' "$TMP/asked/2.json"
@@ -105,7 +100,7 @@ said() {
 		"data: {\"candidates\":[{\"content\":{\"parts\":[{\"text\":\"step \"},{\"text\":\"guide\"}]},\"finishReason\":\"STOP\"}]}\r\n\r\n"]}, {"text": "two"}]'
 	say first
 	same step-by-step\ guide "$(cat output)"
-	said | jq -e '.[0].content.parts == [{"text": "hm", "thought": true},
+	model_events | jq -e '.[0].content.parts == [{"text": "hm", "thought": true},
 		{"text": "step-by-", "thoughtSignature": "____"}, {"text": "step guide"}]'
 	grep -q '^> step-by-step guide$' transcript.md
 	grep -q 'step-by-step guide' transcript.html
@@ -124,7 +119,7 @@ said() {
 	serve '[{"text": "Look:", "image": "'$SIGNATURE'", "signature": "////"}, {"text": "ok"}]'
 	say draw
 	same Look: "$(cat output)"
-	said | jq -e --arg d "$OURS" '.[0].content.parts[1] == {"inlineData": {"data": $d, "mimeType": "image/png"}, "thoughtSignature": "____"}'
+	model_events | jq -e --arg d "$OURS" '.[0].content.parts[1] == {"inlineData": {"data": $d, "mimeType": "image/png"}, "thoughtSignature": "____"}'
 	say bluer
 	jq -e --arg d "$SIGNATURE" '.contents[1].parts[1] == {"inlineData": {"mimeType": "image/png", "data": $d}, "thoughtSignature": "////"}' "$TMP/asked/2.json"
 }
@@ -134,7 +129,7 @@ said() {
 	serve @"$TMP/big.json"
 	say draw
 	same big "$(cat output)"
-	same $((12 << 20)) "$(said | jq '.[0].content.parts[1].inlineData.data | length')"
+	same $((12 << 20)) "$(model_events | jq '.[0].content.parts[1].inlineData.data | length')"
 }
 
 @test "attachments reach the model, and a type it does not take is named" {
@@ -185,7 +180,7 @@ said() {
 	same one "$(cat output)"
 	grep -q '^POST /v1beta1/projects/p1/locations/europe-west4/publishers/google/models/gemini-3-test:streamGenerateContent?alt=sse ' "$TMP/asked/1.head"
 	grep -qi "^authorization: bearer $KEY" "$TMP/asked/1.head"
-	same vertex_ai "$(said | jq -r '.[0].customMetadata["adkfs.model"].provider')"
+	same vertex_ai "$(model_events | jq -r '.[0].customMetadata["adkfs.model"].provider')"
 }
 
 @test "statuses: 401 and a bad key name the setting, 400 and 404 have the words of the service" {
@@ -218,7 +213,7 @@ said() {
 	say hi
 	same 'failed 1' "$(cat status)"
 	grep -q 'the model service reported an error: overloaded' turns/1/error
-	same 'so ' "$(said | jq -r '[.[].content.parts[]?.text] | join("")')"
+	same 'so ' "$(model_events | jq -r '[.[].content.parts[]?.text] | join("")')"
 	not grep -q 'functionCall\|functionResponse' events.jsonl
 	[ ! -e "$TMP/asked/2.json" ]
 }

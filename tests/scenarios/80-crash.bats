@@ -223,16 +223,6 @@ responses() {
 		(.[-1] | startswith("d-"))) | join("|")' events.jsonl
 }
 
-# said_ok ID...: one message that allows what these requests ask for; nothing is waited for.
-said_ok() {
-	jq -nc '{role: "user", parts: [$ARGS.positional[] | {functionResponse:
-		{id: ., name: "adk_request_confirmation", response: {confirmed: true}}}]}' --args "$@" > input.json
-}
-
-requests() {
-	jq -r '.content.parts[]?.functionCall | select(.name == "adk_request_confirmation") | .id' events.jsonl
-}
-
 ENDED='{"error":"the turn ended before the tool did"}'
 
 # A tool that needs to be allowed, notes that it runs, and stays when it is told to.
@@ -256,7 +246,7 @@ deploys() {
 	deploys c
 	session c
 	say conf
-	said_ok "$(requests)"
+	confirm "$(requests)"
 	eventually 20 test -s artifacts/stay
 	daemon_kill
 	cd "$TMP"
@@ -267,7 +257,7 @@ deploys() {
 ops|d-1 '"$ENDED" "$(responses deploy)"
 	same ABORTED "$(tail -n 1 events.jsonl | jq -r .errorCode)"
 	same "$ENDED" "$(cat turns/1/calls/d-1/response.json)"
-	said_ok "$(requests)"
+	confirm "$(requests)"
 	same idle "$(timeout 30 cat wait)"
 	same 1 "$(wc -l < artifacts/stay)"
 	same 2 "$(responses deploy | wc -l)"
@@ -297,7 +287,7 @@ ops|d-1 '"$ENDED" "$(responses deploy)"
 	mapfile -t right < <(jq -r 'select(.author == "r") | .content.parts[]?.functionCall
 		| select(.name == "adk_request_confirmation") | .id' events.jsonl)
 	# Two of l, and of r the one that stays (asked for twice) and the next; the last waits on.
-	said_ok "${left[@]}" "${right[0]}" "${right[1]}" "${right[0]}"
+	confirm "${left[@]}" "${right[0]}" "${right[1]}" "${right[0]}"
 	eventually 20 test -s artifacts/stay -a -s artifacts/four
 	daemon_kill
 	cd "$TMP"
@@ -307,10 +297,10 @@ ops|d-1 '"$ENDED" "$(responses deploy)"
 	same 'l|both.l|d-1 {"n":"one"}|d-2 {"n":"two"}
 r|both.r|d-3 '"$ENDED|d-4 $ENDED" "$(responses deploy | tail -n 2)"
 	same '{"error":"confirmation required"}' "$(cat turns/1/calls/d-5/response.json)"
-	said_ok "${left[@]}" "${right[@]:0:2}"
+	confirm "${left[@]}" "${right[@]:0:2}"
 	timeout 30 cat wait
 	same '1 1 1 1' "$(for n in one two stay four; do wc -l < artifacts/$n; done | xargs)"
-	said_ok "${right[2]}"
+	confirm "${right[2]}"
 	timeout 30 cat wait
 	same 'r|both.r|d-5 {"n":"five"}' "$(responses deploy | tail -n 1)"
 	same 'r is through' "$(cat output)"
@@ -324,11 +314,11 @@ r|both.r|d-3 '"$ENDED|d-4 $ENDED" "$(responses deploy | tail -n 2)"
 		- calls: [{name: deploy, id: d-1, args: {n: stay}}]
 	E
 	deploys g
-	file g tools/deploy.json <<< '{"description":"d","isLongRunning":true,"requireConfirmation":true}'
+	agent_file g tools/deploy.json <<< '{"description":"d","isLongRunning":true,"requireConfirmation":true}'
 	for how in cancel kill; do
 		session g ann $how
 		say conf
-		said_ok "$(requests)"
+		confirm "$(requests)"
 		eventually 20 test -s artifacts/stay
 		if [ $how = cancel ]; then
 			echo cancel > ctl
@@ -341,7 +331,7 @@ r|both.r|d-3 '"$ENDED|d-4 $ENDED" "$(responses deploy | tail -n 2)"
 		same 'failed 2' "$(timeout 30 cat wait)"
 		same 'ops|d-1 {"status":"pending"}' "$(responses deploy | tail -n 1)"
 		same '["d-1"]' "$(jq -c 'select(.content.parts[0].functionResponse.id == "d-1") | .longRunningToolIds // empty' events.jsonl)"
-		said_ok "$(requests)"
+		confirm "$(requests)"
 		same idle "$(timeout 30 cat wait)"
 		same 1 "$(wc -l < artifacts/stay)"
 		answer d-1 deploy '{"n":"there"}'

@@ -1,3 +1,5 @@
+# shellcheck shell=bash disable=SC2034,SC2154 # scenarios use what is set here; bats sets $status and $output
+#
 # For tests/scenarios/*.bats: each test gets a mount of its own with a fresh store.
 #
 #   load lib/mount
@@ -33,6 +35,7 @@ folders_setup() {
 	export ASAN_OPTIONS="quarantine_size_mb=32:${ASAN_OPTIONS:+$ASAN_OPTIONS:}log_path=$TMP/sanitizer"
 	export UBSAN_OPTIONS="${UBSAN_OPTIONS:+$UBSAN_OPTIONS:}print_stacktrace=1:log_path=$TMP/sanitizer"
 	# Keys of whoever runs the tests are not for them.
+	# shellcheck disable=SC2046 # words, each a name
 	unset $(compgen -e | grep -E '^(ANTHROPIC|AZURE|CLOUDSDK|GEMINI|GOOGLE|OLLAMA|OPENAI)_|_(API_KEY|API_BASE|BASE_URL|TOKEN|PROXY|CA_FILE|CUSTOM_HEADERS)$')
 	export XDG_CONFIG_HOME=$TMP/config
 	BACKGROUND=()
@@ -109,6 +112,12 @@ model_serve() {
 	PORT=$(cat "$TMP/port")
 }
 
+# Whether the daemon holds a connection to the server at $PORT.
+connected() {
+	awk -v port=":$(printf %04X "$PORT")\$" '$3 ~ port && $4 == "01" { found = 1 } END { exit !found }' \
+		/proc/net/tcp
+}
+
 # The daemon in the foreground of a background process, which keeps its exit status.
 # daemon_start [OPTION OF adkfs mount]...
 daemon_start() {
@@ -174,7 +183,7 @@ daemon_kill() {
 }
 
 daemon_restart() {
-	cd "$TMP"
+	cd "$TMP" || return 1
 	daemon_stop
 	daemon_start "${DAEMON_OPTIONS[@]}"
 }
@@ -183,12 +192,17 @@ daemon_restart() {
 session() {
 	S=$MNT/apps/${1:-echo}/users/${2:-ann}/sessions/${3:-s1}
 	mkdir -p "$S"
-	cd "$S"
+	cd "$S" || return 1
+}
+
+# parked N: at least so many readers wait in the daemon.
+parked() {
+	[ "$(jq .parked "$MNT/.adkfs/stats.json")" -ge "$1" ]
 }
 
 # Back to the session after a restart.
 back() {
-	cd "$S"
+	cd "$S" || return 1
 }
 
 # Say something and wait for the answer's end.
@@ -237,17 +251,25 @@ same() {
 	fi
 }
 
-# Every regular file below has the size that stat says. What is only written is left out.
-sizes_are_true() {
-	local file want got failed=0
+# size_is_true FILE: it has the size that stat says.
+size_is_true() {
+	local want got
 
-	while IFS= read -r -d '' file; do
-		want=$(stat -c %s "$file")
-		got=$(timeout 30 cat "$file" | wc -c)
-		[ "$want" = "$got" ] || {
-			echo "$file: stat says $want, reading gives $got"
-			failed=1
-		}
+	want=$(stat -c %s "$1")
+	got=$(timeout 30 cat "$1" | wc -c)
+	[ "$want" = "$got" ] || {
+		echo "$1: stat says $want, reading gives $got"
+		return 1
+	}
+}
+
+# Every regular file below has the size that stat says. A file that can only be written is left
+# out. The daemon's own numbers may change between the two looks, so they have a second chance.
+sizes_are_true() {
+	local path failed=0
+
+	while IFS= read -r -d '' path; do
+		size_is_true "$path" || { [[ $path == */.adkfs/* ]] && size_is_true "$path"; } || failed=1
 	done < <(find "$1" -type f -perm -400 -print0)
 	return $failed
 }

@@ -1,3 +1,5 @@
+# shellcheck shell=bash disable=SC2153,SC2154 # lib/mount sets $AGENTS, bats $status
+#
 # For tests of model providers: an agent that asks tests/servers/model.py, through a mount.
 #
 #   load lib/provider
@@ -58,7 +60,7 @@ turn_fails() {
 key_is_secret() {
 	not grep -rqF --devices=skip "$KEY" "$MNT" --exclude=input --exclude-dir=agent
 	not grep -qF "$KEY" "$TMP/daemon.log" "$TMP/daemon.out"
-	cd "$TMP"
+	cd "$TMP" || return 1
 	daemon_stop
 	not grep -rqF "$KEY" "$STORE"
 }
@@ -71,7 +73,7 @@ events() {
 
 # replay CASSETTE: the server and the settings go, the agent asks its cassette.
 replay() {
-	cd "$TMP"
+	cd "$TMP" || return 1
 	kill "$SERVER" 2> /dev/null || :
 	rm "$AGENT/.env"
 	daemon_stop
@@ -81,10 +83,4 @@ replay() {
 	sed -i 's,^model:.*,model: replay/cassettes/a.jsonl,' "$AGENT/root_agent.yaml"
 	daemon_start
 	session asker
-}
-
-# Whether the daemon holds a connection to the server.
-connected() {
-	awk -v port=":$(printf %04X "$PORT")\$" '$3 ~ port && $4 == "01" { found = 1 } END { exit !found }' \
-		/proc/net/tcp
 }
