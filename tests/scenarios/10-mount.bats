@@ -92,7 +92,7 @@ fails_with() {
 	not is_mounted "$MNT"
 }
 
-@test "mount goes to the background when the mount is there, umount when the daemon has gone" {
+@test "mount returns when the mount is there, umount when the daemon has gone" {
 	mount_here
 	[ -d "$MNT/apps" ]
 	pid=$(pid_of_mount)
@@ -143,7 +143,7 @@ fails_with() {
 	"$ADKFS" umount "$MNT"
 }
 
-@test "umount of what is not a mount of adkfs ends with 4" {
+@test "umount of anything but a mount of adkfs ends with 4" {
 	fails_with 4 "not an adkfs mount" "$ADKFS" umount "$MNT"
 	fails_with 4 "not an adkfs mount" "$ADKFS" umount /proc
 	fails_with 4 "" "$ADKFS" umount "$TMP/nowhere"
@@ -221,7 +221,7 @@ fails_with() {
 	not is_mounted "$MNT"
 }
 
-@test "umount takes a dead mount away" {
+@test "umount removes a dead mount" {
 	mount_here
 	pid=$(pid_of_mount)
 	kill -9 "$pid"
@@ -253,7 +253,7 @@ fails_with() {
 	[ -d "$TMP/data/adkfs/store" ]
 }
 
-@test "--engine memory keeps nothing and makes no store" {
+@test "--engine memory keeps nothing and makes no store folder" {
 	mount_here --engine memory
 	same '"memory"' "$(jq .engine "$MNT/.adkfs/stats.json")"
 	mkdir -p "$MNT/apps/x/users/y/sessions/z"
@@ -274,7 +274,7 @@ fails_with() {
 	"$ADKFS" umount "$MNT"
 }
 
-@test "README.md names every file that is there" {
+@test "README.md names every file of the root" {
 	mount_here
 	cd "$MNT"
 	mkdir -p apps/echo/users/ann/sessions/s1
@@ -317,7 +317,7 @@ fails_with() {
 	rm "$TMP/daemon.pid"
 }
 
-@test "options of FUSE: how much is read at once, and a name for the kind that is not taken" {
+@test "options of FUSE: max_read limits a read, subtype leaves the type alone" {
 	mount_here -o max_read=8192 -o subtype=other,fsname=mine
 	same "mine fuse.adkfs" "$(findmnt -rn -o SOURCE,FSTYPE -M "$MNT")"
 	findmnt -rn -o OPTIONS -M "$MNT" | grep -q max_read=8192

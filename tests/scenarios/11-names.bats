@@ -5,30 +5,30 @@ names() {
 	timeout 60 python3 "$ROOT/tests/scenarios/lib/names.py" "$@"
 }
 
-@test "apps, users and sessions of all names" {
+@test "apps, users and sessions may have any name" {
 	names scopes "$MNT"
 }
 
-@test "keys of all names, in each scope, by a delta and by their files" {
+@test "keys may have any name, in each scope, by a delta and by their files" {
 	session
 	names state "$S"
 }
 
-@test "keys that no file can be named after, and names that no key has" {
+@test "some keys have no file name, and some file names no key" {
 	session
 	names keys "$S"
 }
 
-@test "ids of events are of all names too" {
+@test "ids of events may be any text" {
 	session
 	names events "$S"
 }
 
-@test "a name that is not what its meaning is written as is EINVAL" {
+@test "a name that is not in its canonical spelling is refused with EINVAL" {
 	names refused "$MNT"
 }
 
-@test "why a name cannot be one is in .errors" {
+@test ".errors says why a name is refused" {
 	session
 	while IFS='|' read -r name why; do
 		for file in "artifacts/$name" "state/$name.json" "attachments/$name"; do
@@ -62,7 +62,7 @@ names() {
 	jq -e '.id == ".." and .userId == "100%" and .appName == "a\nb"' session.json
 }
 
-@test "what find prints is what cat, stat and rm take" {
+@test "cat, stat and rm accept every path that find prints" {
 	for name in $'line\nbreak' 'sp ace' '*' '%25' '%2E%2E' '-rf' '🐝' $'\e[31m'; do
 		session names ann "$name"
 		printf '{"%s": 1}' "${name//[$'\n\e']/-}" > state.json
@@ -75,7 +75,7 @@ names() {
 	same '' "$(ls users/ann/sessions)"
 }
 
-@test "a name of over 255 bytes is none, wherever it is, and is not cut" {
+@test "a name of over 255 bytes is refused everywhere, and never cut" {
 	local long=$(printf 'n%.0s' {1..256}) dir
 
 	session

@@ -53,7 +53,7 @@ owner() {
 	refused EACCES as $ANN ls "$MNT"
 }
 
-@test "what a user has belongs to that user, with private modes" {
+@test "everything below a user belongs to that user, with private modes" {
 	mount_for_all
 	as $ANN sh -c 'cd "$1"; echo hi > input; cat wait; echo 1 > state/k.json
 		echo 2 > state/user:u.json; echo a > artifacts/f; mkdir artifacts/d' - "$S"
@@ -70,7 +70,7 @@ owner() {
 	owner 400 $ANN:$ANN "$S/turns/1/output"
 }
 
-@test "a directory of artifacts that was given away takes files of its owner" {
+@test "the new owner of a directory of artifacts can make files in it" {
 	mount_for_all
 	cd "$S/artifacts"
 	as $ANN mkdir given
@@ -84,7 +84,7 @@ owner() {
 	refused EACCES as $BOB touch user:f
 }
 
-@test "what is above the users can be read by all, and changed by the daemon's user" {
+@test "everything above the users can be read by all, and changed by the daemon's user" {
 	mount_for_all
 	echo 1 > "$MNT/apps/echo/state/limit.json"
 	owner 755 0:0 "$MNT"
@@ -107,7 +107,7 @@ owner() {
 	refused EACCES as $ANN tee apps/echo/state.json < /dev/null
 }
 
-@test "one user sees nothing of another, not even who there is" {
+@test "a user sees nothing of another user, not even the name" {
 	mount_for_all
 	as $ANN sh -c 'cd "$1"; echo secret > input; cat wait; echo 1 > state/k.json' - "$S"
 	refused EACCES as $BOB ls "$USERS"
@@ -125,7 +125,7 @@ owner() {
 	refused EACCES as $BOB cat "$S/output"
 }
 
-@test "names of the daemon and refusals of an app are the daemon's" {
+@test "files of the daemon and .errors of an app can be read by the daemon's user alone" {
 	mount_for_all
 	run as $ANN mkdir "$USERS/carl"
 	grep -q '"name":"users/carl","errno":"EACCES"' "$MNT/apps/echo/.errors"
@@ -136,7 +136,7 @@ owner() {
 	as $BOB cat "$MNT/.adkfs/version"
 }
 
-@test "a user makes the own directory in an app, and no other" {
+@test "a user can make the user's own directory in an app, and no other" {
 	mount_for_all --map-users=system
 	owner 1733 0:0 "$USERS"
 	for name in carl nobody root 'an%n' . ..; do
@@ -165,7 +165,7 @@ owner() {
 	refused EACCES as $ANN ls "$S"
 }
 
-@test "state of the own user can be written through a session, state of the app only read" {
+@test "a session's user can write the user's state, and only read the app's" {
 	mount_for_all
 	echo 1 > "$MNT/apps/echo/state/limit.json"
 	cd "$S"
@@ -190,7 +190,7 @@ owner() {
 	same '{"limit":6,"new":5}' "$(cat "$MNT/apps/echo/state.json")"
 }
 
-@test "each user runs turns of the own sessions" {
+@test "each user runs turns of that user's sessions" {
 	mount_for_all
 	as $ANN sh -c 'cd "$1"; echo from ann > input; cat output' - "$S" > "$TMP/ann"
 	as $BOB sh -c 'cd "$1"; echo from bob > input; cat output' - "$USERS/bob/sessions/s1" > "$TMP/bob"
@@ -202,7 +202,7 @@ owner() {
 	[ ! -e "$S" ]
 }
 
-@test "a map of other names: more equals signs, and names that need encoding" {
+@test "a map may have names with equals signs and names that need encoding" {
 	daemon_start -o allow_other --map-user "a=b=$ANN:$ANN" --map-user "x/y=$BOB:root"
 	as $ANN mkdir "$MNT/apps/echo/users/a=b"
 	as $BOB mkdir "$MNT/apps/echo/users/x%2Fy"
@@ -210,7 +210,7 @@ owner() {
 	owner 700 $BOB:0 "$MNT/apps/echo/users/x%2Fy"
 }
 
-@test "a mount is nosuid and nodev, whatever is asked for" {
+@test "a mount is always nosuid and nodev" {
 	daemon_start -o suid,dev -o allow_other
 	for option in nosuid nodev allow_other default_permissions; do
 		[[ ,$(findmnt -no OPTIONS "$MNT"), == *,$option,* ]]
@@ -272,7 +272,7 @@ ordinary_mount() {
 	grep -q 'allow_other by an ordinary user: /etc/fuse.conf lacks the line user_allow_other' "$TMP/out"
 }
 
-@test "an ordinary user as the daemon maps others too" {
+@test "a daemon of an ordinary user maps other users too" {
 	echo user_allow_other > "$TMP/fuse.conf"
 	ordinary_mount <<- 'END'
 		as() { local uid=$1; shift; setpriv --reuid "$uid" --regid "$uid" --clear-groups "$@"; }
@@ -291,7 +291,7 @@ ordinary_mount() {
 	END
 }
 
-@test "programs for a user who is another login, of a daemon that is not root: it says what they miss" {
+@test "a daemon that is not root says that programs of other logins cannot enter sessions" {
 	echo user_allow_other > "$TMP/fuse.conf"
 	llm reader root_agent.yaml reader "tools: [{name: tools/read}, {name: tools/fine}]" \
 		"after_model_callbacks: [{name: guard}]"

@@ -19,7 +19,7 @@ turns_are() {
 	[ "$(jq -r '"\(.session) \(.turn) \(.status)"' "$MNT/.adkfs/turns.jsonl")" = "$1" ]
 }
 
-@test "config.json tells how the daemon was started" {
+@test "config.json shows how the daemon was started" {
 	daemon_start --max-turns 7 --threads 5 --durability disk -o noatime
 	cd "$MNT/.adkfs"
 	jq -e --arg store "$STORE" --arg agents "$AGENTS" --arg mnt "$MNT" '.store == $store
@@ -37,20 +37,20 @@ turns_are() {
 		and .users == {"others": true, "logins": true, "mapped": 1}' "$MNT/.adkfs/config.json"
 }
 
-@test "config.json with a folder whose name is not UTF-8" {
+@test "config.json shows a folder whose name is not UTF-8" {
 	STORE=$TMP/$'st\xffore'
 	daemon_start
 	same "$TMP/st�ore" "$(jq -r .store "$MNT/.adkfs/config.json")"
 }
 
-@test "of a setting that is secret, or holds a password, it is told only that it is there" {
+@test "config.json shows that a secret setting exists, and never its value" {
 	OPENAI_API_KEY=sk-0123456789 OPENAI_BASE_URL=http://me:pass@127.0.0.1:9/v1 \
 		OPENAI_PROJECT=proj OPENAI_ORG_ID=x-sk-0123456789 daemon_start
 	same '["[key]","[key]","[key]","proj"]' "$(jq -c '.settings.values |
 		[.OPENAI_API_KEY, .OPENAI_BASE_URL, .OPENAI_ORG_ID, .OPENAI_PROJECT] | map(.value)' "$MNT/.adkfs/config.json")"
 }
 
-@test "only the daemon's user reads what is about all users, and nobody writes" {
+@test "only the daemon's user reads the files about all users, and nobody writes them" {
 	daemon_start
 	cd "$MNT/.adkfs"
 	for name in config.json stats.json metrics turns.jsonl; do
@@ -63,7 +63,7 @@ turns_are() {
 	refused EACCES python3 -c 'open("metrics", "r+")'
 }
 
-@test "metrics are in the text format of Prometheus, and count" {
+@test "metrics are in the text format of Prometheus, and the numbers grow" {
 	daemon_start
 	session
 	same 0 "$(metric 'adkfs_turns_ended_total{status="done"}')"
@@ -93,7 +93,7 @@ turns_are() {
 	END
 }
 
-@test "turns.jsonl lists turns that ended, run and wait" {
+@test "turns.jsonl lists turns that ended, turns that run and turns that wait" {
 	daemon_start --max-turns 1
 	same '' "$(cat "$MNT/.adkfs/turns.jsonl")"
 	session cut ann bad
@@ -117,7 +117,7 @@ turns_are() {
 	eventually 10 turns_are $'bad 1 failed\ns2 1 done'
 }
 
-@test "a turn that a crash cut off is among those that ended" {
+@test "turns.jsonl lists a turn that a crash cut off as ended" {
 	daemon_start
 	session slow ann s1
 	echo forever > input
@@ -128,7 +128,7 @@ turns_are() {
 	turns_are 's1 1 failed'
 }
 
-@test "keys appear nowhere in the mount and in the log" {
+@test "no key appears in the mount or in the daemon's log" {
 	local key=sk-daemon-0123456789 own=sk-agents-0123456789 path
 
 	cp -R "$AGENTS/openai" "$AGENTS/own"

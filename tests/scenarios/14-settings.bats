@@ -57,7 +57,7 @@ hidden() {
 	done
 }
 
-@test "a key and an address from the settings file" {
+@test "a key and an address come from the settings file" {
 	serve '[{"text": "ok"}]'
 	settings "openai: {api_key: $KEY, base_url: $URL}"
 	daemon_start "${DAEMON_OPTIONS[@]}"
@@ -70,7 +70,7 @@ hidden() {
 		"$MNT/.adkfs/config.json")"
 }
 
-@test "the file lies in the user's configuration, and need not be there" {
+@test "the settings file lies in the user's configuration, and may be missing" {
 	serve '[{"text": "ok"}]'
 	daemon_start
 	same "[\"$XDG_CONFIG_HOME/adkfs/models.yaml\",null]" \
@@ -95,7 +95,7 @@ hidden() {
 	same ok "$(cat output)"
 }
 
-@test "the folder, the app, the environment, the provider: who comes first" {
+@test "settings: the folder comes before the app, the app before the environment, then the provider" {
 	serve '[{"text": "ok"}]'
 	settings "openai: {api_key: of-provider, base_url: $URL}
 apps:
@@ -134,7 +134,7 @@ apps:
 		"$(jq -c .settings.apps "$MNT/.adkfs/config.json")"
 }
 
-@test "a settings file that cannot be used keeps the daemon from starting, with a reason" {
+@test "the daemon does not start with a bad settings file, and says why" {
 	starts_not '--settings: '"$SETTINGS"': No such file or directory' --settings "$SETTINGS"
 	settings "$FILE_KEY"
 	chmod 640 "$SETTINGS"
@@ -164,7 +164,7 @@ apps:
 	daemon_start --settings models.yaml
 }
 
-@test "a change that is wrong leaves what was read, and is told" {
+@test "a bad change of the settings file is reported, and the old settings stay" {
 	serve '[{"text": "ok"}]'
 	settings "openai: {api_key: $KEY, base_url: $URL}"
 	daemon_start "${DAEMON_OPTIONS[@]}"
@@ -205,7 +205,7 @@ apps:
 	same second-key "$(key_of 3)"
 }
 
-@test "a command gives the key, once for five minutes and for all turns at once" {
+@test "a command gives the key: it runs once in five minutes, for all turns" {
 	serve '[{"text": "ok"}]'
 	settings "openai:
   api_key_command: 'echo run >> $TMP/runs; while [ ! -e $TMP/go-on ]; do sleep 0.02; done; echo key-of-command; echo more'
@@ -270,7 +270,7 @@ apps:
 	hidden token-number
 }
 
-@test "a key that was refused in words, as Google does it, is asked for again too" {
+@test "a key that Google refuses in words is asked for again too" {
 	serve '[{"status": 400, "body": {"error": {"code": 400, "message": "API key not valid.", "status": "INVALID_ARGUMENT",
 		"details": [{"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "API_KEY_INVALID"}]}}}, {"text": "fresh"}]'
 	sed -i 's,^model:.*,model: gemini/test,' "$AGENTS/openai/root_agent.yaml"
@@ -286,7 +286,7 @@ apps:
 	hidden token-number
 }
 
-@test "a list is a program and its arguments; the environment is a clean one" {
+@test "a command that is a list is a program with arguments, in a clean environment" {
 	serve '[{"text": "ok"}]'
 	cat > "$TMP/give key" <<-'EOF'
 		#!/bin/sh
@@ -303,7 +303,7 @@ apps:
 	[[ $(cat "$TMP/env") != *SECRET_OF_DAEMON* ]]
 }
 
-@test "what goes wrong with a command is told without what it wrote" {
+@test "the error of a command does not show its output" {
 	serve '[{"text": "ok"}]'
 	local what
 	declare -A why=(
@@ -328,7 +328,7 @@ apps:
 	[ ! -e "$TMP/asked/1.json" ]
 }
 
-@test "a command in the environment counts, one in an agent's folder does not" {
+@test "a command in the environment is used, a command in an agent's folder is not" {
 	serve '[{"text": "ok"}]'
 	cat > "$AGENTS/openai/.env" <<-EOF
 		OPENAI_BASE_URL=$URL
@@ -359,7 +359,7 @@ apps:
 	gone "$(cat "$TMP/pid")"
 }
 
-@test "extra headers, in place of those that are sent; their values are hidden" {
+@test "extra headers replace our headers, and their values are hidden" {
 	serve '[{"text": "ok"}, {"status": 400, "body": {"error": {"message": "no header-value-12345"}}}]'
 	settings "openai:
   api_key: $KEY
@@ -380,7 +380,7 @@ apps:
 	hidden "$KEY" header-value-12345 other-value-6789
 }
 
-@test "a key in an extra header is hidden when a service repeats it without what stands before it" {
+@test "a key in an extra header is hidden even when a service repeats only the key" {
 	serve '[{"status": 401, "echo_key": true}]'
 	settings "openai: {base_url: $URL, headers: {Authorization: Bearer sk-of-a-header-0123}}"
 	daemon_start --record "$TMP/cassettes" "${DAEMON_OPTIONS[@]}"
@@ -392,7 +392,7 @@ apps:
 	hidden sk-of-a-header-0123
 }
 
-@test "headers from .env, line by line, and what is none" {
+@test ".env can have headers, one a line, and a line that is no header is refused" {
 	serve '[{"text": "ok"}]'
 	echo "OPENAI_BASE_URL=$URL" > "$AGENTS/openai/.env"
 	echo 'OPENAI_CUSTOM_HEADERS="X-One: 1\nX-Two:2\n"' >> "$AGENTS/openai/.env"
@@ -410,7 +410,7 @@ apps:
 	jq -e '.warnings | map(contains("OPENAI_CUSTOM_HEADERS has a line")) | any' "$MNT/apps/openai/agent.json"
 }
 
-@test "a proxy is asked in place of the server, and its password is hidden" {
+@test "requests go to the proxy, and its password is hidden" {
 	serve '[{"text": "by proxy"}, {"status": 407}]'
 	settings "openai:
   api_key: $KEY
@@ -439,7 +439,7 @@ apps:
 	hidden proxy-password "$KEY"
 }
 
-@test "certificates of one's own" {
+@test "a certificate file of the user's own is trusted" {
 	command -v openssl > /dev/null || skip 'no openssl'
 	serve '[{"text": "over TLS"}]'
 	openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost -addext 'subjectAltName=DNS:localhost' \
@@ -465,7 +465,7 @@ apps:
 	grep -q 'OPENAI_CA_FILE is not an absolute path' turns/5/error
 }
 
-@test "what is recorded holds no key of a command, no header, no proxy" {
+@test "a recording holds no key of a command, no header, no proxy" {
 	serve '[{"status": 401, "echo_key": true}, {"text": "ok header-value-12345"}]'
 	settings "openai:
   base_url: http://me:url-password@$HOST/v1
@@ -488,7 +488,7 @@ apps:
 	same 'ok ******************' "$(cat output)"
 }
 
-@test "a key that is missing is told in one way by all providers" {
+@test "all providers report a missing key in the same words" {
 	local case number=0
 
 	daemon_start

@@ -13,7 +13,7 @@ setup() {
 	mkdir -p "$MNT/apps/new/users/ann/sessions/s1"
 }
 
-@test "what a new session holds" {
+@test "a new session has these files" {
 	session
 	same "artifacts attachments ctl events.jsonl input input.json output session.json state state.json status trace.json transcript.html transcript.md turns usage.json wait" \
 		"$(ls | xargs)"
@@ -25,7 +25,7 @@ setup() {
 	same idle "$(cat wait)"
 }
 
-@test "a directory that exists is EEXIST" {
+@test "mkdir of a directory that exists is EEXIST" {
 	session
 	refused EEXIST mkdir "$S"
 	refused EEXIST mkdir "$MNT/apps/echo/users/ann"
@@ -62,7 +62,7 @@ setup() {
 	[ ! -e s1/turns/1 ]
 }
 
-@test "a user with sessions and an app with users are ENOTEMPTY" {
+@test "rmdir of a user with sessions or an app with users is ENOTEMPTY" {
 	session
 	cd "$TMP"
 	refused ENOTEMPTY rmdir "$USERS/ann"
@@ -142,7 +142,7 @@ setup() {
 	same "$(jq .timestamp events.jsonl)" "$(jq .lastUpdateTime session.json)"
 }
 
-@test "ids are shown as they are, or with %XX" {
+@test "file names show ids as they are, or with %XX" {
 	session echo ann 'a%2Fb'
 	same 'a/b' "$(jq -r .id session.json)"
 	session echo ann '100%25'
@@ -158,7 +158,7 @@ setup() {
 		"$(ls "$USERS/ann/sessions" | LC_ALL=C sort)"
 }
 
-@test "names that do not decode and encode back to themselves are EINVAL" {
+@test "a session name that is not in its canonical spelling is EINVAL" {
 	session
 	for name in '%' '%4' '%zz' '%41' '%2f' 'a%' '%2E' $'\xff' $'a\xc3'; do
 		[ "$name" != '%2E' ] || continue

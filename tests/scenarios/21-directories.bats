@@ -56,14 +56,14 @@ is_newest() {
 	same "two one three" "$(ls -t "$SESSIONS" | xargs)"
 }
 
-@test "10,000 sessions: a name that stays is listed once, whatever comes and goes" {
+@test "10,000 sessions: a name that stays is listed once while others come and go" {
 	mkdir -p "$SESSIONS/.."
 	(cd "$SESSIONS" && seq -f 's%05g' 10000 | xargs mkdir)
 	timeout 100 python3 "$ROOT/tests/scenarios/lib/directories_listing.py" "$SESSIONS" 5
 	same 5000 "$(ls "$SESSIONS" | grep -c '[13579]$')"
 }
 
-@test "keys and artifacts that come and go" {
+@test "keys and artifacts that stay are listed while others come and go" {
 	session
 	python3 -c 'import json; json.dump({"k%d" % n: n for n in range(500)}, open("state.json", "w"))'
 	mkdir artifacts/d
@@ -140,7 +140,7 @@ is_newest() {
 	cmp "$TMP/log" events.jsonl
 }
 
-@test "rm -r of a session is its end, and of nothing else" {
+@test "rm -r of a session removes that session alone" {
 	session
 	say hi
 	echo '{"own": 1, "user:u": 2, "app:a": 3}' > state.json
@@ -163,7 +163,7 @@ is_newest() {
 		"$(ls s1 | grep -vx -e ctl -e input.json -e attachments -e 'transcript.*' -e 'trace.json' -e usage.json | xargs)"
 }
 
-@test "rm -r of a user ends the sessions and refuses the rest" {
+@test "rm -r of a user removes the sessions and refuses the rest" {
 	many 12
 	run rm -r "$MNT/apps/echo/users/u0"
 	[ "$status" -ne 0 ]
@@ -175,7 +175,7 @@ is_newest() {
 	same 1 "$(ls "$MNT/apps/echo/users/u1/sessions" | grep -c s11)"
 }
 
-@test "a session is removed under its readers, its writers and its turn" {
+@test "a session can be removed while it has readers, writers and a turn" {
 	for round in 1 2 3; do
 		session slow ann gone
 		touch artifacts/f

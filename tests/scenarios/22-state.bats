@@ -66,7 +66,7 @@ refused_write() {
 	[ ! -s events.jsonl ]
 }
 
-@test "what is not one JSON value is refused" {
+@test "anything but one JSON value is refused" {
 	echo '"old"' > state/x.json
 	for text in '{bad' "{'a': 1}" '[1,]' '1 2' '{"a":1} x' 'nul ' NaN Infinity 01 +1 .5 '"\x"' \
 		'"\ud800"' '// no' '{"a":1,}' $'"\xff"' $'"\xc3("' $'"tab\there"' '{}{}'; do
@@ -162,7 +162,7 @@ refused_write() {
 	same 3 "$(wc -l < events.jsonl)"
 }
 
-@test "a delete is a null and a mark; a null alone is a value" {
+@test "deleting a key appends a null and a mark; a null alone is a value" {
 	echo null > state/x.json
 	same '{"x":null}' "$(last_delta)"
 	same null "$(cat state/x.json)"
@@ -238,7 +238,7 @@ refused_write() {
 	not grep -q temp: events.jsonl session.json
 }
 
-@test "state.json takes an object: each member sets a key, in one event" {
+@test "writing an object to state.json sets a key for each member, in one event" {
 	echo 1 > state/kept.json
 	echo '{"a": 1.0, "user:b": [2], "app:c": {"d": null}}' > state.json
 	same '1.0' "$(cat state/a.json)"
@@ -254,7 +254,7 @@ refused_write() {
 	same 2 "$(wc -l < events.jsonl)"
 }
 
-@test "state.json: what can never become an object fails the write itself" {
+@test "state.json: a write that cannot become an object fails at once" {
 	for bad in '[1]' '"x"' 17 '{"a": }'; do
 		run env TEXT="$bad" bash -c 'echo "$TEXT" > state.json'
 		[ "$status" -ne 0 ]
@@ -262,7 +262,7 @@ refused_write() {
 	[ ! -s events.jsonl ]
 }
 
-@test "state.json of users and apps, without an event" {
+@test "state.json of a user or an app changes without an event" {
 	echo '{"a": 1, "b": 2}' > ../../state.json
 	same "a.json b.json" "$(ls ../../state | xargs)"
 	echo '{"c": 3}' > "$MNT/apps/echo/state.json"
@@ -355,7 +355,7 @@ refused_write() {
 	PY
 }
 
-@test "4 writers to one key: the value is one of theirs, and all are in the log" {
+@test "4 writers to one key: the value is one of theirs, and the log has all" {
 	for w in 1 2 3 4; do
 		background bash -c "for i in {1..50}; do echo $w\$i > state/x.json; done"
 	done
@@ -399,7 +399,7 @@ refused_write() {
 	same '{"x":4}' "$(last_delta)"
 }
 
-@test "names that are no keys are scratch: no state, no event, gone with the daemon" {
+@test "a name that is no key is a scratch file: no state, no event, gone with the daemon" {
 	echo 'not JSON' > state/notes
 	echo more >> state/notes
 	echo 1 > state/.x.json.swp
@@ -507,7 +507,7 @@ refused_write() {
 	same 2 "$(wc -l < events.jsonl)"
 }
 
-@test "files beside keys are in their directory, and not among the artifacts of the same scope" {
+@test "a scratch file lies in the directory of keys, not among the artifacts of the scope" {
 	session
 	echo note > state/notes.txt
 	echo swap > state/.a.swp
@@ -530,7 +530,7 @@ refused_write() {
 	same .draft "$(ls -A ../../state)"
 }
 
-@test "what is open when its key is removed comes to nothing, also before the key was there" {
+@test "an open file whose key is removed changes nothing, nor does one opened before the key existed" {
 	session
 	python3 - <<-'PY'
 		import errno, os

@@ -265,7 +265,7 @@ all_texts() {
 	jq -r '.content.parts[0].text' events.jsonl | xargs
 }
 
-@test "what one write returns, line by line" {
+@test "each write returns how many bytes it took, up to a bad line" {
 	a=$(event a)$'\n' b=$(event b)$'\n' c=$(event c)$'\n'
 	same "${#a} 0 None" "$(write_once "$a" '')"
 	same "$((${#a} + ${#b} + 5)) None" "$(write_once $'\n'"$a"$' \t\n\n'"$b")"
@@ -286,7 +286,7 @@ all_texts() {
 	jq -c . events.jsonl > /dev/null
 }
 
-@test "the same id again, first, in the middle and last in a write" {
+@test "a repeated id is refused at the start, in the middle and at the end of a write" {
 	line() {
 		printf '{"author":"u","id":"%s"}\n' "$1"
 	}
@@ -298,7 +298,7 @@ all_texts() {
 	same "a b c d" "$(jq -r .id events.jsonl | xargs)"
 }
 
-@test "what a log refuses: writing elsewhere, truncating, renaming, linking, writing maps" {
+@test "the log refuses writing elsewhere, truncating, renaming, linking, writing by a mapping" {
 	event a >> events.jsonl
 	before=$(cat events.jsonl)
 	event b > "$TMP/b"
@@ -346,7 +346,7 @@ all_texts() {
 	same '{}' "$(cat "$S/state.json")"
 }
 
-@test "lines of Google's Python and JavaScript become ours, and their state is there" {
+@test "lines of ADK for Python and JavaScript become ours, and their state is set" {
 	for log in python python-2 js; do
 		session echo ann "$log"
 		cat "$ROOT/tests/fixtures/foreign/$log.jsonl" >> events.jsonl

@@ -98,7 +98,7 @@ why() {
 	same "don't e-mail; \"quote\"" "$(found 'mail%2Fquote')"
 }
 
-@test "any name is a query, and a listing has none" {
+@test "any name is a query, and the directory lists none" {
 	two_sessions
 	remember s1
 	tell s1 'one 100%'
@@ -123,7 +123,7 @@ why() {
 	same 'one 100%' "$(found one)"
 }
 
-@test "what changes is found at once, by whoever asked before" {
+@test "a change is found at once, even by a process that asked before" {
 	two_sessions
 	remember s1
 	for i in $(seq 1 30); do
@@ -159,7 +159,7 @@ why() {
 	same '' "$(found something)"
 }
 
-@test "what tools were given and gave is not searched" {
+@test "arguments and results of tools are not searched" {
 	session weather ann s1
 	say 'What is the weather in Lima?'
 	cd ../..
@@ -169,7 +169,7 @@ why() {
 	same 'What is the weather in Lima?' "$(found lima | tail -n 1)"
 }
 
-@test "only links to a session of the same user, by its name" {
+@test "memory takes only links to a session of the same user, by its name" {
 	session echo bob s1
 	session echo ann "odd %25 name"
 	two_sessions
@@ -202,7 +202,7 @@ why() {
 	refused EPERM ln -s ../sessions/s1 sessions/s1/artifacts/x
 }
 
-@test "users do not find each other's" {
+@test "a user does not find sessions of another user" {
 	session echo bob s1
 	cd ../..
 	tell s1 'secret of bob'
@@ -215,7 +215,7 @@ why() {
 	same 'secret of bob' "$(found secret)"
 }
 
-@test "a session that is removed is not remembered, nor is a fork" {
+@test "a removed session is forgotten, and a fork is not remembered" {
 	two_sessions
 	tell s1 'word'
 	remember s1
@@ -278,7 +278,7 @@ why() {
 	cmp "$TMP/word" memory/search/word
 }
 
-@test "what was there before is found after a restart, and after a crash" {
+@test "remembered sessions are found after a restart, and after a crash" {
 	two_sessions
 	tell s1 'old word'
 	remember s1
@@ -295,7 +295,7 @@ why() {
 	same ../../sessions/s1 "$(readlink memory/sessions/s1)"
 }
 
-@test "a long session is indexed by and by, also over a crash, and so it is forgotten" {
+@test "a long session is indexed and forgotten in steps, even over a crash" {
 	two_sessions
 	python3 - > "$TMP/lines" <<-'PY'
 		import json

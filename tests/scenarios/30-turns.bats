@@ -9,7 +9,7 @@ load lib/mount
 	same idle "$(cat wait)"
 }
 
-@test "what is left of a turn" {
+@test "a turn leaves these files" {
 	session
 	say hi
 	same "1 latest" "$(ls turns | xargs)"
@@ -236,7 +236,7 @@ load lib/mount
 	[[ $(cat output) == *'The tool says "no weather is known for Atlantis".' ]]
 }
 
-@test "what a tool changes is seen at once, although it was cached" {
+@test "a change by a tool is seen at once, though the old value was cached" {
 	session weather
 	say 'What is the weather in Lima?'
 	for city in Cairo Tokyo Berlin; do

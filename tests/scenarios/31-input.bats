@@ -99,7 +99,7 @@ second' "$(cat output)"
 	tail -n 1 .errors | jq -e '.errno == "EFBIG"'
 }
 
-@test "one open is one message: shells" {
+@test "each open for writing by a shell is one message" {
 	TURN=0
 	echo hi > input
 	message_is hi
@@ -146,7 +146,7 @@ second' "$(cat output)"
 	message_is '{"looks": "like json"}'
 }
 
-@test "one open is one message: programs" {
+@test "each open for writing by a program is one message" {
 	TURN=0
 	seq 1000 > "$TMP/thousand"
 	dd if="$TMP/thousand" of=input bs=7 status=none
@@ -189,7 +189,7 @@ second' "$(cat output)"
 	message_is perl
 }
 
-@test "no message: nothing written, and what is refused" {
+@test "an open without a write starts nothing, and bytes that are not UTF-8 are refused" {
 	: > input
 	true > input
 	cat /dev/null > input
@@ -213,7 +213,7 @@ second' "$(cat output)"
 	message_is fine
 }
 
-@test "characters that writes cut anywhere" {
+@test "writes may cut a character anywhere" {
 	python3 - <<-'PY'
 		import os
 		text = "é€🐝日本" * 50

@@ -45,7 +45,7 @@ no_turn() {
 	sizes_are_true .
 }
 
-@test "a run request brings state along" {
+@test "a run request sets state" {
 	session
 	send '{"newMessage": {"parts": [{"text": "one"}]}, "stateDelta": {"a": [1, 2.0], "user:u": true}}'
 	same '{"a":[1,2.0],"user:u":true}' "$(cat state.json)"
@@ -61,7 +61,7 @@ no_turn() {
 	same 'you said three' "$(cat output)"
 }
 
-@test "temp: keys of a request are there for its turn alone" {
+@test "temp: keys of a request exist for its turn alone" {
 	mkdir "$AGENTS/temp"
 	cat > "$AGENTS/temp/root_agent.yaml" <<-'YAML'
 		name: temp
@@ -86,7 +86,7 @@ no_turn() {
 	same failed "$(cat turns/3/status)"
 }
 
-@test "what cannot be a message is refused by the write" {
+@test "JSON that cannot be a message is refused by the write" {
 	session
 	for text in '[]' '"hi"' '{"parts": [}' '{"parts": 1}' '{"parts": [{"text": 1}]}' '{}' \
 		'{"parts": []}' '{"parts": [{"txt": "x"}]}' '{"parts": [{"text": "x"}]} x' \
@@ -112,7 +112,7 @@ no_turn() {
 		cd ../../../../../none/users/a/sessions/s && echo "{}" > input.json'
 }
 
-@test "what ends too early is refused by the close; nothing at all starts nothing" {
+@test "JSON that ends too early is refused by the close; an empty file starts nothing" {
 	session
 	python3 - <<-'PY'
 		import errno, os
@@ -165,7 +165,7 @@ no_turn() {
 	same 1 "$(ls -d turns/[0-9]* | wc -l)"
 }
 
-@test "a message that was closed survives a crash as what it is" {
+@test "a message that was closed survives a crash" {
 	session
 	TMP=$TMP python3 - <<-'PY' &
 		import os, time
@@ -194,7 +194,7 @@ referring() {
 	jq -c '.contents[-1].parts[-1]' artifacts/seen.json
 }
 
-@test "a fileData that names an artifact is for the model what the artifact is" {
+@test "a fileData that names an artifact brings the artifact to the model" {
 	agent_file ref root_agent.yaml <<-'E'
 		name: ref
 		model: script/s.yaml

@@ -20,7 +20,7 @@ names() {
 	find attachments -mindepth 1 -maxdepth 1 -printf '%f\n' | LC_ALL=C sort | xargs
 }
 
-@test "files ride along with the next message, behind its text, in order of name" {
+@test "attachments go with the next message, after its text, in the order of names" {
 	session
 	same '' "$(ls -A attachments)"
 	printf '\211PNG\r\n\032\n\0\0\0\rIHDR\0\0\0\001\0\0\0\001' > "$TMP/b.png"
@@ -50,7 +50,7 @@ names() {
 	same '' "$(jq -r .error .errors)"
 }
 
-@test "they ride along with input.json, behind its own parts" {
+@test "attachments go with input.json, after its own parts" {
 	session
 	echo note > attachments/n.txt
 	echo '{"parts": [{"text": "x"}, {"inlineData": {"mimeType": "image/png", "data": "AAAA"}}]}' > input.json
@@ -60,7 +60,7 @@ names() {
 	same '' "$(names)"
 }
 
-@test "an empty message and one that is refused leave them there" {
+@test "an empty message and a refused message leave the attachments" {
 	session
 	echo keep > attachments/k
 	: > input
@@ -200,7 +200,7 @@ write_slowly() {
 		== [["being made", "told more"], ["kept", "told more"], ["new", "told more"]]'
 }
 
-@test "names: what file names may be, and what they cannot" {
+@test "attachments: names that are allowed, and names that are refused" {
 	session
 	echo 1 > 'attachments/with space and ü.txt'
 	echo 2 > 'attachments/%2Edot'
@@ -269,7 +269,7 @@ write_slowly() {
 	same 'name.txt' "$(ls -A attachments)"
 }
 
-@test "all together may have what a message may have" {
+@test "all attachments together have the limit of a message" {
 	session
 	head -c 8388608 /dev/zero > attachments/a
 	refused EFBIG bash -c 'head -c 8388608 /dev/zero > attachments/b'
@@ -309,7 +309,7 @@ write_slowly() {
 	same '.big a' "$(names)"
 }
 
-@test "they survive kill -9, and a message that does takes them" {
+@test "attachments survive kill -9, and go with a message that survived" {
 	session
 	bytes 8 > attachments/b
 	echo keep > attachments/k
@@ -338,7 +338,7 @@ write_slowly() {
 	same next "$(part_bytes 2 1)"
 }
 
-@test "a fork has none, and a session that is removed takes them along" {
+@test "a fork has no attachments, and removing a session removes them" {
 	session
 	say hello
 	echo mine > attachments/m
@@ -355,7 +355,7 @@ write_slowly() {
 	same '' "$(ls -A s1/attachments)"
 }
 
-@test "what is written while a message goes is for the next one" {
+@test "an attachment that is written while a message goes is for the next message" {
 	session
 	echo old > attachments/f
 	python3 - <<-'PY'

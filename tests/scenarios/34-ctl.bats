@@ -166,7 +166,7 @@ invocation() {
 	same 'you said two' "$(cat turns/2/output)"
 }
 
-@test "what is not there cannot be rewound, nor while a turn runs" {
+@test "rewind refuses a turn that does not exist, and any turn while one runs" {
 	session slow
 	refused EINVAL bash -c 'echo rewind > ctl'
 	refused ENOENT bash -c 'echo rewind e-1 > ctl'
@@ -181,7 +181,7 @@ invocation() {
 	refused ENOENT bash -c 'echo "rewind $(cat turns/2/invocation_id)" > ctl'
 }
 
-@test "a rewind is still one after a restart" {
+@test "a rewind is still in effect after a restart" {
 	session
 	say one
 	say two
@@ -277,7 +277,7 @@ count_compactions() {
 	same 1 "$(count_compactions)"
 }
 
-@test "a compaction waits for the turns before it, and those behind wait for it" {
+@test "a compaction waits for the turns before it, and later turns wait for it" {
 	session compact
 	echo 'slow one' > input
 	echo 'slow two' > input
@@ -400,7 +400,7 @@ count_compactions() {
 	done
 }
 
-@test "a rewind undoes the compaction behind it" {
+@test "a rewind undoes a later compaction" {
 	session compact
 	say one
 	say two
@@ -480,7 +480,7 @@ count_compactions() {
 	same 'you said again' "$(cat output)"
 }
 
-@test "what cannot be forked" {
+@test "fork refuses bad names, names in use and unknown events" {
 	session
 	say hi
 	mkdir ../there
@@ -560,7 +560,7 @@ count_compactions() {
 	same 20000 "$(cat ../half/state/k1.json)"
 }
 
-@test "forks that are killed are whole or not there" {
+@test "a fork during kill -9 is whole or does not exist" {
 	session
 	python3 - <<-'PY'
 		import json
@@ -635,7 +635,7 @@ count_compactions() {
 	sizes_are_true .
 }
 
-@test "artifacts come along with a fork in the versions that they had" {
+@test "a fork has the artifacts in their versions of that time" {
 	session
 	mkdir artifacts/reports
 	echo 1 > artifacts/a.txt

@@ -48,7 +48,7 @@ only_call() {
 	sizes_are_true turns/1/calls
 }
 
-@test "a call that runs: arguments at once, the rest when it has ended" {
+@test "a running call has its arguments at once, the rest when it has ended" {
 	session views
 	[ ! -e turns/1/calls ]
 	echo hold > input
@@ -272,7 +272,7 @@ check_page() {
 	jq -e 'has("summaries") | not' turns/3/usage.json
 }
 
-@test "usage: what summaries took counts in the total, and is told apart" {
+@test "usage: tokens of summaries count in the total, and are listed apart" {
 	echo '- {text: short, usage: {prompt: 10, candidates: 2, total: 12}}' > "$AGENTS/compact/script.yaml"
 	session compact
 	say one
@@ -316,7 +316,7 @@ check_page() {
 	[ -s "$(sed -n 's/.*\[stderr\](\(.*\))$/\1/p' transcript.md)" ]
 }
 
-@test "transcripts: nothing that was said breaks out" {
+@test "transcripts: no text of a session can break out of its place" {
 	session
 	nasty_events >> events.jsonl
 	check_page
@@ -362,7 +362,7 @@ check_page() {
 	same 4 "$(grep -c '<img' transcript.html)"
 }
 
-@test "messages that waited stand with their answers" {
+@test "a message that waited is shown with its answer" {
 	session slow
 	for n in 1 2 3; do
 		echo "m$n" > input

@@ -156,7 +156,7 @@ load lib/mount
 	eventually 10 not parked 1
 }
 
-@test "who reads what is still to come when the daemon ends is not told that it came" {
+@test "a reader that waits when the daemon ends gets an error" {
 	session slow
 	echo forever > input
 	eventually 10 test -s output
@@ -250,7 +250,7 @@ load lib/mount
 	PY
 }
 
-@test "who polled and closed leaves nothing behind" {
+@test "a reader that polled and closed leaves nothing in the daemon" {
 	session slow
 	echo forever > input
 	eventually 10 test -s output

@@ -49,7 +49,7 @@ load lib/agents
 	same 'pedant|gets {"error":"city: is missing"}' "$(story | grep error)"
 }
 
-@test "no answer of the model: no event, and the turn is done" {
+@test "no answer of the model: no event, and the turn has succeeded" {
 	llm empty root_agent.yaml mute "after_model_callbacks: [{name: hush}]"
 	rules empty mute <<< '[{text: words}]'
 	agent_file empty hush <<< $'#!/bin/sh\necho \'{"content":{"parts":[]}}\''
@@ -61,7 +61,7 @@ load lib/agents
 	same 1 "$(jq .total.modelCalls usage.json)"
 }
 
-@test "what was said with a call is not told again when the turn fails at the call" {
+@test "a text beside a call is not repeated when the turn fails at the call" {
 	llm f root_agent.yaml guarded "tools: [{name: tools/slow}]" "before_tool_callbacks: [{name: guard}]"
 	tool f slow '{"description":"slow"}' <<< $'#!/bin/sh\nexec sleep 100'
 	agent_file f guard <<< $'#!/bin/sh\ngrep -q crash || exit 0\nexit 3'
@@ -106,7 +106,7 @@ guarded" "$(story turns/2/events.jsonl | tail -n 3)"
 	same 80 "$(jq '[.content.parts[]?.functionResponse.response | select(.error)] | select(length > 0) | length' events.jsonl)"
 }
 
-@test "actions of calls side by side are merged in the order of the calls" {
+@test "actions of parallel calls are merged in the order of the calls" {
 	llm m root_agent.yaml a "tools: [{name: tools/t}]" "before_tool_callbacks: [{name: cb}]"
 	tool m t '{"description":"t"}' <<< $'#!/bin/sh\n:'
 	agent_file m cb <<< $'#!/bin/sh\n:'
@@ -188,7 +188,7 @@ You are an agent. Your internal name is \"a\". The description about you is \"he
 	not grep -q words events.jsonl
 }
 
-@test "memory: what is remembered comes by itself, and by a call" {
+@test "memory: the model gets remembered sessions by itself, and by a call" {
 	llm me root_agent.yaml a "tools: [{name: preload_memory}, {name: load_memory}]"
 	dump me root_agent.yaml
 	rules me a <<-'E'
@@ -211,7 +211,7 @@ You are an agent. Your internal name is \"a\". The description about you is \"he
 	same '{"memories":[]}' "$(cat output)"
 }
 
-@test "include_contents none: what is new since the agent spoke" {
+@test "include_contents none: the agent gets what is new since it spoke" {
 	workflow ic root_agent.yaml flow Sequential one two
 	talker ic one
 	llm ic two.yaml two "include_contents: none"
@@ -257,7 +257,7 @@ You are an agent. Your internal name is \"a\". The description about you is \"he
 	done
 }
 
-@test "contexts: what calls side by side change is merged in depth, in the order of the calls" {
+@test "contexts: changes of parallel calls are merged in depth, in the order of the calls" {
 	llm md root_agent.yaml a "tools: [{name: tools/t}]"
 	rules md a <<-'E'
 		- when: {tool: t}
@@ -282,7 +282,7 @@ You are an agent. Your internal name is \"a\". The description about you is \"he
 	same '' "$(cat output)" # the model is not asked for words
 }
 
-@test "set_model_response with what never fits: three times, and no more" {
+@test "set_model_response with a value that never fits is tried three times" {
 	llm sm root_agent.yaml a "tools: [{name: load_memory}]" "output_schema: {name: s.json}"
 	agent_file sm s.json <<< '{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}'
 	rules sm a <<< '[{calls: [{name: set_model_response, args: {n: x}}]}]'
@@ -292,7 +292,7 @@ You are an agent. Your internal name is \"a\". The description about you is \"he
 	same 3 "$(jq .total.modelCalls usage.json)"
 }
 
-@test "what a tool saves and cannot be kept: its call gets an error, the turn goes on" {
+@test "a tool saves an artifact that cannot be kept: its call gets an error, the turn goes on" {
 	llm sv root_agent.yaml a "tools: [{name: tools/one}, {name: tools/two}, {name: tools/late}]"
 	rules sv a <<-'E'
 		- when: {tool: .}

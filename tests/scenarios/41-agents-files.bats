@@ -104,7 +104,7 @@ shown() {
 	same 'you said back' "$(cat output)"
 }
 
-@test "nothing leads out of the folder, and no tree bites its tail" {
+@test "no path leads out of the folder, and no agent contains itself" {
 	tree
 	session tree
 	printf 'name: spy\ninstruction: i\n' > "$AGENTS/spy.yaml"
@@ -148,7 +148,7 @@ shown() {
 	[ -z "$output" ]
 }
 
-@test "what a provider cannot take is a warning before the first turn" {
+@test "a field that a provider cannot use is a warning before the first turn" {
 	mkdir -p "$TMP/a"
 	printf '%s\n' 'name: a' 'instruction: hi' 'model: openai/gpt-5' 'generate_content_config: {topK: 3}' \
 		> "$TMP/a/root_agent.yaml"
@@ -161,7 +161,7 @@ shown() {
 	same 1 "${#lines[@]}"
 }
 
-@test "a script that is not there, or not one, is a warning until it is mended" {
+@test "a missing or bad script is a warning until it is mended" {
 	mkdir -p "$TMP/a"
 	printf '%s\n' 'name: a' 'instruction: hi' 'model: script/a.yaml' > "$TMP/a/root_agent.yaml"
 	run "$ADKFS" check-agent "$TMP/a"
@@ -177,7 +177,7 @@ shown() {
 	eventually 20 jq -e '.warnings == []' "$MNT/apps/a/agent.json"
 }
 
-@test "check-agent: warnings, --json, settings, and what is no folder" {
+@test "check-agent: warnings, --json, settings, and a path that is no folder" {
 	tree
 	sed -i 's/^model: .*/model: nobody-2.5/' "$A/root_agent.yaml"
 	run "$ADKFS" check-agent "$A"
@@ -202,7 +202,7 @@ shown() {
 	same 2 "$status"
 }
 
-@test "numbers with a fraction are told as they were written" {
+@test "agent.json shows numbers with a fraction as they were written" {
 	mkdir -p "$AGENTS/fractions"/{toolsets,tools}
 	cd "$AGENTS/fractions"
 	cat > root_agent.yaml <<-'E'

@@ -51,7 +51,7 @@ billing|billing here" "$(story | tail -n 3)"
 	same 1 "$(jq -r .invocationId turns/1/events.jsonl | sort -u | wc -l)"
 }
 
-@test "transfer: a tool hands over by actions.json, and to nobody else than agents that can be handed over to" {
+@test "transfer: a tool transfers by actions.json, only to agents that may be transferred to" {
 	transfers
 	tool trans hand '{"description":"hand over"}' <<-'E'
 		#!/bin/sh
@@ -75,7 +75,7 @@ billing|billing here" "$(story | tail -n 3)"
 	same 1 "$(cat state/handed.json)"
 }
 
-@test "transfer: what the model is told of it" {
+@test "transfer: the model is told to which agents it may transfer" {
 	transfers
 	agent_file trans dump <<-'E'
 		#!/bin/sh
@@ -113,7 +113,7 @@ billing|billing here" "$(story | tail -n 3)"
 	done
 }
 
-@test "after a transfer: callbacks of those who handed over come last, the last first" {
+@test "after a transfer: callbacks of the agents that transferred come last, the last first" {
 	for a in one two three; do
 		agent_file cb "after_$a" <<< $'#!/bin/sh\n'"echo '{\"parts\":[{\"text\":\"$a is done\"}]}'"
 	done
@@ -180,7 +180,7 @@ last|last here" "$(texts 1)"
 last|last here" "$(texts 2)"
 }
 
-@test "who answers: rewound turns and removed agents do not count" {
+@test "rewound turns and removed agents do not decide which agent answers" {
 	llm who root_agent.yaml desk "sub_agents: [{config_path: billing.yaml}]"
 	llm who billing.yaml billing
 	rules who desk <<-'E'

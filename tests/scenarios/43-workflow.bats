@@ -67,7 +67,7 @@ after|and on" "$(story)"
 	grep -q '"escalate":true' events.jsonl
 }
 
-@test "side by side: branches, and nobody sees what the other said" {
+@test "parallel agents have branches, and none sees what another said" {
 	agent_file par root_agent.yaml <<-'E'
 		agent_class: SequentialAgent
 		name: root
@@ -109,7 +109,7 @@ right|both.right|right" "$(story | grep '|both[.]' | sort)"
 	jq -e 'select(.author == "sum") | has("branch") | not' events.jsonl
 }
 
-@test "a branch that fails: the others end, and the turn fails with the first one's error" {
+@test "a parallel agent that fails ends the others, and the turn fails with its error" {
 	agent_file parfail root_agent.yaml <<-'E'
 		agent_class: ParallelAgent
 		name: both
@@ -129,7 +129,7 @@ right|both.right|right" "$(story | grep '|both[.]' | sort)"
 	same 1 "$(grep -c errorCode events.jsonl)"
 }
 
-@test "nested loops, a sequence in a loop, and agents side by side in it" {
+@test "loops in loops, a sequence in a loop, and parallel agents in it" {
 	workflow n root_agent.yaml outer Loop mid end
 	echo "max_iterations: 2" >> "$AGENTS/n/root_agent.yaml"
 	workflow n mid.yaml mid Sequential pair judge tail
@@ -155,7 +155,7 @@ tail" "$(jq -r 'select(.branch | not) | .author' turns/2/events.jsonl | grep -v 
 	not grep -q '"end"' turns/2/events.jsonl
 }
 
-@test "a loop without a number goes on until someone ends it; empty workflow agents end at once" {
+@test "a loop without max_iterations runs until an agent ends it; empty workflow agents end at once" {
 	workflow z root_agent.yaml all Sequential none noloop nopar loop after
 	for k in none:Sequential noloop:Loop nopar:Parallel; do
 		printf 'agent_class: %sAgent\nname: %s\n' "${k#*:}" "${k%:*}" | agent_file z "${k%:*}.yaml"
@@ -189,7 +189,7 @@ after|after here" "$(texts 1)"
 	same "failed 1" "$(cat status)"
 }
 
-@test "side by side: the stream tells events in the order of the log" {
+@test "parallel agents: the stream has the events in the order of the log" {
 	workflow o root_agent.yaml both Parallel a b c d e f
 	for x in a b c d e f; do
 		agent_file o "$x.yaml" <<< "agent_class: ./talk

@@ -49,7 +49,7 @@ flow" "$(story | tail -n 3)"
 	same 1 "$(ls turns | grep -c '^[0-9]')"
 }
 
-@test "an interim result: the model speaks, nothing pauses, and a late result goes to the agent alone" {
+@test "an interim result pauses nothing, and a late result goes to the agent alone" {
 	workflow i root_agent.yaml flow Sequential asker closer
 	llm i asker.yaml asker "tools: [{name: tools/ticket}]"
 	talker i closer
@@ -71,7 +71,7 @@ closer|closer here" "$(texts 1)"
 	not grep -q endOfAgent events.jsonl
 }
 
-@test "side by side, both wait: the sequence goes on when both are answered" {
+@test "two parallel agents wait: the sequence goes on when both are answered" {
 	workflow b root_agent.yaml flow Sequential both closer
 	workflow b both.yaml both Parallel left right third
 	waiter b left
@@ -93,7 +93,7 @@ flow" "$(jq -r 'select(.actions.endOfAgent) | .author' turns/3/events.jsonl)"
 	same "left|both.left|left got again" "$(texts 4)" # the sequence is over
 }
 
-@test "any other message leaves the pause open; the answer comes last for the model" {
+@test "any other message leaves the call open; the model gets the answer last" {
 	llm o root_agent.yaml desk "tools: [{name: tools/ask}]"
 	tool o ask '{"description":"asks","isLongRunning":true}' <<< $'#!/bin/sh\nexit 0'
 	rules o desk <<-'E'
@@ -118,7 +118,7 @@ flow" "$(jq -r 'select(.actions.endOfAgent) | .author' turns/3/events.jsonl)"
 		"$(jq -c '[.contents[].parts[] | (.text // .functionCall.name // .functionResponse.name)]' artifacts/request.json)"
 }
 
-@test "side by side, both answered in one message" {
+@test "two parallel agents wait: one message answers both" {
 	workflow b root_agent.yaml flow Sequential both closer
 	workflow b both.yaml both Parallel left right
 	waiter b left
@@ -133,7 +133,7 @@ right|both.right|right got right
 closer|closer here" "$(texts 2)"
 }
 
-@test "two long-running calls in one answer: the sequence goes on behind the second" {
+@test "two long-running calls in one answer: the sequence goes on after the second" {
 	workflow two root_agent.yaml flow Sequential asker closer
 	waiter two asker
 	rules two asker <<-'E'
@@ -208,7 +208,7 @@ closer|closer here" "$(texts 5)"
 		"$(jq -c 'select(.author == "outer") | .actions.agentState // empty' events.jsonl | tail -n 1)"
 }
 
-@test "a tree that is another one at the answer: only who called runs" {
+@test "agents that changed before the answer: only the agent that called runs" {
 	workflow c root_agent.yaml flow Sequential asker closer
 	waiter c asker
 	talker c closer
@@ -226,7 +226,7 @@ closer|closer here" "$(texts 5)"
 	same "other|other here" "$(texts 2)"
 }
 
-@test "a turn that goes on and fails can be gone on with again" {
+@test "a turn that goes on and fails can be continued again" {
 	workflow r root_agent.yaml flow Sequential asker closer
 	waiter r asker
 	talker r closer
@@ -241,7 +241,7 @@ closer|closer here" "$(texts 5)"
 closer|closer here" "$(texts 3)"
 }
 
-@test "a crash: every open call is closed, but those that may be answered later" {
+@test "after a crash every open call is closed, except long-running calls" {
 	workflow x root_agent.yaml both Parallel l r
 	for a in l r; do
 		llm x $a.yaml $a "tools: [{name: tools/slow}, {name: tools/ask}]"
@@ -305,7 +305,7 @@ begun() {
 	same loop "$(jq -r 'select(.actions.endOfAgent) | .author' turns/2/events.jsonl)"
 }
 
-@test "an escalate side by side with a pause, and in a turn between two pauses, ends the loop too" {
+@test "an escalate beside a pause, or in a turn between two pauses, ends the loop too" {
 	workflow p root_agent.yaml loop Loop inner b
 	echo "max_iterations: 5" >> "$AGENTS/p/root_agent.yaml"
 	workflow p inner.yaml inner Sequential both tail
@@ -344,7 +344,7 @@ loop" "$(jq -r 'select(.actions.endOfAgent) | .author' turns/3/events.jsonl)"
 	same 1 "$(grep -c '"escalate":true' turns/2/events.jsonl)" # the outer one went round again
 }
 
-@test "who handed over ends behind the answer, and nobody begins twice" {
+@test "an agent that transferred ends after the answer, and no agent begins twice" {
 	marks h
 	llm h root_agent.yaml desk "sub_agents: [{config_path: office.yaml}]" "${MARKS[@]}"
 	llm h office.yaml office "sub_agents: [{config_path: arm.yaml}]" "${MARKS[@]}"
@@ -384,7 +384,7 @@ arm|arm is done" "$(texts 3)"
 	not grep -q adkfs.transfers events.jsonl
 }
 
-@test "callbacks around a pause: of sequences, loops, agents side by side, and who handed over to them" {
+@test "callbacks around a pause: of sequences, loops, parallel agents, and agents that transferred to them" {
 	marks w
 	llm w root_agent.yaml desk "sub_agents: [{config_path: flow.yaml}]" "${MARKS[@]}"
 	rules w desk <<< '[{calls: [{name: transfer_to_agent, args: {agent_name: flow}}]}]'

@@ -2,7 +2,7 @@
 load lib/mount
 load lib/agents
 
-@test "callbacks of an agent: a content in its place, a content behind it, changes alone" {
+@test "callbacks of an agent: a content instead of the agent, a content after it, changes alone" {
 	llm cb root_agent.yaml guarded "before_agent_callbacks: [{name: gate}]" \
 		"after_agent_callbacks: [{name: sign, args: {by: me}}]"
 	rules cb guarded <<< '[{text: answer}]'
@@ -33,7 +33,7 @@ signed me" "$(cat output)"
 	same CALLBACK_ERROR "$(jq -r '.errorCode // empty' turns/3/events.jsonl)"
 }
 
-@test "callbacks of the model: the request changed, answered in its place, the answer replaced" {
+@test "callbacks of the model change the request, answer instead, replace the answer" {
 	llm cbm root_agent.yaml guarded "before_model_callbacks: [{name: before}]" \
 		"after_model_callbacks: [{name: after}]"
 	rules cbm guarded <<-'E'
@@ -67,7 +67,7 @@ signed me" "$(cat output)"
 	same 2 "$(jq .total.modelCalls usage.json)"
 }
 
-@test "usage that a callback gives is of the form of the log, or is not there" {
+@test "usage that a callback gives has the form of the log, or is dropped" {
 	llm cbu root_agent.yaml counter "after_model_callbacks: [{name: after}]"
 	rules cbu counter <<< '[{text: hi, usage: {prompt: 1, candidates: 2}}]'
 	agent_file cbu after <<< $'#!/bin/sh\nset -- "$(cat "$ADKFS_SESSION/turns/latest/input")"\nprintf \'{"content":{"parts":[{"text":"x"}]},"usageMetadata":%s}\' "$1"'
@@ -80,7 +80,7 @@ signed me" "$(cat output)"
 	not grep -q '"usageMetadata":null' events.jsonl
 }
 
-@test "what the model said is not shown or kept when the callback behind it fails" {
+@test "an answer of the model is discarded when the callback after it fails" {
 	llm leak root_agent.yaml guarded "after_model_callbacks: [{name: after}]"
 	rules leak guarded <<-'E'
 		- when: {user: slowly}
@@ -101,7 +101,7 @@ signed me" "$(cat output)"
 	not grep -rq secret events.jsonl turns/1/ turns/2/ transcript.md
 }
 
-@test "callbacks of tools: arguments changed, the tool not run, the result replaced" {
+@test "callbacks of tools change arguments, answer instead, replace the result" {
 	llm cbt root_agent.yaml guarded "tools: [{name: tools/add}]" \
 		"before_tool_callbacks: [{name: before}]" "after_tool_callbacks: [{name: after}]"
 	rules cbt guarded <<-'E'
@@ -175,7 +175,7 @@ signed me" "$(cat output)"
 	same "before_model callback one: timed out after 0.3 seconds" "$(cat turns/latest/error)"
 }
 
-@test "contexts: what callbacks change stays when the tool fails; what it changed does not" {
+@test "contexts: changes of callbacks stay when the tool fails; changes of the tool do not" {
 	llm cx root_agent.yaml a "tools: [{name: tools/t}, {name: AgentTool, args: {agent: sub.yaml}}]" \
 		"before_tool_callbacks: [{name: before}]" "after_tool_callbacks: [{name: after}]"
 	llm cx sub.yaml sub "output_key: seen"
@@ -225,7 +225,7 @@ signed me" "$(cat output)"
 	same '"done"' "$(cat state/seen.json)"
 }
 
-@test "a callback of a tool that hands over to nobody: the call has failed, and leaves nothing" {
+@test "a callback of a tool that transfers to an unknown agent: the call fails, and leaves nothing" {
 	llm ht root_agent.yaml desk "tools: [{name: tools/t}]" "sub_agents: [{config_path: kid.yaml}]" \
 		"before_tool_callbacks: [{name: before}]" "after_tool_callbacks: [{name: after}]"
 	talker ht kid
@@ -333,7 +333,7 @@ counts() {
 		"$(jq -c "select(.actions.stateDelta.$1) | [.actions.stateDelta.$1, .actions.artifactDelta[\"log.txt\"]]" events.jsonl | xargs)"
 }
 
-@test "an answer that does not fit: what callbacks changed before it is in the event of the one that does" {
+@test "an answer that does not fit: changes of its callbacks are in the event of the answer that fits" {
 	counted ca root_agent "output_schema: {name: s.json}" "output_key: out"
 	agent_file ca s.json <<< '{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}'
 	rules ca root_agent <<-'E'
@@ -364,7 +364,7 @@ counts() {
 	[ ! -e state/out.json ]
 }
 
-@test "no answer of the model: what callbacks changed is an event without words" {
+@test "no answer of the model: changes of callbacks are an event without words" {
 	counted cn root_agent "after_model_callbacks: [{name: hush}]"
 	rules cn root_agent <<< '[{text: words}]'
 	agent_file cn hush <<< $'#!/bin/sh\necho \'{"content":{"parts":[]}}\''
@@ -387,7 +387,7 @@ counts() {
 	same '[["user","hi","hi","again"]]' "$(jq -c '[["user"] + map(.[1])]' artifacts/contents.json)"
 }
 
-@test "the model fails: what callbacks changed is in the event that says so" {
+@test "the model fails: changes of callbacks are in the event that says so" {
 	counted cf root_agent
 	rules cf root_agent <<-'E'
 		- when: {user: block}
@@ -427,7 +427,7 @@ counts() {
 	same 5 "$(cat state/root_agent.json)"
 }
 
-@test "agents side by side fail: one event tells of what callbacks of all have changed" {
+@test "parallel agents fail: one event has the changes of all their callbacks" {
 	workflow cp root_agent.yaml both Parallel one two
 	counted cp one
 	counted cp two

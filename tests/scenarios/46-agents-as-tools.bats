@@ -30,7 +30,7 @@ boss|clerk: written" "$(story)"
 	same 3 "$(jq .total.modelCalls usage.json)" # those of the clerk count
 }
 
-@test "an agent as a tool: its last words, though an event without words follows them" {
+@test "an agent as a tool answers with its last words, though an event without words follows" {
 	llm at root_agent.yaml boss "tools:" "  - {name: AgentTool, args: {agent: clerk.yaml}}"
 	llm at clerk.yaml clerk "after_agent_callbacks: [{name: after}]" "output_schema: {name: n.json}"
 	agent_file at n.json <<< '{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}'
@@ -52,7 +52,7 @@ boss|clerk: written" "$(story)"
 	same '{"n":1}' "$(cat output)"
 }
 
-@test "agents as tools: nested deep, transfers, failures, their own temp: and the calls counted" {
+@test "agents as tools: nested deep, with transfers, failures, temp: keys of their own, calls counted" {
 	llm d root_agent.yaml a0 "tools: [{name: AgentTool, args: {agent: a1.yaml}}]"
 	for i in $(seq 1 17); do
 		llm d "a$i.yaml" "a$i" "tools: [{name: AgentTool, args: {agent: a$((i + 1)).yaml}}]"
@@ -94,7 +94,7 @@ boss|clerk: written" "$(story)"
 	same done "$(cat turns/2/status)"
 }
 
-@test "an agent as a tool sees and overrules what the callback before it has set" {
+@test "an agent as a tool sees and replaces the state that the callback before it has set" {
 	llm o root_agent.yaml boss "tools: [{name: AgentTool, args: {agent: clerk.yaml}}]"
 	llm o clerk.yaml clerk "input_schema: {name: in.json}" "output_key: said"
 	agent_file o in.json <<< '{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}'

@@ -98,7 +98,7 @@ three' "$(timeout 20 cat output)"
 	same CANCELLED "$(jq -r '.errorCode // empty' turns/latest/events.jsonl)"
 }
 
-@test "a program agent that ends in the middle of a line: the error names how it ended" {
+@test "a program agent that ends in the middle of a line: the error says how it ended" {
 	agent_file cl root_agent.yaml <<< $'agent_class: ./agent\nname: prog'
 	agent_file cl agent <<-'E'
 		#!/usr/bin/python3
@@ -198,7 +198,7 @@ closed_calls() {
 	same "[\"prog\",null,\"user\",\"a-1\",\"look\",\"$late\",\"d-1\",\"look\",\"$late\"]" "$(closed_calls)"
 }
 
-@test "program agents side by side: each closes its own calls, on its branch" {
+@test "parallel program agents: each closes its own calls, on its branch" {
 	workflow ob root_agent.yaml both Parallel l r
 	calling_program ob l l
 	calling_program ob r r
@@ -210,7 +210,7 @@ closed_calls() {
 	same "" "$(closed_calls)"
 }
 
-@test "program agents: a long-running call pauses the loop around it, and the answer goes on behind it" {
+@test "program agents: a long-running call pauses the loop around it, and the answer continues it" {
 	agent_file pl root_agent.yaml <<-'E'
 		agent_class: LoopAgent
 		name: flow
@@ -246,7 +246,7 @@ a|signed
 b|b here" "$(texts 3)"
 }
 
-@test "program agents: side by side, behind a transfer, with a request of their own, and as a tool" {
+@test "program agents: parallel, after a transfer, with a request of their own, and as a tool" {
 	workflow pq root_agent.yaml root Sequential both end
 	workflow pq both.yaml both Parallel l t
 	calling_program pq l l

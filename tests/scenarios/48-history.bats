@@ -50,7 +50,7 @@ append() {
 	jq -nc "$@" >> events.jsonl
 }
 
-@test "a session that is rewound, compacted and added to is told as it is" {
+@test "the model gets a session as it is after a rewind, a compaction and new events" {
 	adder
 	told_alike one 'one'
 	told_alike 'add two' 'one|you said one|add two|add()|=3'
@@ -79,7 +79,7 @@ append() {
 	told_alike eight 'one|you said one|late|eight'
 }
 
-@test "a session that is made again has nothing of the one before" {
+@test "a session that is made again has nothing of the old session" {
 	adder
 	say one
 	say two

@@ -46,7 +46,7 @@ let_go() {
 	same '' "$(cat turns/latest/error)"
 }
 
-@test "what a context tells" {
+@test "a context has these files" {
 	session programs ann s1
 	tool <<- 'E'
 		ls
@@ -61,7 +61,7 @@ memory session_id state state.json user_content.json user_id programs programs a
 $(cat turns/1/invocation_id)" "$(result | xargs -d '\n')"
 }
 
-@test "the directory is there while the program is waited for" {
+@test "the context exists while the program runs" {
 	session programs
 	say nothing
 	not grep -x context <(ls turns/1)
@@ -106,7 +106,7 @@ $(cat turns/1/invocation_id)" "$(result | xargs -d '\n')"
 		"user:u": 7} and .customMetadata["adkfs.deleted"] == ["b"]'
 }
 
-@test "state: what is refused, and why" {
+@test "state: writes that are refused, and the reasons" {
 	session programs
 	echo 1 > state/a.json
 	tool <<- 'E'
@@ -232,7 +232,7 @@ $(cat turns/1/invocation_id)" "$(result | xargs -d '\n')"
 	same "theirs own" "$(cat artifacts/.versions/own/{1,2} | xargs)"
 }
 
-@test "artifacts: what is written becomes versions with the event of the call" {
+@test "artifacts: written files become versions with the event of the call" {
 	session programs
 	echo old > artifacts/old
 	echo keep > artifacts/kept
@@ -416,7 +416,7 @@ sys.stdout.buffer.write(b)' | cmp - artifacts/n
 	same "one two" "$(ls artifacts | xargs)"
 }
 
-@test "what is written after the end counts for nothing" {
+@test "a write after the end of a call changes nothing" {
 	session programs
 	echo 1 > state/a.json
 	echo one > artifacts/x
@@ -496,7 +496,7 @@ sys.stdout.buffer.write(b)' | cmp - artifacts/n
 	same 400 "$(jq length state.json)"
 }
 
-@test "something is in the way of what is saved" {
+@test "a file is in the way of an artifact that a call saves" {
 	session programs
 	hold 'mkdir artifacts/d; echo 1 > artifacts/d/x; echo 2 > artifacts/fine; echo 3 > state/k.json'
 	echo file > artifacts/d

@@ -38,7 +38,7 @@ gives() {
 	same "$1" "$(cat output)"
 }
 
-@test "what a program prints, and how it ends" {
+@test "the result is what the program prints, or how it ends" {
 	tooled to "tools: [{name: tools/t}]"
 	session to
 	gives '{"a":1}' <<< $'#!/bin/sh\necho \'{ "a": 1 }\''
@@ -82,7 +82,7 @@ gives() {
 	jq -r .error turns/2/calls/c-5/response.json | grep -q 'too large'
 }
 
-@test "a program's time is over: all that it started goes, and the model is told" {
+@test "a program that takes too long is killed with all its children, and the model gets an error" {
 	tooled to "tools: [{name: tools/t}]"
 	echo ADKFS_TOOL_TIMEOUT_MS=400 > "$AGENTS/to/.env"
 	session to
@@ -145,7 +145,7 @@ gives() {
 	same done "$(cat turns/latest/status)"
 }
 
-@test "a pattern that would take much memory or stack is the schema's affair alone" {
+@test "a pattern that needs too much memory or stack fails the schema alone" {
 	tooled to "tools: [{name: tools/t}]"
 	rules to worker <<-'E'
 		- when: {tool: '.'}

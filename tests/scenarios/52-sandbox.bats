@@ -49,7 +49,7 @@ sandbox_is() {
 	same "$1" "$(jq -r .sandbox.kind "$MNT/.adkfs/config.json")"
 }
 
-@test "a tool sees its session and what the links of it lead to, and no other" {
+@test "a tool sees its session and the targets of its links, and no other session" {
 	daemon_start
 	sandbox_is bwrap
 	same null "$(jq -r .sandbox.reason "$MNT/.adkfs/config.json")"
@@ -177,7 +177,7 @@ sandbox_is() {
 	same 0 "$(run_inside 'cat /proc/*/environ | grep -c of-the-daemon | jq .')"
 }
 
-@test "how a program ends is told as without a sandbox" {
+@test "the sandbox reports how a program ends as it is without a sandbox" {
 	daemon_start
 	session shell ann s1
 	same 'error: exit status 3: oh' "$(run_inside 'echo oh >&2; exit 3')"
@@ -239,7 +239,7 @@ sandbox_is() {
 	same seen "$(run_inside "cat $OUTSIDE/file")"
 }
 
-@test "a bwrap that does not work counts as none, and its word is told" {
+@test "a bwrap that does not work counts as missing, and its error is reported" {
 	without_bwrap
 	printf '#!/bin/sh\necho "bwrap: no way" >&2\nexit 1\n' > "$TMP/bin/bwrap"
 	chmod +x "$TMP/bin/bwrap"
@@ -255,7 +255,7 @@ sandbox_is() {
 	ADKFS=$REAL
 }
 
-@test "--sandbox=bwrap fails without it; none has none; another word is refused" {
+@test "--sandbox=bwrap fails without bwrap; none uses none; any other word is refused" {
 	without_bwrap
 	run "$ADKFS" mount --sandbox=bwrap --store "$STORE" "$MNT"
 	same 1 "$status"
@@ -273,7 +273,7 @@ sandbox_is() {
 	sandbox_is bwrap
 }
 
-@test "unmounting ends the programs that run, whoever does it" {
+@test "unmounting ends running programs, whoever unmounts" {
 	local how
 
 	for how in "$ADKFS umount" "umount" "umount -l"; do

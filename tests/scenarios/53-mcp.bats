@@ -68,7 +68,7 @@ is_offered() {
 	grep -qx "$1" artifacts/offer
 }
 
-@test "a server behind a URL tells that its list changed" {
+@test "a server behind a URL reports that its list changed" {
 	service
 	agent "{streamable_http_connection_params: {url: 'http://127.0.0.1:$port/push'}}"
 	cat >> "$AGENTS/mcp/rules.yaml" <<-'E'
@@ -85,7 +85,7 @@ is_offered() {
 	eventually 20 is_offered late1
 }
 
-@test "no server: the turn fails and says which" {
+@test "a server that cannot start fails the turn, and the error names it" {
 	agent '{stdio_server_params: {command: ./nowhere}}'
 	say 'echo hello'
 	same 'failed 1' "$(cat status)"
@@ -93,7 +93,7 @@ is_offered() {
 	grep -q nowhere turns/1/error
 }
 
-@test "agent.json tells what is wrong with a list, and starts no server for that" {
+@test "agent.json shows what is wrong with a list, and starts no server for that" {
 	plain odd
 	same '[]' "$(jq -c .warnings ../../../../agent.json)"
 	number_of_servers 0
@@ -219,7 +219,7 @@ response() {
 	number_of_servers 0
 }
 
-@test "a server cannot read the keys of agents, nor what else the daemon was told" {
+@test "a server cannot read the keys of agents, nor other settings of the daemon" {
 	export MY_SECRET=of-the-daemon
 	needs_bwrap
 	daemon_restart
@@ -241,7 +241,7 @@ plain_with_keys() {
 	echo 'KEY=of-an-agent' > "$AGENTS/.env"
 }
 
-@test "a server has the rest of the machine" {
+@test "a server sees the rest of the machine" {
 	needs_bwrap
 	plain
 	session mcp
@@ -255,7 +255,7 @@ plain_with_keys() {
 	same mcp "$(run_there "ls $MNT/apps | grep mcp")"
 }
 
-@test "a server's exit status is told through the sandbox" {
+@test "the sandbox reports a server's exit status" {
 	agent '{stdio_server_params: {command: sh, args: [-c, "echo gone wrong >&2; exit 3"]}}'
 	say 'echo hello'
 	grep -q 'ended with exit status 3: gone wrong' turns/1/error
@@ -264,7 +264,7 @@ plain_with_keys() {
 	grep -q 'was killed by SIGKILL' turns/2/error
 }
 
-@test "a server dies with the daemon, whatever it ignores" {
+@test "a server dies with the daemon, whatever signals it ignores" {
 	needs_bwrap
 	plain stubborn
 	say where
@@ -274,7 +274,7 @@ plain_with_keys() {
 	eventually 20 number_of_servers 0
 }
 
-@test "who unmounts does not matter: the servers end, and with them the daemon" {
+@test "servers and daemon end, whoever unmounts" {
 	plain
 	say where
 	number_of_servers 1

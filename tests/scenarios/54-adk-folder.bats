@@ -15,7 +15,7 @@ serve() {
 
 SCHEMA='# yaml-language-server: $schema=https://raw.githubusercontent.com/google/adk-python/refs/heads/main/src/google/adk/agents/config_schemas/AgentConfig.json'
 
-@test "a tutor that hands over to others, one of whom has a tool" {
+@test "a tutor transfers to other agents, and one of them has a tool" {
 	mkdir -p "$AGENTS/tutor/primes"
 	cat > "$AGENTS/tutor/root_agent.yaml" <<-END
 		$SCHEMA

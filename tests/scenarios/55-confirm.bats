@@ -40,7 +40,7 @@ confirming() {
 	same 1 "$(wc -l < artifacts/deleted)"
 }
 
-@test "a confirmation that is refused, also in the form of clients" {
+@test "a confirmation is refused, in our form and in that of clients" {
 	confirming
 	say delete
 	answer "$(request_id)" adk_request_confirmation '{"response":"{\"confirmed\":\"true\"}"}'
@@ -85,7 +85,7 @@ confirming() {
 	same '{"deleted":"/safe/x"}' "$(cat output)"
 }
 
-@test "answers that are no yes" {
+@test "answers that do not confirm" {
 	confirming
 	for response in '{}' '{"confirmed":"true"}' '{"confirmed":1}' '{"response":"yes"}' \
 		'{"response":"[true]"}' '{"response":7}' '{"confirmed":false,"response":"{\"confirmed\":true}"}'; do
@@ -103,7 +103,7 @@ confirming() {
 	same '{"deleted":"/x"}' "$(cat output)"
 }
 
-@test "a confirmation in a sub-agent, inside a sequence: it goes on behind" {
+@test "a confirmation in a sub-agent of a sequence: the sequence goes on after it" {
 	workflow s root_agent.yaml flow Sequential ops last
 	llm s ops.yaml ops "sub_agents: [{config_path: arm.yaml}]"
 	llm s arm.yaml arm "tools: [{name: tools/fire}]"
@@ -123,7 +123,7 @@ confirming() {
 last|last here" "$(texts 2)"
 }
 
-@test "a long-running call that was allowed and has no result yet: pending, made once" {
+@test "a confirmed long-running call without a result is pending, and made once" {
 	llm c root_agent.yaml ops "tools: [{name: tools/deploy}]"
 	rules c ops <<-'E'
 		- when: {user: how}
@@ -157,7 +157,7 @@ last|last here" "$(texts 2)"
 	same "ops|deployed all" "$(texts 5)"
 }
 
-@test "the same in a sequence: it goes on behind the result" {
+@test "a confirmed long-running call in a sequence: the sequence goes on after the result" {
 	workflow s root_agent.yaml flow Sequential ops closer
 	llm s ops.yaml ops "tools: [{name: tools/deploy}]"
 	rules s ops <<-'E'

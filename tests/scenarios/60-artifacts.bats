@@ -35,7 +35,7 @@ versions() {
 	same "one two three" "$(cat artifacts/.versions/a.txt/[123] | xargs)"
 }
 
-@test "what is known about a version" {
+@test "a version's .json shows what is known about it" {
 	echo hello > artifacts/a.txt
 	printf '\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\1\0\0\0\1\10\2\0\0\0' > artifacts/chart.png
 	jq -e '.version == 1 and (.mimeType | startswith("text/plain")) and .size == 6 and .createTime
@@ -220,7 +220,7 @@ versions() {
 	same half "$(cat artifacts/fresh)"
 }
 
-@test "others see the old size until the close, who writes the new one" {
+@test "other processes see the old size until the close, the writer sees the new one" {
 	echo old > artifacts/a.txt
 	python3 - <<-'PY'
 		import os, subprocess
@@ -501,7 +501,7 @@ stored() {
 	same a2 "$(cat artifacts/e/c.png)"
 }
 
-@test "an open file keeps its bytes when its name goes or becomes another" {
+@test "an open file keeps its bytes when its name is removed or replaced" {
 	echo one > artifacts/a
 	echo two > artifacts/b
 	python3 - <<-'PY'
@@ -556,7 +556,7 @@ stored() {
 	same "1 10 11" "$(versions a)"
 }
 
-@test "what is known about a version can be set" {
+@test "a version's .json can be set" {
 	echo one > artifacts/a
 	echo '{"mimeType": "text/x-one", "customMetadata": {"by": ["me", 1.50]}}' > artifacts/.versions/a/1.json
 	jq -e '.mimeType == "text/x-one" and .customMetadata == {"by": ["me", 1.5]} and .size == 4' \

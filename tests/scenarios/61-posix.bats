@@ -68,7 +68,7 @@ only_adkfs() {
 	PY
 }
 
-@test "paths through what is no directory, or is not there" {
+@test "paths through a file, or through a missing directory" {
 	py <<-'PY'
 		put("f", b"x")
 		calls = (lambda p: close(open(p, O_RDONLY)), lambda p: close(open(p, O_WRONLY | O_CREAT)),
@@ -185,7 +185,7 @@ only_adkfs() {
 	PY
 }
 
-@test "a directory that holds something does not move, and mv copies it" {
+@test "a directory that is not empty does not move, and mv copies it" {
 	only_adkfs
 	py <<-'PY'
 		mkdir("d")
@@ -221,7 +221,7 @@ only_adkfs() {
 	PY
 }
 
-@test "what is unlinked while it is open lives on for who has it" {
+@test "an unlinked file lives on for the process that has it open" {
 	py <<-'PY'
 		put("f", b"old text")
 		reader = open("f", O_RDONLY)
@@ -260,7 +260,7 @@ only_adkfs() {
 	PY
 }
 
-@test "a file that another takes the place of" {
+@test "a file that is replaced by a rename" {
 	py <<-'PY'
 		put("f", b"old")
 		put("g", b"new bytes")
@@ -293,7 +293,7 @@ only_adkfs() {
 	PY
 }
 
-@test "a directory that is made again while somebody is in the old one" {
+@test "a directory that is made again while a process is in the old one" {
 	py <<-'PY'
 		for n in range(3):
 		    mkdir("d")
@@ -345,7 +345,7 @@ only_adkfs() {
 	PY
 }
 
-@test "one's own open: size, end and bytes are what was written" {
+@test "a writer sees its own size, end and bytes before the close" {
 	py <<-'PY'
 		with opened("f", O_RDWR | O_CREAT) as fd:
 		    same(0, fstat(fd).st_size)
@@ -384,7 +384,7 @@ only_adkfs() {
 	PY
 }
 
-@test "truncate: what it does and what it refuses" {
+@test "truncate: sizes that work, and sizes that are refused" {
 	py <<-'PY'
 		put("f", b"hello")
 		mkdir("d")
@@ -407,7 +407,7 @@ only_adkfs() {
 	PY
 }
 
-@test "lseek and reads at and behind the end" {
+@test "lseek and reads at and after the end" {
 	py <<-'PY'
 		put("f", b"0123456789")
 		with opened("f", O_RDWR) as fd:
@@ -702,7 +702,7 @@ only_adkfs() {
 	PY
 }
 
-@test "inode numbers are one for a file, and its own" {
+@test "a file has one inode number of its own" {
 	py <<-'PY'
 		for n in range(20):
 		    put(f"f{n}", b"x")
@@ -718,7 +718,7 @@ only_adkfs() {
 	PY
 }
 
-@test "locks hold others off" {
+@test "locks keep other processes out" {
 	py <<-'PY'
 		put("f", b"x")
 		for lock in fcntl.flock, fcntl.lockf:
@@ -753,7 +753,7 @@ only_adkfs() {
 }
 
 # bats test_tags=foreign
-@test "what editors and copiers do to replace a file" {
+@test "editors and copiers can replace a file in their ways" {
 	seq 10 > f
 	sed -i s/5/five/ f
 	same five "$(sed -n 5p f)"
@@ -806,7 +806,7 @@ only_adkfs() {
 	same '' "$(git status --porcelain)"
 }
 
-@test "emptied and closed, then removed or renamed: no reader sees what was before" {
+@test "a file that is emptied, then removed or renamed: no reader sees the old bytes" {
 	python3 - <<-'PY'
 		import os
 		def emptied(name):
@@ -845,7 +845,7 @@ only_adkfs() {
 	PY
 }
 
-@test "a directory that is removed is an empty one for who is in it" {
+@test "a removed directory is empty for the process that is in it" {
 	session
 	mkdir "$S-2"
 	cd "$S-2"

@@ -50,7 +50,7 @@ flawed() {
 	"$VERIFY/treeverify" --steps 20000 "$TMP/plain/a" "$TMP/plain/b"
 }
 
-@test "they find a flipped bit, a lost write, a stale byte, a lost end" {
+@test "the verifiers find a flipped bit, a lost write, a stale byte, a lost end" {
 	flawed flip:500 "bytes at"
 	flawed lose:500 ""
 	flawed stale:20 "0xff and not"
@@ -62,10 +62,10 @@ flawed() {
 	[[ $output == *"the directory says"* ]]
 }
 
-@test "one file: what is written is read, and versions stay what they were" {
+@test "one file: reads give what was written, and versions stay what they were" {
 	verify_file 1 2 3 new
 }
 
-@test "a tree of files: as a directory of the host does it" {
+@test "a tree of files behaves as a directory of the host" {
 	verify_tree 1 2 3 new
 }

@@ -60,7 +60,7 @@ serve() {
 	same '["first","one","second"]' "$(jq -c '[.messages[1:][].content]' "$TMP/asked/2.json")"
 }
 
-@test "what was compacted is sent as its summary" {
+@test "a compacted part of the log is sent as its summary" {
 	serve '[{"text": "one"}, {"text": "two"}, {"text": "they counted"}, {"text": "three"}]'
 	say first
 	say second
@@ -150,7 +150,7 @@ serve() {
 	[ ! -e "$TMP/asked/2.json" ]
 }
 
-@test "an error whose body breaks off is told with its status, and tried again by it" {
+@test "an error whose body breaks off is reported with its status, which decides about a retry" {
 	serve '[{"status": 400, "cut": 21, "body": "<p>no temperature here</p>"},
 		{"status": 503, "cut": 5, "body": "<p>not now</p>", "headers": {"retry-after-ms": "1"}}, {"text": "ok"}]'
 	say hi
@@ -159,7 +159,7 @@ serve() {
 	same ok "$(cat output)"
 }
 
-@test "a long name is cut between characters, and what is behind it is told" {
+@test "a long name in an error is cut between characters, and the rest of the error is kept" {
 	local name
 
 	name=a$(printf 'é%.0s' {1..40})

@@ -61,7 +61,7 @@ CALL='{"thought": "I should add.", "calls": [{"name": "add", "args": {"a": 2, "b
 		"$(jq -c '[.messages[] | select(.role == "assistant") | .reasoning_content]' "$TMP/asked/4.json")"
 }
 
-@test "mistral: nothing that it refuses, ids as it wants them" {
+@test "mistral: no field that it refuses, ids in its form" {
 	serve mistral/mistral-large-latest "[$CALL, {\"text\": \"done\"}]" "MISTRAL_API_KEY=$KEY" MISTRAL_API_BASE=@/v1
 	say add
 	same done "$(cat output)"
@@ -80,7 +80,7 @@ CALL='{"thought": "I should add.", "calls": [{"name": "add", "args": {"a": 2, "b
 	grep -q '^POST /openai/v1/chat/completions ' "$TMP/asked/1.head"
 }
 
-@test "openrouter: comments, an error of the server behind it, a name" {
+@test "openrouter: comments, an error of the server that it asked, a name" {
 	serve openrouter/org/model:free '[{"chunks": [": OPENROUTER PROCESSING\n\n", "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"hi\"},\"finish_reason\":\"stop\"}]}\n\n",
 		"data: [DONE]\n\n"]}, {"status": 400, "body": {"error": {"code": 400, "message": "x", "metadata": {"raw": "too long"}}}}]' \
 		"OPENROUTER_API_KEY=$KEY" OPENROUTER_API_BASE=@/api/v1 OR_APP_NAME=mine
@@ -92,7 +92,7 @@ CALL='{"thought": "I should add.", "calls": [{"name": "add", "args": {"a": 2, "b
 	grep -q 'too long' turns/2/error
 }
 
-@test "servers of one's own need no key" {
+@test "a server of the user's own needs no key" {
 	local server
 
 	for server in hosted_vllm:HOSTED_VLLM lm_studio:LM_STUDIO litellm_proxy:LITELLM_PROXY; do
@@ -114,7 +114,7 @@ CALL='{"thought": "I should add.", "calls": [{"name": "add", "args": {"a": 2, "b
 	same '"SIG+/=="' "$(jq -c '.messages[-2].tool_calls[0].extra_content.google.thought_signature' "$TMP/asked/2.json")"
 }
 
-@test "what is recorded with a dialect is replayed with it" {
+@test "a recording of a dialect is replayed with it" {
 	cd "$TMP"
 	daemon_stop
 	daemon_start --record "$TMP/cassettes"

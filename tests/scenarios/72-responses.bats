@@ -81,7 +81,7 @@ env_file() {
 	turn_fails 'message 3: inlineData application/octet-stream cannot be sent to openai/responses'
 }
 
-@test "the config of the agent, and what has no place" {
+@test "the config of the agent is sent, and fields without a place are dropped" {
 	cat >> "$AGENT/root_agent.yaml" <<-'EOY'
 		generate_content_config:
 		  max_output_tokens: 64
@@ -129,7 +129,7 @@ env_file() {
 	not test -e "$TMP/ran"
 }
 
-@test "the limit of tokens: text is an answer, a call inside which it came is none" {
+@test "at the limit of tokens a text is an answer, and a call that was cut is not" {
 	printf '#!/bin/sh\ntouch %s\n' "$TMP/ran" > "$AGENT/tools/add"
 	local begun='data: {"type": "response.output_item.added", "output_index": 0, "item": {"type": "function_call",
 		"call_id": "c", "name": "add", "arguments": ""}}' end
@@ -143,7 +143,7 @@ env_file() {
 	not test -e "$TMP/ran"
 }
 
-@test "recorded, and played again" {
+@test "a recorded conversation is replayed" {
 	OPTIONS=(--record "$TMP/cassettes")
 	serve '[{"thought": "hm", "calls": [{"name": "add", "args": {"a": 2, "b": 3.5}}]}, {"text": "It is 5.5.", "split": 3}]'
 	say 'add 2 and 3.5'

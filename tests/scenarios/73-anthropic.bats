@@ -288,7 +288,7 @@ responses() {
 	not grep -rqF "$KEY" "$STORE"
 }
 
-@test "what was recorded can be replayed" {
+@test "a recording can be replayed" {
 	serve '[{"thought": "hm", "signature": "sig1", "text": "Adding.", "calls": [{"name": "add", "args": {"a": 2, "b": 3}, "id": "toolu_1"}]},
 		{"text": "It is 5.", "split": 3}]' --record "$TMP/cassettes"
 	echo ANTHROPIC_MAX_TOKENS=20 >> "$AGENTS/claude/.env"

@@ -109,7 +109,7 @@ model_events() {
 		{"text": "step-by-", "thoughtSignature": "////"}, {"text": "step guide"}]' "$TMP/asked/2.json"
 }
 
-@test "an unsigned call of another model gets the signature that stands for none" {
+@test "an unsigned call of another model gets the signature that means none" {
 	serve '[{"calls": [{"name": "add", "args": {"a": 1, "b": 1}}]}, {"text": "done"}]'
 	say go
 	same skip_thought_signature_validator "$(jq -r '.contents[1].parts[0].thoughtSignature' "$TMP/asked/2.json" | base64 -d)"
@@ -165,7 +165,7 @@ model_events() {
 	same idle "$(cat status)"
 }
 
-@test "what the service will not take is a warning of the agent" {
+@test "a field that the service refuses is a warning of the agent" {
 	agent_has 'generate_content_config: {audio_timestamp: true}'
 	settings GEMINI_API_KEY= # whoever has no key yet is told too
 	session gemini

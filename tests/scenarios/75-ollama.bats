@@ -94,7 +94,7 @@ env_file() {
 		and .keep_alive == "10m"'
 }
 
-@test "what is lost of a schema is a warning of the folder" {
+@test "a part of a schema that is lost is a warning of the folder" {
 	jq '.parameters.properties.a.minimum = 1' "$AGENT/tools/add.json" > "$TMP/add.json"
 	cp "$TMP/add.json" "$AGENT/tools/add.json"
 	serve '[{"text": "ok"}]'
@@ -148,7 +148,7 @@ env_file() {
 	same 'all at once' "$(cat output)"
 }
 
-@test "recorded, and played again" {
+@test "a recorded conversation is replayed" {
 	OPTIONS=(--record "$TMP/cassettes")
 	serve '[{"thought": "hm", "calls": [{"name": "add", "args": {"a": 2, "b": 3.5}}]}, {"text": "It is 5.5.", "split": 3}]'
 	say 'add 2 and 3.5'

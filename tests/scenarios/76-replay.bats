@@ -67,7 +67,7 @@ has_no_secret() {
 	same null "$(jq .record "$MNT/.adkfs/config.json")"
 }
 
-@test "calls without an id get another one each time, and are found all the same" {
+@test "calls without an id get a new id each time, and are found all the same" {
 	serve '[{"calls": [{"name": "add", "args": {"a": 1, "b": 1}, "id": ""}, {"name": "add", "args": {"a": 2, "b": 2}, "id": ""}]},
 		{"text": "done"}]'
 	say go
@@ -100,7 +100,7 @@ has_no_secret() {
 	diff <(sed -E 's/\[key\]|\*{9,}/KEY/g' "$TMP/before") <(sed -E 's/\[key\]|\*{9,}/KEY/g' "$TMP/after")
 }
 
-@test "nothing listens: the failed attempts are part of it" {
+@test "failed attempts to connect are part of a recording" {
 	serve '[]'
 	kill "$SERVER"
 	eventually 10 gone "$SERVER"
@@ -189,7 +189,7 @@ has_no_secret() {
 	done
 }
 
-@test "keys that were not sent, and short ones, are marks too" {
+@test "keys that were not sent, and short keys, are replaced by marks too" {
 	serve '[{"text": "ok"}]'
 	sed -i 's,^model:.*,model: gemini/test,' "$AGENTS/openai/root_agent.yaml"
 	printf '%s\n' "GOOGLE_API_KEY=$KEY" GEMINI_API_KEY=tiny-67 \
@@ -212,7 +212,7 @@ has_no_secret() {
 }
 
 # What is done about an output schema depends on who was asked: recorded is played by the same rules.
-@test "answers to a schema, of providers that take it beside tools and of others" {
+@test "answers to a schema replay for providers that take it beside tools and for others" {
 	local model
 
 	echo '{"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}' > "$AGENTS/openai/out.json"

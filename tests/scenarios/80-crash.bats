@@ -86,7 +86,7 @@ enough() {
 		"$(jq -r 'select(.author == "user") | .content.parts[0].text' events.jsonl | xargs)"
 }
 
-@test "kill -9 before the last descriptor of a message is gone: what was closed runs" {
+@test "kill -9 before the last descriptor of a message is closed: the messages that were closed run" {
 	session
 	exec 7> input
 	echo staged >&7
@@ -236,7 +236,7 @@ deploys() {
 	E
 }
 
-@test "kill -9 while a tool runs that was allowed: its call is closed, and is not made again" {
+@test "kill -9 while a confirmed tool runs: its call is closed, and is not made again" {
 	llm c root_agent.yaml ops "tools: [{name: tools/deploy}]"
 	rules c ops <<-'E'
 		- when: {tool: deploy}
@@ -264,7 +264,7 @@ ops|d-1 '"$ENDED" "$(responses deploy)"
 	sizes_are_true .
 }
 
-@test "the same with several calls, side by side: those that were answered stay so" {
+@test "kill -9 while several confirmed tools run: calls that were answered stay answered" {
 	workflow w root_agent.yaml both Parallel l r
 	for name in l r; do
 		llm w $name.yaml $name "tools: [{name: tools/deploy}]"
@@ -306,7 +306,7 @@ r|both.r|d-3 '"$ENDED|d-4 $ENDED" "$(responses deploy | tail -n 2)"
 	same 'r is through' "$(cat output)"
 }
 
-@test "a long-running call that was allowed is pending when the daemon is killed, or the turn cancelled" {
+@test "a confirmed long-running call is pending when the daemon is killed, or the turn cancelled" {
 	llm g root_agent.yaml ops "tools: [{name: tools/deploy}]"
 	rules g ops <<-'E'
 		- when: {tool: deploy, result: n}
@@ -345,7 +345,7 @@ order() {
 		| .content.parts[0].text end' events.jsonl
 }
 
-@test "kill -9 while a compaction runs or waits: what came later waits for it" {
+@test "kill -9 while a compaction runs or waits: later turns wait for it" {
 	session compact
 	say forever
 	echo compact > ctl

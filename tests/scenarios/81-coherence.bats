@@ -10,11 +10,11 @@ coherence() {
 	coherence 3 1
 }
 
-@test "the same in another order" {
+@test "each change is seen at once by each path, in another order" {
 	coherence 3 2
 }
 
-@test "a change by a descriptor that stays open makes its names before write(2) returns" {
+@test "a change by an open descriptor makes its names before write(2) returns" {
 	session
 	mkdir ../s2
 	timeout 60 python3 - <<-'PY'
@@ -30,7 +30,7 @@ coherence() {
 	PY
 }
 
-@test "what a user's artifacts hold is what the sessions have links to" {
+@test "each session has links to all artifacts of its user" {
 	session
 	mkdir ../s2
 	for n in {1..20}; do
@@ -50,7 +50,7 @@ coherence() {
 	done
 }
 
-@test "a text that is replaced all the time is read whole, and without zeros" {
+@test "a text that is replaced again and again is read whole, and without zeros" {
 	session
 	timeout 60 python3 "$ROOT/tests/scenarios/lib/coherence_text.py" "$S" 3
 }

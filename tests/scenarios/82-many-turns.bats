@@ -44,12 +44,12 @@ is_plain_build() {
 	same 0 "$(jq .turns.running "$MNT/.adkfs/stats.json")"
 }
 
-@test "other sessions are not slower while they wait" {
+@test "other sessions are not slower while a thousand turns wait" {
 	session echo bob quiet
 	many quick "$S"
 }
 
-@test "each of them is cancelled at once" {
+@test "each of a thousand turns is cancelled at once" {
 	many start
 	many cancel
 	same 0 "$(jq .turns.running "$MNT/.adkfs/stats.json")"
@@ -57,7 +57,7 @@ is_plain_build() {
 	same 'Well, ' "$(cat "$MNT/$SESSIONS/s0500/output" 2> /dev/null)"
 }
 
-@test "the daemon ends while they wait" {
+@test "the daemon ends while a thousand turns wait" {
 	many start
 	SECONDS=0
 	daemon_stop

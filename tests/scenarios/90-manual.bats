@@ -28,7 +28,7 @@ compare() {
 	python3 "$ROOT/tests/scenarios/90-manual.py" "$1" "$MNT"
 }
 
-@test "every name in the mount is in the manual, and the other way round" {
+@test "every name in the mount is in the manual, and every name in the manual in the mount" {
 	busy_session
 	compare "$ROOT/docs/adkfs.5"
 }
