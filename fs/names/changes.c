@@ -234,7 +234,7 @@ static void attachment_changed(struct fs *fs, const struct change *c)
 }
 
 /* Drop a link to a remembered session, and the files that show matches in sessions. */
-static void memory_changed(struct fs *fs, const struct change *c)
+static void link_changed(struct fs *fs, const struct change *c)
 {
 	struct ref user = ref_parent(c->ref);
 
@@ -301,7 +301,7 @@ void changes_notify(void *arg, const struct change *c)
 	case CHANGE_MEMORY_ADDED:
 	case CHANGE_MEMORY_REMOVED:
 	case CHANGE_MEMORY:
-		memory_changed(fs, c);
+		link_changed(fs, c);
 		break;
 	}
 }
