@@ -204,7 +204,8 @@ static void turn_changed(struct fs *fs, const struct change *c)
 		(void)snprintf(name, sizeof name, "%llu", (unsigned long long)c->turn);
 		notify_name(&fs->notify, dir, name);
 		for (row = turns_entries; row->name && c->turn == 1; row++)
-			notify_name(&fs->notify, dir, row->name); /* present from the first turn on */
+			notify_name(&fs->notify, dir,
+				    row->name); /* present from the first turn on */
 	}
 	park_wake(&fs->park, c->ref.session);
 }

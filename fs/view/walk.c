@@ -7,7 +7,6 @@
  */
 #include "fs/view/walk.h"
 
-#include "runner/runner.h"
 #include "store/session/log.h"
 #include <errno.h>
 #include <stdlib.h>

@@ -457,13 +457,13 @@ static int ask(struct step *s)
 	struct agent_run *run = s->llm->run;
 	struct invocation *in = run->sink->in;
 	struct question rq = { .folder = in->tree->folder,
-				    .settings = in->tree->settings,
-				    .system = buf_cstr(&s->prompt.system),
-				    .contents = s->prompt.contents,
-				    .count = s->prompt.count,
-				    .tools = s->prompt.tools,
-				    .tool_count = s->prompt.tool_count,
-				    .config = s->prompt.config };
+			       .settings = in->tree->settings,
+			       .system = buf_cstr(&s->prompt.system),
+			       .contents = s->prompt.contents,
+			       .count = s->prompt.count,
+			       .tools = s->prompt.tools,
+			       .tool_count = s->prompt.tool_count,
+			       .config = s->prompt.config };
 	struct err err = { 0 };
 	int r = count_call(run);
 

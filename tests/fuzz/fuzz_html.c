@@ -3,7 +3,7 @@
  */
 #include "fs/view/html.h"
 #include "fuzz.h"
-#include "tests/unit/html_check.h"
+#include "tests/unit/fs/view/html_check.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

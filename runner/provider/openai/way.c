@@ -124,7 +124,7 @@ static void put_deployment(const struct question *q, const struct openai_way *wa
 		buf_text(url, ends_with(way->at.base, "/openai") ? "/v1" : "/openai/v1");
 	else if (!memmem(way->at.base.data, way->at.base.len, "/deployments/", 13)) {
 		buf_text(url, ends_with(way->at.base, "/openai") ? "/deployments/"
-							      : "/openai/deployments/");
+								 : "/openai/deployments/");
 		percent_encode(url, span_of(q->name), "");
 	}
 	buf_text(url, "/chat/completions");

@@ -1,7 +1,6 @@
 /*
  * Recordings of real providers: see model_rig.h.
  */
-#include "model_rig.h"
 #include "store/json/base64.h"
 #include "tests/unit/runner/provider/model_rig.h"
 

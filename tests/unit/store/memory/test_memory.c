@@ -11,7 +11,6 @@
 #include "store/tx/key.h"
 #include "store/tx/record.h"
 #include "tests/unit/store/store_rig.h"
-#include "tests/unit/store_rig.h"
 
 #include <errno.h>
 #include <stdio.h>

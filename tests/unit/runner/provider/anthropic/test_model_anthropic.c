@@ -1,7 +1,6 @@
 /*
  * The provider anthropic: what goes out and what comes in.
  */
-#include "model_rig.h"
 #include "store/json/base64.h"
 #include "tests/unit/runner/provider/model_rig.h"
 

@@ -3,7 +3,7 @@
  * machine. Only checked HTML may come out.
  */
 #include "fs/view/html.h"
-#include "tests/unit/html_check.h"
+#include "tests/unit/fs/view/html_check.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

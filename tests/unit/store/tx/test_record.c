@@ -8,7 +8,7 @@
 #include "store/turn/call.h"
 #include "store/turn/info.h"
 #include "store/tx/key.h"
-#include "tests/unit/store_rig.h"
+#include "tests/unit/store/store_rig.h"
 
 #include <errno.h>
 
