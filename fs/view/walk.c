@@ -8,6 +8,7 @@
 #include "fs/view/walk.h"
 
 #include "store/session/log.h"
+#include "store/turn/turn.h"
 #include <errno.h>
 #include <stdlib.h>
 

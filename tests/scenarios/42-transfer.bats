@@ -205,3 +205,18 @@ last|last here" "$(texts 2)"
 	same "desk here" "$(cat output)"
 	same desk "$(cat turns/7/agent)"
 }
+
+@test "a tool after an entry that is ignored is offered, too" {
+	transfers
+	agent_file trans dump <<-'E'
+		#!/bin/sh
+		cat > "$ADKFS_SESSION/artifacts/request.json"
+	E
+	cat >> "$AGENTS/trans/billing.yaml" <<-'E'
+		before_model_callbacks: [{name: dump}]
+		tools: [{name: transfer_to_agent}, {name: exit_loop}]
+	E
+	say 'my bill'
+	same '["exit_loop","transfer_to_agent"]' \
+		"$(jq -c '[.config.tools[0].functionDeclarations[].name]' artifacts/request.json)"
+}
