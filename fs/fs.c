@@ -24,6 +24,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#define THREADS_MIN 4 /* or two for each core, if that is more */
+
 static void on_progress(void *arg, struct ref session, uint64_t turn_number)
 {
 	changes_progress(arg, session, turn_number);
@@ -126,7 +128,7 @@ static unsigned usual_threads(void)
 {
 	long cores = sysconf(_SC_NPROCESSORS_ONLN);
 
-	return cores > 2 ? 2 * (unsigned)cores : FS_THREADS_MIN;
+	return cores > 2 ? 2 * (unsigned)cores : THREADS_MIN;
 }
 
 int fs_new(const struct fs_options *options, struct fs **out, struct err *err)

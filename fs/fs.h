@@ -11,8 +11,6 @@ struct fs;
 struct owners;
 struct sandbox;
 
-#define FS_THREADS_MIN 4 /* or two for each core, if that is more */
-
 struct fs_options {
 	struct store *store;
 	const char *mountpoint;   /* absolute */

@@ -13,8 +13,6 @@
 
 struct draft;
 
-#define ARTIFACT_MAX (1ull << 40)
-
 /*
  * A new draft with one reference. is_new: the draft starts as an empty file; else with the
  * bytes that are stored. NULL: out of memory.

@@ -11,6 +11,8 @@
 #include <linux/falloc.h>
 #include <stdlib.h>
 
+#define ARTIFACT_MAX (1ull << 40) /* bytes */
+
 /* Whether an open reads its draft rather than the stored bytes. */
 static bool reads_draft(struct handle *h, const struct opened *o)
 {

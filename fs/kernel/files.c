@@ -118,38 +118,21 @@ void op_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *attr, int set,
 		request_reply_attr(req, inode);
 }
 
-static bool answer_getattr(struct waiting *w, enum park_reason reason)
+static void reply_getattr(struct waiting *w)
 {
-	if (request_must_wait(w, reason))
-		return false;
-	request_leave_park(w);
-	if (reason == PARK_INTERRUPTED)
-		(void)fuse_reply_err(w->req, EINTR);
-	else
-		request_reply_attr(w->req, w->inode);
-	return true;
+	request_reply_attr(w->req, w->inode);
 }
 
 void op_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
 	struct fs *fs = request_fs(req);
-	struct inode *inode = request_inode(req, ino);
-	uint64_t deadline;
+	struct waiting w = { .req = req, .fs = fs, .reply = reply_getattr };
 
 	(void)fi;
 	atomic_fetch_add(&fs->requests[REQUEST_OTHER], 1);
-	if (!inode)
-		return;
-	deadline = closing_deadline(inode_place(inode)->item);
-	if (deadline) {
-		struct waiting w = {
-			.req = req, .fs = fs, .inode = inode, .answer = answer_getattr
-		};
-
-		request_park(&w, deadline);
-		return;
-	}
-	request_reply_attr(req, inode);
+	w.inode = request_inode(req, ino);
+	if (w.inode)
+		request_after_close(&w, closing_deadline(inode_place(w.inode)->item));
 }
 
 /* Choose how the kernel treats the open file. */
@@ -211,8 +194,11 @@ static int open_handle(fuse_req_t req, struct inode *inode, int flags, struct ha
 	return 0;
 }
 
-static void open_now(fuse_req_t req, struct inode *inode, struct fuse_file_info *fi)
+static void reply_open(struct waiting *w)
 {
+	fuse_req_t req = w->req;
+	struct inode *inode = w->inode;
+	struct fuse_file_info *fi = &w->fi;
 	struct handle *h = NULL;
 	struct err err = { 0 };
 	int r = open_handle(req, inode, fi->flags, &h, &err);
@@ -234,37 +220,15 @@ static void open_now(fuse_req_t req, struct inode *inode, struct fuse_file_info 
 	}
 }
 
-static bool answer_open(struct waiting *w, enum park_reason reason)
-{
-	if (request_must_wait(w, reason))
-		return false;
-	request_leave_park(w);
-	if (reason == PARK_INTERRUPTED)
-		(void)fuse_reply_err(w->req, EINTR);
-	else
-		open_now(w->req, w->inode, &w->fi);
-	return true;
-}
-
 void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
 	struct fs *fs = request_fs(req);
-	struct inode *inode = request_inode(req, ino);
-	uint64_t deadline;
+	struct waiting w = { .req = req, .fs = fs, .fi = *fi, .reply = reply_open };
 
 	atomic_fetch_add(&fs->requests[REQUEST_OTHER], 1);
-	if (!inode)
-		return;
-	deadline = request_wait_until(inode);
-	if (deadline) {
-		struct waiting w = {
-			.req = req, .fs = fs, .inode = inode, .fi = *fi, .answer = answer_open
-		};
-
-		request_park(&w, deadline);
-		return;
-	}
-	open_now(req, inode, fi);
+	w.inode = request_inode(req, ino);
+	if (w.inode)
+		request_after_close(&w, request_wait_until(w.inode));
 }
 
 /* Plan the place of a new file. A file of another scope (user:x) needs the right to write there. */
@@ -665,8 +629,7 @@ static bool has_to_wait(struct handle *h)
 	CLEANUP(buf_release) struct buf out = { 0 };
 	struct err err;
 
-	return h->ops && h->ops->follow &&
-	       h->ops->follow(h, handle_position(h), 1, &out, &err) == -EAGAIN;
+	return h->ops && h->ops->follow && h->ops->follow(h, h->position, 1, &out, &err) == -EAGAIN;
 }
 
 void op_poll(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi, struct fuse_pollhandle *ph)

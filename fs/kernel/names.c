@@ -166,51 +166,30 @@ void op_readdirplus(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset,
 	list_directory(req, ino, size, offset, true);
 }
 
-static void readlink_now(fuse_req_t req, const struct inode *inode)
+static void reply_readlink(struct waiting *w)
 {
+	const struct place *at = inode_place(w->inode);
 	CLEANUP(buf_release) struct buf target = { 0 };
 	struct err err = { 0 };
-	int r = inode_place(inode)->type->link
-			? inode_place(inode)->type->link(inode_place(inode), &target, &err)
-			: -EINVAL;
+	int r = at->type->link ? at->type->link(at, &target, &err) : -EINVAL;
 
 	if (r == 0 && !buf_cstr(&target))
 		r = -ENOMEM;
 	if (r < 0)
-		(void)fuse_reply_err(req, -r);
+		(void)fuse_reply_err(w->req, -r);
 	else
-		(void)fuse_reply_readlink(req, target.data);
-}
-
-static bool answer_readlink(struct waiting *w, enum park_reason reason)
-{
-	if (request_must_wait(w, reason))
-		return false;
-	request_leave_park(w);
-	if (reason == PARK_INTERRUPTED)
-		(void)fuse_reply_err(w->req, EINTR);
-	else
-		readlink_now(w->req, w->inode);
-	return true;
+		(void)fuse_reply_readlink(w->req, target.data);
 }
 
 void op_readlink(fuse_req_t req, fuse_ino_t ino)
 {
-	struct inode *inode = request_inode(req, ino);
-	uint64_t deadline;
+	struct waiting w = { .req = req,
+			     .fs = request_fs(req),
+			     .inode = request_inode(req, ino),
+			     .reply = reply_readlink };
 
-	if (!inode)
-		return;
-	deadline = closing_deadline(inode_place(inode)->ref.session);
-	if (deadline) {
-		struct waiting w = {
-			.req = req, .fs = request_fs(req), .inode = inode, .answer = answer_readlink
-		};
-
-		request_park(&w, deadline);
-		return;
-	}
-	readlink_now(req, inode);
+	if (w.inode)
+		request_after_close(&w, closing_deadline(inode_place(w.inode)->ref.session));
 }
 
 /* Look up a name that was just made, and enter its inode. */

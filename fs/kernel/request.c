@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#define FLEETING 1.0 /* seconds; for names that depend on something outside of the mount */
+
 bool request_maps_direct;
 
 struct inode *request_inode(fuse_req_t req, fuse_ino_t ino)
@@ -233,6 +235,27 @@ bool request_must_wait(struct waiting *w, enum park_reason reason)
 		return false;
 	w->parked.deadline = deadline;
 	return true;
+}
+
+static bool answer_after_close(struct waiting *w, enum park_reason reason)
+{
+	if (request_must_wait(w, reason))
+		return false;
+	request_leave_park(w);
+	if (reason == PARK_INTERRUPTED)
+		(void)fuse_reply_err(w->req, EINTR);
+	else
+		w->reply(w);
+	return true;
+}
+
+void request_after_close(struct waiting *w, uint64_t deadline)
+{
+	w->answer = answer_after_close;
+	if (deadline)
+		request_park(w, deadline);
+	else
+		w->reply(w);
 }
 
 struct node_new request_maker(fuse_req_t req, mode_t mode)

@@ -14,7 +14,6 @@
 #include <fuse_lowlevel.h>
 
 #define FOR_EVER 1e9
-#define FLEETING 1.0 /* seconds; for names that depend on something outside of the mount */
 
 extern bool request_maps_direct; /* the kernel can map direct_io files; set at INIT */
 
@@ -51,6 +50,7 @@ struct waiting {
 	size_t size;
 	/* Answer the request; false: keep waiting. Calls request_leave_park() before a reply. */
 	bool (*answer)(struct waiting *w, enum park_reason reason);
+	void (*reply)(struct waiting *w); /* for request_after_close() */
 };
 
 /* Report an error in the .errors of an inode's place. child: a name in the inode; may be NULL. */
@@ -108,6 +108,13 @@ uint64_t request_wait_until(const struct inode *inode);
 
 /* Whether a parked open must wait longer; if so, its deadline is updated. */
 bool request_must_wait(struct waiting *w, enum park_reason reason);
+
+/*
+ * Call w->reply now, or on the thread of the park when a close is over that the request must wait
+ * for. deadline: of request_wait_until() or closing_deadline(). An interrupted request is answered
+ * with EINTR.
+ */
+void request_after_close(struct waiting *w, uint64_t deadline);
 
 /* The caller of a request that makes something, with the mode. */
 struct node_new request_maker(fuse_req_t req, mode_t mode);

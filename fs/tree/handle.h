@@ -84,11 +84,6 @@ static inline bool handle_writes(const struct handle *h)
 	return (h->flags & O_ACCMODE) != O_RDONLY || (h->flags & O_TRUNC);
 }
 
-static inline uint64_t handle_position(const struct handle *h)
-{
-	return h->position;
-}
-
 /* Read a range of a file whose row has show(). Returns 0 or -errno of show(). */
 MUST_CHECK int handle_read_shown(struct handle *h, uint64_t offset, size_t size, struct buf *out,
 				 struct err *err);
