@@ -53,21 +53,19 @@ int state_name_of_key(const char *prefix, struct span key, struct buf *name)
 	return r < 0 ? r : buf_cstr(name) ? 0 : -ENOMEM;
 }
 
-/* The latest stamp of the scopes that a place shows; offset: of the stamp in scope_info. */
-static int merged_stamp(const struct place *at, size_t offset, uint64_t *stamp, struct err *err)
+/* The latest stamp of the scopes that a place shows: of their values, or of their names. */
+static int merged_stamp(const struct place *at, bool names, uint64_t *stamp, struct err *err)
 {
 	struct ref ref = at->ref;
 	uint64_t latest = 0;
 
 	while (ref.app) {
 		struct scope_info info;
-		uint64_t own;
 		int r = scope_stat(at->fs->store, ref, &info, err);
 
 		if (r < 0)
 			return r;
-		memcpy(&own, (const char *)&info + offset, sizeof own);
-		latest = MAX(latest, own);
+		latest = MAX(latest, names ? info.state_names_stamp : info.state_stamp);
 		if (!at->ref.session)
 			break; /* only a session shows the scopes above */
 		ref = ref_parent(ref);
@@ -78,7 +76,7 @@ static int merged_stamp(const struct place *at, size_t offset, uint64_t *stamp, 
 
 int state_map_stat(const struct place *at, struct node_stat *st, struct err *err)
 {
-	return merged_stamp(at, offsetof(struct scope_info, state_stamp), &st->mtime, err);
+	return merged_stamp(at, false, &st->mtime, err);
 }
 
 static uint64_t scratch_dir(const struct place *dir)
@@ -88,7 +86,7 @@ static uint64_t scratch_dir(const struct place *dir)
 
 int state_dir_stat(const struct place *at, struct node_stat *st, struct err *err)
 {
-	int r = merged_stamp(at, offsetof(struct scope_info, state_names_stamp), &st->mtime, err);
+	int r = merged_stamp(at, true, &st->mtime, err);
 
 	st->size = 0;
 	st->mtime = MAX(st->mtime, scratch_dir_stamp(at->fs, scratch_dir(at)));
