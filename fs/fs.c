@@ -44,30 +44,29 @@ static void on_compacted(void *arg, struct ref session, const struct err *why)
 }
 
 /* Append the name of the directory of members in `dir`, and the name of the scope in there. */
-static int add_component(struct fs *fs, struct ref ref, const struct node_type *dir,
+static int add_component(const struct node_type *dir, const struct scope_info *scope,
 			 struct buf *out)
 {
-	struct scope_info info;
-	int r = scope_stat(fs->store, ref, &info, NULL);
-
 	buf_printf(out, "/%s/", tree_row_name(dir, ID_MEMBERS));
-	return r < 0 ? r : name_encode(span_of(info.id), NAME_PLAIN, out, NULL);
+	return name_encode(span_of(scope->id), NAME_PLAIN, out, NULL);
 }
 
 /* The path of a session, for programs that use it through the mount. */
-static int session_path(void *arg, struct ref session, struct buf *out)
+static int session_path(void *arg, struct ref ref, struct buf *out)
 {
 	struct fs *fs = arg;
-	struct ref user = { session.app, session.user, 0 };
-	struct ref app = { session.app, 0, 0 };
-	int r;
+	struct scope_info app;
+	struct scope_info user;
+	struct scope_info session;
+	int r = scope_stat_all(fs->store, ref, &app, &user, &session, NULL);
 
 	buf_text(out, fs->mountpoint);
-	r = add_component(fs, app, &root_dir, out);
 	if (r == 0)
-		r = add_component(fs, user, &app_dir, out);
+		r = add_component(&root_dir, &app, out);
 	if (r == 0)
-		r = add_component(fs, session, &user_dir, out);
+		r = add_component(&app_dir, &user, out);
+	if (r == 0)
+		r = add_component(&user_dir, &session, out);
 	return r < 0 ? r : buf_check(out, NULL);
 }
 

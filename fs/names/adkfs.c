@@ -236,34 +236,31 @@ struct turn_lines {
 	struct buf names;
 };
 
-static int add_name(struct turn_lines *lines, const char *what, struct ref ref)
+static void add_name(struct buf *names, const char *what, const struct scope_info *scope)
 {
-	struct scope_info info;
-	int r = scope_stat(lines->fs->store, ref, &info, NULL);
-
-	if (r < 0)
-		return r;
-	buf_printf(&lines->names, "\"%s\":", what);
-	json_quote(&lines->names, span_of(info.id));
-	buf_char(&lines->names, ',');
-	return 0;
+	buf_printf(names, "\"%s\":", what);
+	json_quote(names, span_of(scope->id));
+	buf_char(names, ',');
 }
 
-static int need_names(struct turn_lines *lines, struct ref session)
+static int need_names(struct turn_lines *lines, struct ref ref)
 {
-	struct ref user = ref_parent(session);
+	struct scope_info app;
+	struct scope_info user;
+	struct scope_info session;
 	int r;
 
-	if (lines->names.len && lines->session.session == session.session)
+	if (lines->names.len && lines->session.session == ref.session)
 		return 0;
 	buf_clear(&lines->names);
-	r = add_name(lines, "app", ref_parent(user));
-	if (r == 0)
-		r = add_name(lines, "user", user);
-	if (r == 0)
-		r = add_name(lines, "session", session);
-	lines->session = r == 0 ? session : (struct ref){ 0 };
-	return r;
+	r = scope_stat_all(lines->fs->store, ref, &app, &user, &session, NULL);
+	if (r < 0)
+		return r;
+	add_name(&lines->names, "app", &app);
+	add_name(&lines->names, "user", &user);
+	add_name(&lines->names, "session", &session);
+	lines->session = ref;
+	return 0;
 }
 
 /* Append a line; a turn whose session was removed has no line. */

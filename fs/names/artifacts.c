@@ -17,16 +17,14 @@
 
 int artifacts_top_stat(const struct place *at, struct node_stat *st, struct err *err)
 {
-	struct scope_info info;
-	struct scope_info user = { 0 };
-	int r = scope_stat(at->fs->store, at->ref, &info, err);
+	struct scope_info user;
+	struct scope_info session;
+	int r = scope_stat_all(at->fs->store, at->ref, NULL, &user, &session, err);
 
-	if (r == 0 && at->ref.session)
-		r = scope_stat(at->fs->store, ref_parent(at->ref), &user, err);
 	if (r < 0)
 		return r;
 	st->size = 0;
-	st->mtime = MAX(MAX(info.artifacts_stamp, user.artifacts_stamp), at->fs->mounted);
+	st->mtime = MAX(MAX(session.artifacts_stamp, user.artifacts_stamp), at->fs->mounted);
 	st->mtime = MAX(st->mtime, scratch_dir_stamp(at->fs, ref_number(at->ref)));
 	return 0;
 }

@@ -190,15 +190,12 @@ static uint64_t stored_directory(const struct place *dir)
 
 static int top_stat(const struct place *at, struct node_stat *st, struct err *err)
 {
-	struct ref ref = at->ref;
-	int r = 0;
+	struct scope_info user;
+	struct scope_info session;
+	int r = scope_stat_all(at->fs->store, at->ref, NULL, &user, &session, err);
 
-	for (; r == 0 && ref.user; ref = ref_parent(ref)) {
-		struct scope_info info;
-
-		r = scope_stat(at->fs->store, ref, &info, err);
-		st->mtime = MAX(st->mtime, r == 0 ? info.artifacts_stamp : 0);
-	}
+	if (r == 0)
+		st->mtime = MAX(st->mtime, MAX(session.artifacts_stamp, user.artifacts_stamp));
 	return r;
 }
 

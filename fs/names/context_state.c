@@ -33,21 +33,20 @@ static uint64_t view_scratch_dir(const struct place *dir)
 static int add_signature(struct fs *fs, const struct context *c, struct buf *out, struct err *err)
 {
 	struct stateview *v = c->state;
-	struct ref ref = c->session;
-	int r = 0;
+	struct scope_info app;
+	struct scope_info user;
+	struct scope_info session;
+	int r = scope_stat_all(fs->store, c->session, &app, &user, &session, err);
 
 	for (; v; v = v->below) {
 		buf_printf(out, "%llu ", (unsigned long long)stateview_count(v));
 		if (v->source && r == 0)
-			r = v->source->temp(v->source->arg, ref, out);
+			r = v->source->temp(v->source->arg, c->session, out);
 	}
-	for (; ref.app && r == 0; ref = ref_parent(ref)) {
-		struct scope_info info;
-
-		r = scope_stat(fs->store, ref, &info, err);
-		if (r == 0)
-			buf_printf(out, " %llu", (unsigned long long)info.state_stamp);
-	}
+	if (r == 0)
+		buf_printf(out, " %llu %llu %llu", (unsigned long long)session.state_stamp,
+			   (unsigned long long)user.state_stamp,
+			   (unsigned long long)app.state_stamp);
 	return r < 0 ? r : buf_check(out, err);
 }
 

@@ -94,23 +94,17 @@ static int check_invocation(struct handle *h, const struct buf *said, struct err
 
 static int check_place(struct handle *h, const struct message_place *place, struct err *err)
 {
-	struct store *st = h->at.fs->store;
-	struct ref ref = h->at.ref;
-	struct scope_info info;
-	int r = scope_stat(st, ref, &info, err);
+	struct scope_info app;
+	struct scope_info user;
+	struct scope_info session;
+	int r = scope_stat_all(h->at.fs->store, h->at.ref, &app, &user, &session, err);
 
 	if (r == 0)
-		r = check_name(&place->session, info.id, "sessionId", err);
-	ref.session = 0;
+		r = check_name(&place->session, session.id, "sessionId", err);
 	if (r == 0)
-		r = scope_stat(st, ref, &info, err);
+		r = check_name(&place->user, user.id, "userId", err);
 	if (r == 0)
-		r = check_name(&place->user, info.id, "userId", err);
-	ref.user = 0;
-	if (r == 0)
-		r = scope_stat(st, ref, &info, err);
-	if (r == 0)
-		r = check_name(&place->app, info.id, "appName", err);
+		r = check_name(&place->app, app.id, "appName", err);
 	return r < 0 ? r : check_invocation(h, &place->invocation, err);
 }
 

@@ -137,18 +137,16 @@ static int sessions_remove(const struct place *dir, const char *name, struct err
 /* Append the path of the user's directory in the mount, and a slash. */
 static int user_path(const struct place *dir, struct buf *out, struct err *err)
 {
-	struct ref app = { .app = dir->ref.app };
-	struct scope_info info;
-	int r = scope_stat(dir->fs->store, app, &info, err);
+	struct scope_info app;
+	struct scope_info user;
+	int r = scope_stat_all(dir->fs->store, dir->ref, &app, &user, NULL, err);
 
 	buf_text(out, "/apps/");
 	if (r == 0)
-		r = name_encode(span_of(info.id), NAME_PLAIN, out, err);
+		r = name_encode(span_of(app.id), NAME_PLAIN, out, err);
 	buf_text(out, "/users/");
 	if (r == 0)
-		r = scope_stat(dir->fs->store, dir->ref, &info, err);
-	if (r == 0)
-		r = name_encode(span_of(info.id), NAME_PLAIN, out, err);
+		r = name_encode(span_of(user.id), NAME_PLAIN, out, err);
 	buf_char(out, '/');
 	return r < 0 ? r : buf_check(out, err);
 }

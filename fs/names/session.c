@@ -85,17 +85,10 @@ static void frame_release(struct frame *f)
 static int make_frame(const struct place *at, struct frame *f, struct err *err)
 {
 	struct store *st = at->fs->store;
-	struct ref ref = at->ref;
 	struct scope_info user;
 	struct scope_info app;
-	int r = scope_stat(st, ref, &f->session, err);
+	int r = scope_stat_all(st, at->ref, &app, &user, &f->session, err);
 
-	ref.session = 0;
-	if (r == 0)
-		r = scope_stat(st, ref, &user, err);
-	ref.user = 0;
-	if (r == 0)
-		r = scope_stat(st, ref, &app, err);
 	if (r < 0)
 		return r;
 	buf_text(&f->head, "{\"id\":");

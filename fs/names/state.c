@@ -56,21 +56,18 @@ int state_name_of_key(const char *prefix, struct span key, struct buf *name)
 /* The latest stamp of the scopes that a place shows: of their values, or of their names. */
 static int merged_stamp(const struct place *at, bool names, uint64_t *stamp, struct err *err)
 {
-	struct ref ref = at->ref;
-	uint64_t latest = 0;
+	struct scope_info s[3] = { 0 };
+	uint64_t latest = at->fs->mounted;
+	size_t i;
+	/* Only a session shows the scopes above. */
+	int r = at->ref.session ? scope_stat_all(at->fs->store, at->ref, &s[0], &s[1], &s[2], err)
+				: scope_stat(at->fs->store, at->ref, &s[0], err);
 
-	while (ref.app) {
-		struct scope_info info;
-		int r = scope_stat(at->fs->store, ref, &info, err);
-
-		if (r < 0)
-			return r;
-		latest = MAX(latest, names ? info.state_names_stamp : info.state_stamp);
-		if (!at->ref.session)
-			break; /* only a session shows the scopes above */
-		ref = ref_parent(ref);
-	}
-	*stamp = MAX(latest, at->fs->mounted);
+	if (r < 0)
+		return r;
+	for (i = 0; i < ARRAY_SIZE(s); i++)
+		latest = MAX(latest, names ? s[i].state_names_stamp : s[i].state_stamp);
+	*stamp = latest;
 	return 0;
 }
 

@@ -126,20 +126,6 @@ static int about_stat(const struct place *at, struct node_stat *st, struct err *
 	return 0;
 }
 
-static int scope_ids(const struct place *at, struct scope_info *app, struct scope_info *user,
-		     struct scope_info *session, struct err *err)
-{
-	struct store *st = at->fs->store;
-	struct ref ref = at->ref;
-	int r = ref.session ? scope_stat(st, ref, session, err) : 0;
-
-	ref.session = 0;
-	if (r == 0)
-		r = scope_stat(st, ref, user, err);
-	ref.user = 0;
-	return r < 0 ? r : scope_stat(st, ref, app, err);
-}
-
 static int about_show(const struct place *at, struct buf *out, struct err *err)
 {
 	CLEANUP(buf_release) struct buf meta = { 0 };
@@ -152,7 +138,7 @@ static int about_show(const struct place *at, struct buf *out, struct err *err)
 	if (r == 0)
 		r = artifact_metadata(at->fs->store, at->parent, at->n, &meta, err);
 	if (r == 0)
-		r = scope_ids(at, &app, &user, &session, err);
+		r = scope_stat_all(at->fs->store, at->ref, &app, &user, &session, err);
 	if (r < 0)
 		return r;
 	artifact_describe(out, app.id, user.id, at->ref.session ? session.id : NULL, at->name, &v,
