@@ -235,16 +235,17 @@ void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 static int plan_file(const struct place *dir, const char *name, const struct node_new *by,
 		     struct place *child, struct buf *text, struct err *err)
 {
+	const struct dir_ops *ops = node_dir(dir->type);
 	int r;
 
-	if (!dir->type->create && tree_is_hidden(dir, name))
+	if (!ops->create && tree_is_hidden(dir, name))
 		return err_set(err, -EPERM,
 			       "%s was removed, and comes back by itself within ten seconds", name);
-	if (!dir->type->create)
+	if (!ops->create)
 		return err_set(err, -EPERM, "files cannot be made here");
 	*child = *dir;
 	child->inode = NULL;
-	r = dir->type->create(dir, name, by, child, text, err);
+	r = ops->create(dir, name, by, child, text, err);
 	if (r == 0 && ref_number(child->ref) != ref_number(dir->ref))
 		r = owners_may_write(dir->fs, child->ref, by->uid, err);
 	return r;

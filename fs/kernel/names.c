@@ -208,17 +208,19 @@ void op_mkdir(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode)
 	CLEANUP(buf_release) struct buf text = { 0 };
 	struct fuse_entry_param e;
 	struct node_new by = request_maker(req, mode);
+	const struct dir_ops *ops;
 	struct err err = { 0 };
 	int r;
 
 	if (!dir)
 		return;
-	if (!inode_place(dir)->type->make)
+	ops = node_dir(inode_place(dir)->type);
+	if (!ops->make)
 		r = err_set(&err, -EPERM, "directories cannot be made here");
 	else
 		r = owners_may_join(inode_place(dir), name, request_caller(req), &err);
 	if (r == 0)
-		r = inode_place(dir)->type->make(inode_place(dir), name, &by, &err);
+		r = ops->make(inode_place(dir), name, &by, &err);
 	if (r == 0)
 		r = enter_made(dir, name, &text, &e, &err);
 	if (r < 0)
@@ -230,7 +232,7 @@ void op_mkdir(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode)
 /* Remove a member. Names of rows, and links to other scopes, are only hidden. */
 static int remove_name(struct inode *dir, const char *name, bool is_dir, struct err *err)
 {
-	const struct node_type *type = inode_place(dir)->type;
+	const struct dir_ops *ops = node_dir(inode_place(dir)->type);
 	CLEANUP(buf_release) struct buf text = { 0 };
 	struct place child = { 0 };
 	int (*remove)(const struct place *, const char *, struct err *);
@@ -242,7 +244,7 @@ static int remove_name(struct inode *dir, const char *name, bool is_dir, struct 
 		return err_set(err, -ENOTDIR, "%s is not a directory", name);
 	if (!is_dir && S_ISDIR(child.type->mode))
 		return err_set(err, -EISDIR, "%s is a directory", name);
-	remove = is_dir ? type->remove_dir : type->remove;
+	remove = is_dir ? ops->remove_dir : ops->remove;
 	if (remove) {
 		r = remove(inode_place(dir), name, err);
 		if (r == 0 && is_dir)
@@ -337,8 +339,8 @@ static void refuse_name(fuse_req_t req, fuse_ino_t parent, const char *name, con
 
 static int rename_name(const struct node_rename *rn, unsigned flags, struct err *err)
 {
-	const struct node_type *from = rn->dir->type;
-	const struct node_type *to = rn->new_dir->type;
+	const struct dir_ops *from = node_dir(rn->dir->type);
+	const struct dir_ops *to = node_dir(rn->new_dir->type);
 
 	if (flags & ~(unsigned)RENAME_NOREPLACE)
 		return err_set(err, -EINVAL, "names cannot be exchanged here");
@@ -413,15 +415,15 @@ void op_symlink(fuse_req_t req, const char *target, fuse_ino_t parent, const cha
 	struct inode *dir = request_inode(req, parent);
 	CLEANUP(buf_release) struct buf text = { 0 };
 	struct fuse_entry_param e;
+	const struct dir_ops *ops;
 	struct err err = { 0 };
 	int r;
 
 	if (!dir)
 		return;
-	if (inode_place(dir)->type->link_to)
-		r = inode_place(dir)->type->link_to(inode_place(dir), name, target, &err);
-	else
-		r = err_set(&err, -EPERM, "links cannot be made here");
+	ops = node_dir(inode_place(dir)->type);
+	r = ops->link_to ? ops->link_to(inode_place(dir), name, target, &err)
+			 : err_set(&err, -EPERM, "links cannot be made here");
 	if (r == 0)
 		r = enter_made(dir, name, &text, &e, &err);
 	if (r < 0)

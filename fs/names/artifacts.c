@@ -107,8 +107,8 @@ static int add_scratch(const struct place *dir, struct scratch_info *info,
 	return place_copy_name(child, child->name, text, err);
 }
 
-int artifacts_create(const struct place *dir, const char *name, const struct node_new *by,
-		     struct place *child, struct buf *text, struct err *err)
+static int artifacts_create(const struct place *dir, const char *name, const struct node_new *by,
+			    struct place *child, struct buf *text, struct err *err)
 {
 	CLEANUP(buf_release) struct buf id = { 0 };
 	struct scratch_info info = { .dir = artifacts_directory(dir), .scope = dir->ref };
@@ -140,8 +140,8 @@ int artifacts_create(const struct place *dir, const char *name, const struct nod
 	return r < 0 ? r : add_scratch(dir, &info, by, child, text, err);
 }
 
-int artifacts_make(const struct place *dir, const char *name, const struct node_new *by,
-		   struct err *err)
+static int artifacts_make(const struct place *dir, const char *name, const struct node_new *by,
+			  struct err *err)
 {
 	CLEANUP(buf_release) struct buf id = { 0 };
 	struct artifact_attr attr;
@@ -172,7 +172,7 @@ int artifacts_make(const struct place *dir, const char *name, const struct node_
 	return r;
 }
 
-int artifacts_remove(const struct place *dir, const char *name, struct err *err)
+static int artifacts_remove(const struct place *dir, const char *name, struct err *err)
 {
 	CLEANUP(buf_release) struct buf id = { 0 };
 	struct scratch_info scratch;
@@ -191,7 +191,7 @@ int artifacts_remove(const struct place *dir, const char *name, struct err *err)
 	return artifact_remove(dir->fs->store, dir->ref, artifacts_directory(dir), id.data, err);
 }
 
-int artifacts_remove_dir(const struct place *dir, const char *name, struct err *err)
+static int artifacts_remove_dir(const struct place *dir, const char *name, struct err *err)
 {
 	CLEANUP(buf_release) struct buf id = { 0 };
 	struct artifact_info info;
@@ -209,6 +209,16 @@ int artifacts_remove_dir(const struct place *dir, const char *name, struct err *
 				      err);
 }
 
+const struct dir_ops artifacts_ops = {
+	.list = artifacts_list,
+	.find = artifacts_find,
+	.create = artifacts_create,
+	.make = artifacts_make,
+	.remove = artifacts_remove,
+	.remove_dir = artifacts_remove_dir,
+	.rename = artifacts_rename,
+};
+
 const struct node_type artifacts_entries[] = {
 	{ .name = ".versions",
 	  .id = ID_VERSIONS,
@@ -218,8 +228,7 @@ const struct node_type artifacts_entries[] = {
 	  .help = "every version: .versions/NAME/N, and N.json about it",
 	  .stat = artifacts_top_stat,
 	  .members = versions_members,
-	  .list = versions_list,
-	  .find = versions_find },
+	  .dir = &versions_ops },
 	{ 0 },
 };
 
@@ -237,13 +246,7 @@ const struct node_type artifacts_members[] = {
 				  .members = artifacts_members,
 				  .stat = artifacts_directory_stat,
 				  .set_attr = set_directory_attr,
-				  .list = artifacts_list,
-				  .find = artifacts_find,
-				  .create = artifacts_create,
-				  .make = artifacts_make,
-				  .remove = artifacts_remove,
-				  .remove_dir = artifacts_remove_dir,
-				  .rename = artifacts_rename },
+				  .dir = &artifacts_ops },
 	[ARTIFACTS_LINK] = { .name = "user:<name>",
 			     .id = ID_OBJECT_LINK,
 			     .mode = S_IFLNK | 0777,

@@ -9,16 +9,6 @@
 #include "fs/tree/node.h"
 
 int artifacts_top_stat(const struct place *at, struct node_stat *st, struct err *err);
-int artifacts_list(const struct place *dir, uint64_t after, struct lister *l, struct err *err);
-int artifacts_find(const struct place *dir, const char *name, struct place *child, struct buf *text,
-		   struct err *err);
-int artifacts_create(const struct place *dir, const char *name, const struct node_new *by,
-		     struct place *child, struct buf *text, struct err *err);
-int artifacts_make(const struct place *dir, const char *name, const struct node_new *by,
-		   struct err *err);
-int artifacts_remove(const struct place *dir, const char *name, struct err *err);
-int artifacts_remove_dir(const struct place *dir, const char *name, struct err *err);
-int artifacts_rename(const struct node_rename *rn, struct err *err);
 
 /* The row of .versions. */
 extern const struct node_type artifacts_entries[];
@@ -44,5 +34,7 @@ uint64_t artifacts_directory(const struct place *dir);
 MUST_CHECK int artifacts_decode(const char *name, struct buf *id, struct err *err);
 
 int artifacts_directory_stat(const struct place *at, struct node_stat *st, struct err *err);
+
+extern const struct dir_ops artifacts_ops;
 
 #endif

@@ -40,4 +40,11 @@ void artifacts_settle(struct fs *fs, uint64_t dir, const char *id);
 /* Remove a file that was not saved yet. False: the file has been saved in the meantime. */
 bool artifacts_remove_unsaved(struct fs *fs, uint64_t number);
 
+/* Entries of artifacts_ops that have files of their own. */
+MUST_CHECK int artifacts_list(const struct place *dir, uint64_t after, struct lister *l,
+			      struct err *err);
+MUST_CHECK int artifacts_find(const struct place *dir, const char *name, struct place *child,
+			      struct buf *text, struct err *err);
+MUST_CHECK int artifacts_rename(const struct node_rename *rn, struct err *err);
+
 #endif

@@ -144,8 +144,8 @@ static bool find_scratch(const struct place *dir, const char *name, struct scrat
 	return scratch_find(dir->fs, attachments_scratch(dir), name, out);
 }
 
-int attachments_find(const struct place *dir, const char *name, struct place *child,
-		     struct buf *text, struct err *err)
+static int attachments_find(const struct place *dir, const char *name, struct place *child,
+			    struct buf *text, struct err *err)
 {
 	CLEANUP(buf_release) struct buf id = { 0 };
 	struct attachment_info info;
@@ -193,7 +193,8 @@ static int list_unsent_scratch(void *arg, const struct scratch_info *info)
 			   TREE_MEMBER_COOKIE + COOKIE_STEP + info->number, NULL);
 }
 
-int attachments_list(const struct place *dir, uint64_t after, struct lister *l, struct err *err)
+static int attachments_list(const struct place *dir, uint64_t after, struct lister *l,
+			    struct err *err)
 {
 	struct listing ls = { dir, l };
 	bool in_scratch = after >= COOKIE_STEP;
@@ -223,8 +224,8 @@ static int create_unsent_scratch(const struct place *dir, const char *name,
 	return scratch_found(dir, &info, child, text, err);
 }
 
-int attachments_create(const struct place *dir, const char *name, const struct node_new *by,
-		       struct place *child, struct buf *text, struct err *err)
+static int attachments_create(const struct place *dir, const char *name, const struct node_new *by,
+			      struct place *child, struct buf *text, struct err *err)
 {
 	CLEANUP(buf_release) struct buf id = { 0 };
 	uint64_t number;
@@ -258,7 +259,7 @@ static void forget_writers(const struct place *dir, uint64_t number)
 	handle_removed(dir->fs, node_ino(number, ID_OBJECT));
 }
 
-int attachments_remove(const struct place *dir, const char *name, struct err *err)
+static int attachments_remove(const struct place *dir, const char *name, struct err *err)
 {
 	CLEANUP(buf_release) struct buf text = { 0 };
 	struct place child = *dir;
@@ -388,7 +389,7 @@ static int rename_made(const struct place *dir, const char *name, const char *ne
 	return move_attachment(inode_place(inode), dir, id.data, new_name, err);
 }
 
-int attachments_rename(const struct node_rename *rn, struct err *err)
+static int attachments_rename(const struct node_rename *rn, struct err *err)
 {
 	CLEANUP(buf_release) struct buf text = { 0 };
 	CLEANUP(buf_release) struct buf other = { 0 };
@@ -413,3 +414,11 @@ int attachments_rename(const struct node_rename *rn, struct err *err)
 		return withdraw_attachment(&from, to, name, err);
 	return rename_attachment(&from, to, name, rn->must_be_new, err);
 }
+
+const struct dir_ops attachments_ops = {
+	.list = attachments_list,
+	.find = attachments_find,
+	.create = attachments_create,
+	.remove = attachments_remove,
+	.rename = attachments_rename,
+};

@@ -163,8 +163,8 @@ static void call_place(const struct place *dir, const struct call_info *info, st
 	child->parent = info->seq;
 }
 
-int calls_dir_find(const struct place *dir, const char *name, struct place *child, struct buf *text,
-		   struct err *err)
+static int calls_dir_find(const struct place *dir, const char *name, struct place *child,
+			  struct buf *text, struct err *err)
 {
 	struct call_info info;
 	int r = call_find(dir->fs->store, dir->ref, dir->n, name, &info, err);
@@ -192,9 +192,15 @@ static int list_call(void *arg, const struct call_info *info)
 	return lister_emit(ls->l, info->file_name, &child, TREE_MEMBER_COOKIE + info->seq, &st);
 }
 
-int calls_dir_list(const struct place *dir, uint64_t after, struct lister *l, struct err *err)
+static int calls_dir_list(const struct place *dir, uint64_t after, struct lister *l,
+			  struct err *err)
 {
 	struct listing ls = { dir, l };
 
 	return call_list(dir->fs->store, dir->ref, dir->n, after, list_call, &ls, err);
 }
+
+const struct dir_ops calls_dir_ops = {
+	.list = calls_dir_list,
+	.find = calls_dir_find,
+};

@@ -10,8 +10,7 @@
 extern const struct node_type call_dir; /* calls/<id> */
 
 int calls_dir_stat(const struct place *at, struct node_stat *st, struct err *err);
-int calls_dir_find(const struct place *dir, const char *name, struct place *child, struct buf *text,
-		   struct err *err);
-int calls_dir_list(const struct place *dir, uint64_t after, struct lister *l, struct err *err);
+
+extern const struct dir_ops calls_dir_ops;
 
 #endif

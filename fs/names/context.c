@@ -47,8 +47,8 @@ static void context_place(const struct place *dir, const struct context *c, stru
 	child->n = 0;
 }
 
-int contexts_find(const struct place *dir, const char *name, struct place *child, struct buf *text,
-		  struct err *err)
+static int contexts_find(const struct place *dir, const char *name, struct place *child,
+			 struct buf *text, struct err *err)
 {
 	CLEANUP(buf_release) struct buf id = { 0 };
 	CLEANUP(context_unref_p) struct context *c = NULL;
@@ -85,7 +85,7 @@ static int list_context(void *arg, struct context *c)
 	return lister_emit(ls->l, name.data, &child, TREE_MEMBER_COOKIE + c->number, &st);
 }
 
-int contexts_list(const struct place *dir, uint64_t after, struct lister *l, struct err *err)
+static int contexts_list(const struct place *dir, uint64_t after, struct lister *l, struct err *err)
 {
 	struct listing ls = { dir, l };
 
@@ -93,6 +93,11 @@ int contexts_list(const struct place *dir, uint64_t after, struct lister *l, str
 	return context_list(runner_contexts(dir->fs->runner), dir->ref, dir->n, after, list_context,
 			    &ls);
 }
+
+const struct dir_ops contexts_ops = {
+	.list = contexts_list,
+	.find = contexts_find,
+};
 
 /* A context, and its read-only files. */
 
@@ -214,11 +219,7 @@ static const struct text_rules actions_rules = {
 	  .help = "every key, temp: too, with what the program changed",                           \
 	  .members = context_state_members,                                                        \
 	  .stat = context_state_stat,                                                              \
-	  .list = context_state_list,                                                              \
-	  .find = context_state_find,                                                              \
-	  .create = context_state_create,                                                          \
-	  .remove = context_state_remove,                                                          \
-	  .rename = context_state_rename },                                                        \
+	  .dir = &context_state_ops },                                                             \
 		{ .name = "state.json",                                                            \
 		  .id = ID_CONTEXT_STATE_JSON,                                                     \
 		  .mode = S_IFREG | 0600,                                                          \
@@ -232,10 +233,7 @@ static const struct text_rules actions_rules = {
 		.name = "artifacts", .id = ID_CONTEXT_ARTIFACTS, .mode = S_IFDIR | 0700,           \
 		.flags = NODE_FRESH, .help = "the session's, with what the program saved",         \
 		.members = context_artifacts_members, .stat = context_artifacts_stat,              \
-		.list = context_artifacts_list, .find = context_artifacts_find,                    \
-		.create = context_artifacts_create, .make = context_artifacts_make,                \
-		.remove = context_artifacts_remove, .remove_dir = context_artifacts_remove_dir,    \
-		.rename = context_artifacts_rename                                                 \
+		.dir = &context_artifacts_ops                                                      \
 	}
 
 #define TOOL_ROWS                                                                                  \
@@ -262,7 +260,7 @@ static const struct node_type memory_entries_of_context[] = {
 	  .help = "any name is a query of the user's memory",
 	  .stat = context_part_stat,
 	  .members = &memory_query,
-	  .find = memory_query_find },
+	  .dir = &memory_query_ops },
 	{ 0 },
 };
 

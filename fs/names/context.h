@@ -16,9 +16,6 @@
 /* The functions of the row `context` of a turn. */
 int contexts_present(const struct place *at);
 int contexts_stat(const struct place *at, struct node_stat *st, struct err *err);
-int contexts_list(const struct place *dir, uint64_t after, struct lister *l, struct err *err);
-int contexts_find(const struct place *dir, const char *name, struct place *child, struct buf *text,
-		  struct err *err);
 
 /* The time when `context` last came to or went from a turn's directory; 0: no time is known. */
 uint64_t contexts_stamp(const struct place *turn);
@@ -58,13 +55,6 @@ MUST_CHECK int context_create(const struct place *dir, struct scratch_info *info
 
 /* The functions and rules of the rows state/ and state.json: context_state.c. */
 int context_state_stat(const struct place *at, struct node_stat *st, struct err *err);
-int context_state_list(const struct place *dir, uint64_t after, struct lister *l, struct err *err);
-int context_state_find(const struct place *dir, const char *name, struct place *child,
-		       struct buf *text, struct err *err);
-int context_state_create(const struct place *dir, const char *name, const struct node_new *by,
-			 struct place *child, struct buf *text, struct err *err);
-int context_state_remove(const struct place *dir, const char *name, struct err *err);
-int context_state_rename(const struct node_rename *rn, struct err *err);
 int context_map_stat(const struct place *at, struct node_stat *st, struct err *err);
 int context_map_show(const struct place *at, struct buf *out, struct err *err);
 extern const struct text_rules context_map_rules;
@@ -72,17 +62,12 @@ extern const struct node_type context_state_members[];
 
 /* The functions of the row artifacts/: context_artifacts.c. */
 int context_artifacts_stat(const struct place *at, struct node_stat *st, struct err *err);
-int context_artifacts_list(const struct place *dir, uint64_t after, struct lister *l,
-			   struct err *err);
-int context_artifacts_find(const struct place *dir, const char *name, struct place *child,
-			   struct buf *text, struct err *err);
-int context_artifacts_create(const struct place *dir, const char *name, const struct node_new *by,
-			     struct place *child, struct buf *text, struct err *err);
-int context_artifacts_make(const struct place *dir, const char *name, const struct node_new *by,
-			   struct err *err);
-int context_artifacts_remove(const struct place *dir, const char *name, struct err *err);
-int context_artifacts_remove_dir(const struct place *dir, const char *name, struct err *err);
-int context_artifacts_rename(const struct node_rename *rn, struct err *err);
 extern const struct node_type context_artifacts_members[];
+
+extern const struct dir_ops context_state_ops;
+
+extern const struct dir_ops context_artifacts_ops;
+
+extern const struct dir_ops contexts_ops;
 
 #endif

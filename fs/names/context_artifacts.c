@@ -268,8 +268,8 @@ static void made_place(const struct place *dir, const struct scratch_info *info,
 	child->name = info->full_name;
 }
 
-int context_artifacts_find(const struct place *dir, const char *name, struct place *child,
-			   struct buf *text, struct err *err)
+static int context_artifacts_find(const struct place *dir, const char *name, struct place *child,
+				  struct buf *text, struct err *err)
 {
 	CLEANUP(context_leave_p) struct context *c = NULL;
 	struct scratch_info made;
@@ -343,8 +343,8 @@ static int list_made(void *arg, const struct scratch_info *info)
 }
 
 /* List the session's artifacts, the user's artifacts, and the scratch files of the context. */
-int context_artifacts_list(const struct place *dir, uint64_t after, struct lister *l,
-			   struct err *err)
+static int context_artifacts_list(const struct place *dir, uint64_t after, struct lister *l,
+				  struct err *err)
 {
 	CLEANUP(context_leave_p) struct context *c = NULL;
 	struct listing ls = { .dir = dir, .l = l, .prefix = "" };
@@ -370,8 +370,9 @@ int context_artifacts_list(const struct place *dir, uint64_t after, struct liste
 
 /* Making, removing and renaming. */
 
-int context_artifacts_create(const struct place *dir, const char *name, const struct node_new *by,
-			     struct place *child, struct buf *text, struct err *err)
+static int context_artifacts_create(const struct place *dir, const char *name,
+				    const struct node_new *by, struct place *child,
+				    struct buf *text, struct err *err)
 {
 	struct scratch_info info = { .dir = dir->item, .scope = context_scope(dir) };
 	int r;
@@ -390,8 +391,8 @@ int context_artifacts_create(const struct place *dir, const char *name, const st
 	return place_copy_name(child, info.name, text, err);
 }
 
-int context_artifacts_make(const struct place *dir, const char *name, const struct node_new *by,
-			   struct err *err)
+static int context_artifacts_make(const struct place *dir, const char *name,
+				  const struct node_new *by, struct err *err)
 {
 	struct scratch_info info = { .dir = dir->item,
 				     .scope = context_scope(dir),
@@ -442,7 +443,7 @@ static void reveal_stored(const struct place *dir, const char *name)
 		inode_restored(inodes, inode_number(&at));
 }
 
-int context_artifacts_remove(const struct place *dir, const char *name, struct err *err)
+static int context_artifacts_remove(const struct place *dir, const char *name, struct err *err)
 {
 	struct scratch_info info;
 
@@ -454,7 +455,7 @@ int context_artifacts_remove(const struct place *dir, const char *name, struct e
 	return 0;
 }
 
-int context_artifacts_remove_dir(const struct place *dir, const char *name, struct err *err)
+static int context_artifacts_remove_dir(const struct place *dir, const char *name, struct err *err)
 {
 	struct scratch_info info;
 
@@ -492,7 +493,7 @@ static int check_target(const struct place *dir, const char *name, bool must_be_
 	return 0;
 }
 
-int context_artifacts_rename(const struct node_rename *rn, struct err *err)
+static int context_artifacts_rename(const struct node_rename *rn, struct err *err)
 {
 	CLEANUP(context_leave_p) struct context *c = NULL;
 	struct fs *fs = rn->dir->fs;
@@ -521,6 +522,16 @@ int context_artifacts_rename(const struct node_rename *rn, struct err *err)
 	return inode_move(&fs->inodes, &at, inode_number(rn->new_dir), rn->new_name);
 }
 
+const struct dir_ops context_artifacts_ops = {
+	.list = context_artifacts_list,
+	.find = context_artifacts_find,
+	.create = context_artifacts_create,
+	.make = context_artifacts_make,
+	.remove = context_artifacts_remove,
+	.remove_dir = context_artifacts_remove_dir,
+	.rename = context_artifacts_rename,
+};
+
 /* Keep in the order of enum context_artifact. */
 const struct node_type context_artifacts_members[] = {
 	{ .name = "<name>",
@@ -538,12 +549,6 @@ const struct node_type context_artifacts_members[] = {
 	  .members = context_artifacts_members,
 	  .stat = context_artifacts_stat,
 	  .set_attr = set_made_attr,
-	  .list = context_artifacts_list,
-	  .find = context_artifacts_find,
-	  .create = context_artifacts_create,
-	  .make = context_artifacts_make,
-	  .remove = context_artifacts_remove,
-	  .remove_dir = context_artifacts_remove_dir,
-	  .rename = context_artifacts_rename },
+	  .dir = &context_artifacts_ops },
 	{ 0 },
 };

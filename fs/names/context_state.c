@@ -262,8 +262,8 @@ static int view_key_place(const struct place *dir, struct context *c, struct pla
 	return child->item ? place_set_name(child, text, err) : err_nomem(err);
 }
 
-int context_state_find(const struct place *dir, const char *name, struct place *child,
-		       struct buf *text, struct err *err)
+static int context_state_find(const struct place *dir, const char *name, struct place *child,
+			      struct buf *text, struct err *err)
 {
 	CLEANUP(context_leave_p) struct context *c = NULL;
 	CLEANUP(buf_release) struct buf value = { 0 };
@@ -378,7 +378,8 @@ static int list_view_scratch(void *arg, const struct scratch_info *info)
 			   TREE_MEMBER_COOKIE + COOKIE_STEP + info->number, NULL);
 }
 
-int context_state_list(const struct place *dir, uint64_t after, struct lister *l, struct err *err)
+static int context_state_list(const struct place *dir, uint64_t after, struct lister *l,
+			      struct err *err)
 {
 	struct listing ls = { dir, l };
 	bool in_scratch = after >= COOKIE_STEP;
@@ -410,8 +411,9 @@ static int new_view_key(const char *name, struct buf *key, struct err *err)
 	return r < 0 ? r : statekey_check(buf_span(key), err);
 }
 
-int context_state_create(const struct place *dir, const char *name, const struct node_new *by,
-			 struct place *child, struct buf *text, struct err *err)
+static int context_state_create(const struct place *dir, const char *name,
+				const struct node_new *by, struct place *child, struct buf *text,
+				struct err *err)
 {
 	CLEANUP(context_leave_p) struct context *c = NULL;
 	struct scratch_info scratch;
@@ -429,7 +431,7 @@ int context_state_create(const struct place *dir, const char *name, const struct
 	return r < 0 ? r : view_key_place(dir, c, child, text, err);
 }
 
-int context_state_remove(const struct place *dir, const char *name, struct err *err)
+static int context_state_remove(const struct place *dir, const char *name, struct err *err)
 {
 	CLEANUP(buf_release) struct buf key = { 0 };
 	struct scratch_info scratch;
@@ -512,7 +514,7 @@ static int rename_in_view(const struct place *from, const struct place *dir, con
 	return r < 0 ? r : 1;
 }
 
-int context_state_rename(const struct node_rename *rn, struct err *err)
+static int context_state_rename(const struct node_rename *rn, struct err *err)
 {
 	CLEANUP(buf_release) struct buf text = { 0 };
 	CLEANUP(buf_release) struct buf other = { 0 };
@@ -531,3 +533,11 @@ int context_state_rename(const struct node_rename *rn, struct err *err)
 		return 0;
 	return rename_in_view(&from, rn->new_dir, rn->new_name, &rn->by, err);
 }
+
+const struct dir_ops context_state_ops = {
+	.list = context_state_list,
+	.find = context_state_find,
+	.create = context_state_create,
+	.remove = context_state_remove,
+	.rename = context_state_rename,
+};

@@ -220,6 +220,13 @@ static int sessions_link_to(const struct place *dir, const char *name, const cha
 	return r < 0 ? r : memory_remember(dir->fs->store, session, NULL, err);
 }
 
+static const struct dir_ops memory_sessions_ops = {
+	.list = sessions_list,
+	.find = sessions_find,
+	.link_to = sessions_link_to,
+	.remove = sessions_remove,
+};
+
 static int show_match(void *arg, const struct memory_match *match)
 {
 	int r = memory_show(match, arg);
@@ -285,8 +292,8 @@ static uint64_t number_of_query(uint64_t user, struct span query, struct err *er
 	return QUERY_NUMBER | (number & (QUERY_NUMBER - 1));
 }
 
-int memory_query_find(const struct place *dir, const char *name, struct place *child,
-		      struct buf *text, struct err *err)
+static int memory_query_find(const struct place *dir, const char *name, struct place *child,
+			     struct buf *text, struct err *err)
 {
 	int r = scopes_id(name, text, err);
 
@@ -299,6 +306,10 @@ int memory_query_find(const struct place *dir, const char *name, struct place *c
 	return child->item ? 0 : -ENOMEM;
 }
 
+const struct dir_ops memory_query_ops = {
+	.find = memory_query_find,
+};
+
 const struct node_type memory_entries[] = {
 	{ .name = "sessions",
 	  .id = ID_MEMORY_SESSIONS,
@@ -307,15 +318,12 @@ const struct node_type memory_entries[] = {
 	  .help = "ln -s " TARGET "ID remembers a session, rm forgets it",
 	  .stat = sessions_stat,
 	  .members = &memory_session,
-	  .list = sessions_list,
-	  .find = sessions_find,
-	  .remove = sessions_remove,
-	  .link_to = sessions_link_to },
+	  .dir = &memory_sessions_ops },
 	{ .name = "search",
 	  .id = ID_MEMORY_SEARCH,
 	  .mode = S_IFDIR | 0700,
 	  .help = "any name is a query: its file has what is remembered of it",
 	  .members = &memory_query,
-	  .find = memory_query_find },
+	  .dir = &memory_query_ops },
 	{ 0 },
 };

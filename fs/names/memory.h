@@ -13,7 +13,7 @@ extern const struct node_type memory_entries[];
 extern const struct node_type memory_query;
 
 /* The find() of a directory in which each name is a query in the memory of dir->ref's user. */
-int memory_query_find(const struct place *dir, const char *name, struct place *child,
-		      struct buf *text, struct err *err);
+
+extern const struct dir_ops memory_query_ops;
 
 #endif

@@ -74,10 +74,7 @@ static const struct node_type root_entries[] = {
 	  .help = "one directory an app",
 	  .members = &app_dir,
 	  .stat = scopes_stat,
-	  .list = scopes_list,
-	  .find = scopes_find,
-	  .make = scopes_make,
-	  .remove_dir = scopes_remove },
+	  .dir = &scopes_ops },
 	{ 0 },
 };
 

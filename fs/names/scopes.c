@@ -64,7 +64,7 @@ static int list_member(void *arg, const struct scope_info *info)
 	return lister_emit(ls->l, name.data, &child, TREE_MEMBER_COOKIE + info->number, &st);
 }
 
-int scopes_list(const struct place *dir, uint64_t after, struct lister *l, struct err *err)
+static int scopes_list(const struct place *dir, uint64_t after, struct lister *l, struct err *err)
 {
 	struct listing ls = { dir, l };
 
@@ -80,8 +80,8 @@ int scopes_id(const char *name, struct buf *id, struct err *err)
 	return r < 0 ? r : buf_cstr(id) ? 0 : err_nomem(err);
 }
 
-int scopes_find(const struct place *dir, const char *name, struct place *child, struct buf *text,
-		struct err *err)
+static int scopes_find(const struct place *dir, const char *name, struct place *child,
+		       struct buf *text, struct err *err)
 {
 	int r = scopes_id(name, text, err);
 
@@ -94,8 +94,8 @@ int scopes_find(const struct place *dir, const char *name, struct place *child, 
 	return r;
 }
 
-int scopes_make(const struct place *dir, const char *name, const struct node_new *by,
-		struct err *err)
+static int scopes_make(const struct place *dir, const char *name, const struct node_new *by,
+		       struct err *err)
 {
 	CLEANUP(buf_release) struct buf id = { 0 };
 	int r = scopes_id(name, &id, err);
@@ -104,7 +104,7 @@ int scopes_make(const struct place *dir, const char *name, const struct node_new
 	return r < 0 ? r : scope_create(dir->fs->store, dir->ref, id.data, NULL, NULL, err);
 }
 
-int scopes_remove(const struct place *dir, const char *name, struct err *err)
+static int scopes_remove(const struct place *dir, const char *name, struct err *err)
 {
 	CLEANUP(buf_release) struct buf id = { 0 };
 	struct ref ref;
@@ -118,6 +118,13 @@ int scopes_remove(const struct place *dir, const char *name, struct err *err)
 		runner_forget(dir->fs->runner, ref);
 	return scope_remove(dir->fs->store, ref, err);
 }
+
+const struct dir_ops scopes_ops = {
+	.list = scopes_list,
+	.find = scopes_find,
+	.make = scopes_make,
+	.remove_dir = scopes_remove,
+};
 
 int scope_errors_stat(const struct place *at, struct node_stat *st, struct err *err)
 {

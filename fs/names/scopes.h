@@ -16,12 +16,6 @@ extern const struct node_type session_dir;
 
 /* For the rows apps/, users/ and sessions/, whose members are scopes. */
 int scopes_stat(const struct place *at, struct node_stat *st, struct err *err);
-int scopes_list(const struct place *dir, uint64_t after, struct lister *l, struct err *err);
-int scopes_find(const struct place *dir, const char *name, struct place *child, struct buf *text,
-		struct err *err);
-int scopes_make(const struct place *dir, const char *name, const struct node_new *by,
-		struct err *err);
-int scopes_remove(const struct place *dir, const char *name, struct err *err);
 
 /*
  * Decode a file name to the id of a scope, followed by a NUL. Returns 0; -EINVAL or
@@ -35,5 +29,7 @@ int scope_dir_stat(const struct place *at, struct node_stat *st, struct err *err
 /* For the rows of .errors. */
 int scope_errors_stat(const struct place *at, struct node_stat *st, struct err *err);
 int scope_errors_show(const struct place *at, struct buf *out, struct err *err);
+
+extern const struct dir_ops scopes_ops;
 
 #endif

@@ -231,8 +231,8 @@ static void key_place(const struct place *dir, enum scope_kind kind, uint64_t it
 	child->item = item;
 }
 
-int state_dir_find(const struct place *dir, const char *name, struct place *child, struct buf *text,
-		   struct err *err)
+static int state_dir_find(const struct place *dir, const char *name, struct place *child,
+			  struct buf *text, struct err *err)
 {
 	enum scope_kind kind = SCOPE_SESSION;
 	struct scratch_info scratch;
@@ -298,7 +298,8 @@ static int list_scratch(void *arg, const struct scratch_info *info)
 }
 
 /* List the scope's own keys, then links to keys of the app and the user, then scratch files. */
-int state_dir_list(const struct place *dir, uint64_t after, struct lister *l, struct err *err)
+static int state_dir_list(const struct place *dir, uint64_t after, struct lister *l,
+			  struct err *err)
 {
 	enum scope_kind last = dir->ref.session ? SCOPE_USER : SCOPE_SESSION;
 	struct listing ls = { dir, l, (enum scope_kind)(after / COOKIE_STEP) };
@@ -356,8 +357,8 @@ bool state_is_scratch_name(const char *name)
 	return name[0] == '.' || state_key_of_name(name, &key, NULL) == -ENOENT;
 }
 
-int state_dir_create(const struct place *dir, const char *name, const struct node_new *by,
-		     struct place *child, struct buf *text, struct err *err)
+static int state_dir_create(const struct place *dir, const char *name, const struct node_new *by,
+			    struct place *child, struct buf *text, struct err *err)
 {
 	struct scratch_info scratch;
 	struct state_info info;
@@ -380,7 +381,7 @@ int state_dir_create(const struct place *dir, const char *name, const struct nod
 	return place_set_name(child, text, err);
 }
 
-int state_dir_remove(const struct place *dir, const char *name, struct err *err)
+static int state_dir_remove(const struct place *dir, const char *name, struct err *err)
 {
 	CLEANUP(buf_release) struct buf key = { 0 };
 	struct scratch_info scratch;
@@ -484,7 +485,7 @@ static int rename_found(const struct place *from, const struct place *new_dir, c
 	return r < 0 ? r : 1;
 }
 
-int state_dir_rename(const struct node_rename *rn, struct err *err)
+static int state_dir_rename(const struct node_rename *rn, struct err *err)
 {
 	CLEANUP(buf_release) struct buf text = { 0 };
 	CLEANUP(buf_release) struct buf other = { 0 };
@@ -502,6 +503,14 @@ int state_dir_rename(const struct node_rename *rn, struct err *err)
 		return err_set(err, -EEXIST, "there is '%s' already", rn->new_name);
 	return rename_found(&from, rn->new_dir, rn->new_name, rn->by.uid, err);
 }
+
+const struct dir_ops state_dir_ops = {
+	.list = state_dir_list,
+	.find = state_dir_find,
+	.create = state_dir_create,
+	.remove = state_dir_remove,
+	.rename = state_dir_rename,
+};
 
 int state_map_show(const struct place *at, struct buf *out, struct err *err)
 {

@@ -12,13 +12,6 @@
 extern const struct node_type state_members[];
 
 int state_dir_stat(const struct place *at, struct node_stat *st, struct err *err);
-int state_dir_list(const struct place *dir, uint64_t after, struct lister *l, struct err *err);
-int state_dir_find(const struct place *dir, const char *name, struct place *child, struct buf *text,
-		   struct err *err);
-int state_dir_create(const struct place *dir, const char *name, const struct node_new *by,
-		     struct place *child, struct buf *text, struct err *err);
-int state_dir_rename(const struct node_rename *rn, struct err *err);
-int state_dir_remove(const struct place *dir, const char *name, struct err *err);
 
 int state_map_stat(const struct place *at, struct node_stat *st, struct err *err);
 int state_map_show(const struct place *at, struct buf *out, struct err *err);
@@ -39,5 +32,7 @@ MUST_CHECK int state_name_of_key(const char *prefix, struct span key, struct buf
 bool state_is_scratch_name(const char *name);
 /* Check a text that is renamed onto the name of a key. 0; -EBADMSG: not JSON; -EFBIG. */
 MUST_CHECK int state_check_moved(struct span text, struct err *err);
+
+extern const struct dir_ops state_dir_ops;
 
 #endif

@@ -204,8 +204,7 @@ static const struct node_type turn_entries[] = {
 	  .help = "one directory a call of a tool",
 	  .stat = calls_dir_stat,
 	  .members = &call_dir,
-	  .list = calls_dir_list,
-	  .find = calls_dir_find },
+	  .dir = &calls_dir_ops },
 	{ .name = "context",
 	  .id = ID_TURN_CONTEXT,
 	  .mode = S_IFDIR | 0700,
@@ -214,8 +213,7 @@ static const struct node_type turn_entries[] = {
 	  .members = context_members,
 	  .present = contexts_present,
 	  .stat = contexts_stat,
-	  .list = contexts_list,
-	  .find = contexts_find },
+	  .dir = &contexts_ops },
 	{ 0 },
 };
 
@@ -283,8 +281,8 @@ static void turn_place(const struct place *dir, const struct turn_info *info, st
 	child->n = info->n;
 }
 
-int turns_dir_find(const struct place *dir, const char *name, struct place *child, struct buf *text,
-		   struct err *err)
+static int turns_dir_find(const struct place *dir, const char *name, struct place *child,
+			  struct buf *text, struct err *err)
 {
 	struct turn_info info;
 	char again[32];
@@ -321,9 +319,15 @@ static int list_turn(void *arg, const struct turn_info *info)
 	return lister_emit(ls->l, name, &child, TREE_MEMBER_COOKIE + info->n, &st);
 }
 
-int turns_dir_list(const struct place *dir, uint64_t after, struct lister *l, struct err *err)
+static int turns_dir_list(const struct place *dir, uint64_t after, struct lister *l,
+			  struct err *err)
 {
 	struct listing ls = { dir, l };
 
 	return turn_list(dir->fs->store, dir->ref, after, list_turn, &ls, err);
 }
+
+const struct dir_ops turns_dir_ops = {
+	.list = turns_dir_list,
+	.find = turns_dir_find,
+};

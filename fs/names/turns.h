@@ -11,12 +11,11 @@
 extern const struct node_type turn_dir; /* turns/<n> */
 
 int turns_dir_stat(const struct place *at, struct node_stat *st, struct err *err);
-int turns_dir_find(const struct place *dir, const char *name, struct place *child, struct buf *text,
-		   struct err *err);
-int turns_dir_list(const struct place *dir, uint64_t after, struct lister *l, struct err *err);
 extern const struct node_type turns_entries[];
 
 /* The word for a state: "queued", "running", "done" or "failed". */
 const char *turns_word(enum turn_state state);
+
+extern const struct dir_ops turns_dir_ops;
 
 #endif

@@ -32,8 +32,8 @@ static void entry_place(const struct place *dir, const struct artifact_info *inf
 	child->item = info->is_directory ? info->number : info->history;
 }
 
-int versions_find(const struct place *dir, const char *name, struct place *child, struct buf *text,
-		  struct err *err)
+static int versions_find(const struct place *dir, const char *name, struct place *child,
+			 struct buf *text, struct err *err)
 {
 	struct artifact_info info;
 	int r = artifacts_decode(name, text, err);
@@ -66,13 +66,18 @@ static int list_entry(void *arg, const struct artifact_info *info)
 	return lister_emit(ls->l, name.data, &child, TREE_MEMBER_COOKIE + info->number, NULL);
 }
 
-int versions_list(const struct place *dir, uint64_t after, struct lister *l, struct err *err)
+static int versions_list(const struct place *dir, uint64_t after, struct lister *l, struct err *err)
 {
 	struct listing ls = { dir, l, after };
 
 	return artifact_list_versions(dir->fs->store, artifacts_directory(dir), after, list_entry,
 				      &ls, err);
 }
+
+const struct dir_ops versions_ops = {
+	.list = versions_list,
+	.find = versions_find,
+};
 
 static const char *last_component(const char *full_name)
 {
@@ -387,6 +392,13 @@ static int version_remove(const struct place *dir, const char *name, struct err 
 				       last_component(dir->name), n, err);
 }
 
+static const struct dir_ops version_ops = {
+	.list = version_list,
+	.find = version_find,
+	.create = version_create,
+	.remove = version_remove,
+};
+
 static int versions_of_stat(const struct place *at, struct node_stat *st, struct err *err)
 {
 	struct artifact_info info;
@@ -408,17 +420,13 @@ const struct node_type versions_members[] = {
 			    .flags = NODE_LATE,
 			    .members = version_members,
 			    .stat = versions_of_stat,
-			    .list = version_list,
-			    .find = version_find,
-			    .create = version_create,
-			    .remove = version_remove },
+			    .dir = &version_ops },
 	[VERSIONS_DIRECTORY] = { .name = ".versions/<directory>",
 				 .id = ID_OBJECT_VERSIONS,
 				 .mode = S_IFDIR | 0700,
 				 .flags = NODE_LATE,
 				 .members = versions_members,
 				 .stat = artifacts_directory_stat,
-				 .list = versions_list,
-				 .find = versions_find },
+				 .dir = &versions_ops },
 	{ 0 },
 };

@@ -184,6 +184,30 @@ struct node_rename {
 	struct node_new by;
 };
 
+/* What can be done in a directory of objects. Where an operation is missing, it is EPERM. */
+struct dir_ops {
+	int (*list)(const struct place *dir, uint64_t after, struct lister *l, struct err *err);
+	int (*find)(const struct place *dir, const char *name, struct place *child,
+		    struct buf *text, struct err *err);
+
+	/* Make a file (which is stored only when it is written), ... */
+	int (*create)(const struct place *dir, const char *name, const struct node_new *by,
+		      struct place *child, struct buf *text, struct err *err);
+	/* ...make a symlink to target, ... */
+	int (*link_to)(const struct place *dir, const char *name, const char *target,
+		       struct err *err);
+	/* ...make a directory, remove a member. Unset: EPERM. */
+	int (*make)(const struct place *dir, const char *name, const struct node_new *by,
+		    struct err *err);
+	int (*remove)(const struct place *dir, const char *name, struct err *err);
+	int (*remove_dir)(const struct place *dir, const char *name, struct err *err);
+	/*
+	 * Rename. Both directories must have the same function (else EXDEV). Returns 0; 1: the
+	 * new name now stands for another object, which must be looked up; -errno.
+	 */
+	int (*rename)(const struct node_rename *rn, struct err *err);
+};
+
 struct node_type {
 	const char *name; /* NULL ends a table; for a type of members: the name in manuals */
 	unsigned id;      /* part of the inode number, unique in its object; never changes */
@@ -202,9 +226,7 @@ struct node_type {
 	 * which list and find choose. list emits the members after the cookie `after`; 0: all.
 	 */
 	const struct node_type *members;
-	int (*list)(const struct place *dir, uint64_t after, struct lister *l, struct err *err);
-	int (*find)(const struct place *dir, const char *name, struct place *child,
-		    struct buf *text, struct err *err);
+	const struct dir_ops *dir;
 
 	/* Size and time. If stat is unset, the text is shown to learn its size. */
 	int (*stat)(const struct place *at, struct node_stat *st, struct err *err);
@@ -231,24 +253,15 @@ struct node_type {
 
 	/* Set mode, owner or times. If set_attr is unset, such a call has no effect. */
 	int (*set_attr)(const struct place *at, const struct artifact_attr *attr, struct err *err);
-
-	/* Directories: make a file (which is stored only when it is written), ... */
-	int (*create)(const struct place *dir, const char *name, const struct node_new *by,
-		      struct place *child, struct buf *text, struct err *err);
-	/* ...make a symlink to target, ... */
-	int (*link_to)(const struct place *dir, const char *name, const char *target,
-		       struct err *err);
-	/* ...make a directory, remove a member. Unset: EPERM. */
-	int (*make)(const struct place *dir, const char *name, const struct node_new *by,
-		    struct err *err);
-	int (*remove)(const struct place *dir, const char *name, struct err *err);
-	int (*remove_dir)(const struct place *dir, const char *name, struct err *err);
-	/*
-	 * Rename. Both directories must have the same function (else EXDEV). Returns 0; 1: the
-	 * new name now stands for another object, which must be looked up; -errno.
-	 */
-	int (*rename)(const struct node_rename *rn, struct err *err);
 };
+
+/* The operations of a directory; without any, all are unset. */
+static inline const struct dir_ops *node_dir(const struct node_type *type)
+{
+	static const struct dir_ops no_ops;
+
+	return type->dir ? type->dir : &no_ops;
+}
 
 /* The inode number of a row of an object: the low 8 bits are the row's id. */
 static inline uint64_t node_ino(uint64_t object, unsigned id)

@@ -120,10 +120,10 @@ int tree_find(const struct place *dir, const char *name, struct place *child, st
 		*child = place_child(dir, row);
 		return row->present ? row->present(child) : 0;
 	}
-	if (!dir->type->find)
+	if (!node_dir(dir->type)->find)
 		return err_set(err, -ENOENT, "there is no %s here", name);
 	*child = place_child(dir, NULL);
-	return dir->type->find(dir, name, child, text, err);
+	return dir->type->dir->find(dir, name, child, text, err);
 }
 
 bool tree_is_moving(const struct place *at)
@@ -319,8 +319,8 @@ int tree_list(const struct place *dir, uint64_t cookie, struct lister *l, struct
 			continue;
 		r = lister_emit(l, row->name, &child, i + 1, NULL);
 	}
-	if (r == 0 && dir->type->list)
-		r = dir->type->list(
+	if (r == 0 && node_dir(dir->type)->list)
+		r = dir->type->dir->list(
 			dir, cookie > TREE_MEMBER_COOKIE ? cookie - TREE_MEMBER_COOKIE : 0, l, err);
 	return r < 0 ? r : 0;
 }

@@ -84,13 +84,14 @@ static const struct node_type rows[] = {
 	{ 0 },
 };
 
+static const struct dir_ops ops = { .list = members_list, .find = members_find };
+
 static const struct node_type dir = {
 	.name = "dir",
 	.mode = S_IFDIR | 0700,
 	.entries = rows,
 	.members = &member,
-	.list = members_list,
-	.find = members_find,
+	.dir = &ops,
 };
 
 static const struct place at = { .fs = &fs, .type = &dir, .item = 77 };
