@@ -1,6 +1,6 @@
 /*
- * Requests of the kernel: functions that the operations on names (names.c) and on
- * files (files.c) share, and the operations themselves, for the table in ops.c.
+ * Requests of the kernel: functions that the operations on names (names.c), on files
+ * (files.c) and on open files (io.c) share, and the operations themselves, for ops.c.
  * Only these files and ops.c include FUSE's header.
  */
 #ifndef FS_KERNEL_REQUEST_H
