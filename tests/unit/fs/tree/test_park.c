@@ -36,7 +36,8 @@ static bool again(struct parked *p, enum park_reason reason)
 	mutex_lock(&lock);
 	rq->tries++;
 	rq->reason = reason;
-	done = rq->is_done = rq->may_answer || reason != PARK_MOVED;
+	done = rq->may_answer || reason != PARK_MOVED;
+	rq->is_done = done;
 	cond_wake_all(&moved);
 	mutex_unlock(&lock);
 	return done;
