@@ -44,29 +44,26 @@ static void on_compacted(void *arg, struct ref session, const struct err *why)
 }
 
 /* Append the name of the directory of members in `dir`, and the name of the scope in there. */
-static int add_component(const struct node_type *dir, const struct scope_info *scope,
-			 struct buf *out)
+static int add_component(const struct node_type *dir, const char *id, struct buf *out)
 {
 	buf_printf(out, "/%s/", tree_row_name(dir, ID_MEMBERS));
-	return name_encode(span_of(scope->id), NAME_PLAIN, out, NULL);
+	return name_encode(span_of(id), NAME_PLAIN, out, NULL);
 }
 
 /* The path of a session, for programs that use it through the mount. */
 static int session_path(void *arg, struct ref ref, struct buf *out)
 {
 	struct fs *fs = arg;
-	struct scope_info app;
-	struct scope_info user;
-	struct scope_info session;
-	int r = scope_stat_all(fs->store, ref, &app, &user, &session, NULL);
+	struct scopes scopes;
+	int r = scope_stat_all(fs->store, session, &scopes, NULL);
 
 	buf_text(out, fs->mountpoint);
 	if (r == 0)
-		r = add_component(&root_dir, &app, out);
+		r = add_component(&root_dir, scopes.app.id, out);
 	if (r == 0)
-		r = add_component(&app_dir, &user, out);
+		r = add_component(&app_dir, scopes.user.id, out);
 	if (r == 0)
-		r = add_component(&user_dir, &session, out);
+		r = add_component(&user_dir, scopes.session.id, out);
 	return r < 0 ? r : buf_check(out, NULL);
 }
 

@@ -76,16 +76,13 @@ static int recover_all(struct runner *rn, const struct buf *turns, const struct 
 }
 
 struct message {
-	struct ref ref;
-	uint64_t number;
-	enum message_kind kind;
+	struct staged_message staged;
 	struct buf text;
 };
 
-static int note_message(void *arg, struct ref session, uint64_t number, enum message_kind kind,
-			struct span text)
+static int note_message(void *arg, const struct staged_message *staged, struct span text)
 {
-	struct message m = { .ref = session, .number = number, .kind = kind };
+	struct message m = { .staged = *staged };
 
 	buf_span_add(&m.text, text);
 	buf_add(arg, &m, sizeof m);
@@ -99,15 +96,16 @@ static int note_message(void *arg, struct ref session, uint64_t number, enum mes
 static int resubmit(struct runner *rn, struct message *m, struct err *err)
 {
 	CLEANUP(event_release) struct event e = { 0 };
-	int r = message_parse(m->kind, buf_span(&m->text), &e, NULL, err);
+	int r = message_parse(m->staged.kind, buf_span(&m->text), &e, NULL, err);
 
 	if (r == 0)
-		r = runner_submit(rn, m->ref, m->number, &e, err);
+		r = runner_submit(rn, m->staged.session, m->staged.number, &e, err);
 	else if (r == -ENOMEM)
 		return r;
 	else
-		return message_drop(rn->options.store, m->number, err);
-	return r == -ESTALE || r == -EINVAL ? message_drop(rn->options.store, m->number, err) : r;
+		r = -EINVAL;
+	return r == -ESTALE || r == -EINVAL ? message_drop(rn->options.store, m->staged.number, err)
+					    : r;
 }
 
 int runner_recover(struct runner *rn, struct err *err)

@@ -236,31 +236,29 @@ struct turn_lines {
 	struct buf names;
 };
 
-static void add_name(struct buf *names, const char *what, const struct scope_info *scope)
+static void add_name(struct buf *names, const char *what, const char *id)
 {
 	buf_printf(names, "\"%s\":", what);
-	json_quote(names, span_of(scope->id));
+	json_quote(names, span_of(id));
 	buf_char(names, ',');
 }
 
 static int need_names(struct turn_lines *lines, struct ref ref)
 {
-	struct scope_info app;
-	struct scope_info user;
-	struct scope_info session;
+	struct scopes scopes;
 	int r;
 
 	if (lines->names.len && lines->session.session == ref.session)
 		return 0;
 	buf_clear(&lines->names);
-	r = scope_stat_all(lines->fs->store, ref, &app, &user, &session, NULL);
-	if (r < 0)
-		return r;
-	add_name(&lines->names, "app", &app);
-	add_name(&lines->names, "user", &user);
-	add_name(&lines->names, "session", &session);
-	lines->session = ref;
-	return 0;
+	r = scope_stat_all(lines->fs->store, session, &scopes, NULL);
+	if (r == 0) {
+		add_name(&lines->names, "app", scopes.app.id);
+		add_name(&lines->names, "user", scopes.user.id);
+		add_name(&lines->names, "session", scopes.session.id);
+	}
+	lines->session = r == 0 ? session : (struct ref){ 0 };
+	return r;
 }
 
 /* Append a line; a turn whose session was removed has no line. */

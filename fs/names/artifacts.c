@@ -17,14 +17,14 @@
 
 int artifacts_top_stat(const struct place *at, struct node_stat *st, struct err *err)
 {
-	struct scope_info user;
-	struct scope_info session;
-	int r = scope_stat_all(at->fs->store, at->ref, NULL, &user, &session, err);
+	struct scopes scopes;
+	int r = scope_stat_all(at->fs->store, at->ref, &scopes, err);
 
 	if (r < 0)
 		return r;
 	st->size = 0;
-	st->mtime = MAX(MAX(session.artifacts_stamp, user.artifacts_stamp), at->fs->mounted);
+	st->mtime = MAX(scopes.session.artifacts_stamp, scopes.user.artifacts_stamp);
+	st->mtime = MAX(st->mtime, at->fs->mounted);
 	st->mtime = MAX(st->mtime, scratch_dir_stamp(at->fs, ref_number(at->ref)));
 	return 0;
 }
@@ -165,8 +165,9 @@ static int artifacts_make(const struct place *dir, const char *name, const struc
 	if (r < 0)
 		return r;
 	node_attr_of_new(by, &attr);
-	r = artifact_mkdir(dir->fs->store, dir->ref, artifacts_directory(dir), id.data, full, &attr,
-			   &info, err);
+	r = artifact_mkdir(dir->fs->store,
+			   (struct artifact_name){ dir->ref, artifacts_directory(dir), id.data },
+			   full, &attr, &info, err);
 	if (r == 0)
 		inode_remade(&dir->fs->inodes, node_ino(info.number, ID_OBJECT));
 	return r;
@@ -188,7 +189,9 @@ static int artifacts_remove(const struct place *dir, const char *name, struct er
 	if (artifacts_is_user_name(dir, id.data, &rest))
 		return -EOPNOTSUPP; /* a link: the user's file is not deleted through it */
 	artifacts_settle(dir->fs, artifacts_directory(dir), id.data);
-	return artifact_remove(dir->fs->store, dir->ref, artifacts_directory(dir), id.data, err);
+	return artifact_remove(
+		dir->fs->store,
+		(struct artifact_name){ dir->ref, artifacts_directory(dir), id.data }, err);
 }
 
 static int artifacts_remove_dir(const struct place *dir, const char *name, struct err *err)
@@ -205,7 +208,9 @@ static int artifacts_remove_dir(const struct place *dir, const char *name, struc
 	if (r == 0 && scratch_any(dir->fs, info.number))
 		r = err_set(err, -ENOTEMPTY, "'%s' is not empty", info.full_name);
 	return r < 0 ? r
-		     : artifact_rmdir(dir->fs->store, dir->ref, artifacts_directory(dir), id.data,
+		     : artifact_rmdir(dir->fs->store,
+				      (struct artifact_name){ dir->ref, artifacts_directory(dir),
+							      id.data },
 				      err);
 }
 

@@ -110,7 +110,10 @@ static int rename_artifact_to_scratch(const struct renaming *rn, const struct ar
 	draft = draft_new(fs->store, true);
 	r = draft ? draft_load(draft, a->history, a->latest, err) : err_nomem(err);
 	if (r == 0)
-		r = artifact_remove(fs->store, rn->dir->ref, artifacts_directory(rn->dir), id, err);
+		r = artifact_remove(
+			fs->store,
+			(struct artifact_name){ rn->dir->ref, artifacts_directory(rn->dir), id },
+			err);
 	if (r == 0) {
 		drop_unsaved(fs, info.dir, rn->new_name);
 		r = scratch_add(fs, &info, draft, err);

@@ -359,8 +359,9 @@ static int rename_attachment(const struct place *from, const struct place *dir,
 	if (r < 0)
 		return r;
 	forget_replaced(dir, new_name, id.data);
-	r = attachment_rename(dir->fs->store, dir->ref, from->name, id.data, must_be_new, &info,
-			      err);
+	r = attachment_rename(dir->fs->store, dir->ref,
+			      &(struct attachment_rename){ from->name, id.data, must_be_new },
+			      &info, err);
 	return r < 0 ? r : move_attachment(from, dir, id.data, new_name, err);
 }
 

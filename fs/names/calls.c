@@ -197,7 +197,8 @@ static int calls_dir_list(const struct place *dir, uint64_t after, struct lister
 {
 	struct listing ls = { dir, l };
 
-	return call_list(dir->fs->store, dir->ref, dir->n, after, list_call, &ls, err);
+	return call_list(dir->fs->store, dir->ref, (struct call_place){ dir->n, after }, list_call,
+			 &ls, err);
 }
 
 const struct dir_ops calls_dir_ops = {

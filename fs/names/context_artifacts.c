@@ -190,13 +190,14 @@ static uint64_t stored_directory(const struct place *dir)
 
 static int top_stat(const struct place *at, struct node_stat *st, struct err *err)
 {
-	struct scope_info user;
-	struct scope_info session;
-	int r = scope_stat_all(at->fs->store, at->ref, NULL, &user, &session, err);
+	struct scopes scopes;
+	int r = scope_stat_all(at->fs->store, at->ref, &scopes, err);
 
-	if (r == 0)
-		st->mtime = MAX(st->mtime, MAX(session.artifacts_stamp, user.artifacts_stamp));
-	return r;
+	if (r < 0)
+		return r;
+	st->mtime = MAX(st->mtime, scopes.session.artifacts_stamp);
+	st->mtime = MAX(st->mtime, scopes.user.artifacts_stamp);
+	return 0;
 }
 
 /* The attributes of a directory in artifacts/ that is stored, or made here, or both. */

@@ -94,17 +94,15 @@ static int check_invocation(struct handle *h, const struct buf *said, struct err
 
 static int check_place(struct handle *h, const struct message_place *place, struct err *err)
 {
-	struct scope_info app;
-	struct scope_info user;
-	struct scope_info session;
-	int r = scope_stat_all(h->at.fs->store, h->at.ref, &app, &user, &session, err);
+	struct scopes scopes;
+	int r = scope_stat_all(h->at.fs->store, h->at.ref, &scopes, err);
 
 	if (r == 0)
-		r = check_name(&place->session, session.id, "sessionId", err);
+		r = check_name(&place->session, scopes.session.id, "sessionId", err);
 	if (r == 0)
-		r = check_name(&place->user, user.id, "userId", err);
+		r = check_name(&place->user, scopes.user.id, "userId", err);
 	if (r == 0)
-		r = check_name(&place->app, app.id, "appName", err);
+		r = check_name(&place->app, scopes.app.id, "appName", err);
 	return r < 0 ? r : check_invocation(h, &place->invocation, err);
 }
 
@@ -197,7 +195,8 @@ static int stage_message(struct handle *h, struct message *m, struct err *err)
 		m->number = store_new_number(st, err);
 	if (!m->number)
 		return -EIO;
-	r = message_stage(st, h->at.ref, m->number, m->kind, m->pieces, fresh, err);
+	r = message_stage(st, &(struct staged_message){ h->at.ref, m->number, m->kind }, m->pieces,
+			  fresh, err);
 	if (r < 0)
 		return r;
 	m->pieces += (fresh.len + ENGINE_VALUE_MAX - 1) / ENGINE_VALUE_MAX;

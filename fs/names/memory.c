@@ -137,16 +137,15 @@ static int sessions_remove(const struct place *dir, const char *name, struct err
 /* Append the path of the user's directory in the mount, and a slash. */
 static int user_path(const struct place *dir, struct buf *out, struct err *err)
 {
-	struct scope_info app;
-	struct scope_info user;
-	int r = scope_stat_all(dir->fs->store, dir->ref, &app, &user, NULL, err);
+	struct scopes scopes;
+	int r = scope_stat_all(dir->fs->store, dir->ref, &scopes, err);
 
 	buf_text(out, "/apps/");
 	if (r == 0)
-		r = name_encode(span_of(app.id), NAME_PLAIN, out, err);
+		r = name_encode(span_of(scopes.app.id), NAME_PLAIN, out, err);
 	buf_text(out, "/users/");
 	if (r == 0)
-		r = name_encode(span_of(user.id), NAME_PLAIN, out, err);
+		r = name_encode(span_of(scopes.user.id), NAME_PLAIN, out, err);
 	buf_char(out, '/');
 	return r < 0 ? r : buf_check(out, err);
 }
@@ -237,8 +236,8 @@ static int show_match(void *arg, const struct memory_match *match)
 
 static int query_show(const struct place *at, struct buf *out, struct err *err)
 {
-	int r = memory_search(at->fs->store, at->ref, span_of(at->name), MEMORY_MATCHES_MAX,
-			      show_match, out, err);
+	struct memory_query query = { at->ref, span_of(at->name), MEMORY_MATCHES_MAX };
+	int r = memory_search(at->fs->store, &query, show_match, out, err);
 
 	return r < 0 ? r : buf_check(out, err);
 }

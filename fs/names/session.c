@@ -85,18 +85,18 @@ static void frame_release(struct frame *f)
 static int make_frame(const struct place *at, struct frame *f, struct err *err)
 {
 	struct store *st = at->fs->store;
-	struct scope_info user;
-	struct scope_info app;
-	int r = scope_stat_all(st, at->ref, &app, &user, &f->session, err);
+	struct scopes scopes;
+	int r = scope_stat_all(st, at->ref, &scopes, err);
 
 	if (r < 0)
 		return r;
+	f->session = scopes.session;
 	buf_text(&f->head, "{\"id\":");
 	json_quote(&f->head, span_of(f->session.id));
 	buf_text(&f->head, ",\"appName\":");
-	json_quote(&f->head, span_of(app.id));
+	json_quote(&f->head, span_of(scopes.app.id));
 	buf_text(&f->head, ",\"userId\":");
-	json_quote(&f->head, span_of(user.id));
+	json_quote(&f->head, span_of(scopes.user.id));
 	buf_text(&f->head, ",\"state\":");
 	r = state_map(st, at->ref, &f->head, err);
 	buf_text(&f->head, ",\"events\":[");

@@ -134,20 +134,21 @@ static int about_stat(const struct place *at, struct node_stat *st, struct err *
 static int about_show(const struct place *at, struct buf *out, struct err *err)
 {
 	CLEANUP(buf_release) struct buf meta = { 0 };
-	struct scope_info app;
-	struct scope_info user;
-	struct scope_info session;
+	struct artifact_uri uri = { .full_name = at->name };
+	struct scopes scopes;
 	struct version_info v;
 	int r = artifact_version(at->fs->store, at->parent, at->n, &v, err);
 
 	if (r == 0)
 		r = artifact_metadata(at->fs->store, at->parent, at->n, &meta, err);
 	if (r == 0)
-		r = scope_stat_all(at->fs->store, at->ref, &app, &user, &session, err);
+		r = scope_stat_all(at->fs->store, at->ref, &scopes, err);
 	if (r < 0)
 		return r;
-	artifact_describe(out, app.id, user.id, at->ref.session ? session.id : NULL, at->name, &v,
-			  buf_span(&meta));
+	uri.app = scopes.app.id;
+	uri.user = scopes.user.id;
+	uri.session = at->ref.session ? scopes.session.id : NULL;
+	artifact_describe(out, &uri, &v, buf_span(&meta));
 	return buf_check(out, err);
 }
 
@@ -237,9 +238,9 @@ static int set_about(struct handle *h, struct span text, struct err *err)
 	r = artifact_resolve(at->fs->store, at->ref, at->name, &parent, &info, err);
 	if (r < 0)
 		return r;
-	return artifact_describe_version(at->fs->store, at->ref, parent, info.name, at->n,
-					 about.has_mime ? about.mime.data : NULL,
-					 buf_span(&about.meta), err);
+	return artifact_describe_version(
+		at->fs->store, (struct artifact_name){ at->ref, parent, info.name }, at->n,
+		about.has_mime ? about.mime.data : NULL, buf_span(&about.meta), err);
 }
 
 static const struct text_rules about_rules = {
@@ -388,8 +389,9 @@ static int version_remove(const struct place *dir, const char *name, struct err 
 
 	if (json)
 		return -EOPNOTSUPP; /* <n>.json disappears with its version */
-	return artifact_remove_version(dir->fs->store, dir->ref, dir->parent,
-				       last_component(dir->name), n, err);
+	return artifact_remove_version(
+		dir->fs->store,
+		(struct artifact_name){ dir->ref, dir->parent, last_component(dir->name) }, n, err);
 }
 
 static const struct dir_ops version_ops = {

@@ -285,19 +285,19 @@ static void put_quote(struct buf *out, struct span text)
 static void md_begin(struct transcript *t)
 {
 	buf_text(t->out, "# ");
-	put_plain(t->out, t->session.id);
+	put_plain(t->out, t->scopes.session.id);
 	buf_text(t->out, "\n\nA session of ");
-	put_plain(t->out, t->user.id);
+	put_plain(t->out, t->scopes.user.id);
 	buf_text(t->out, " with ");
-	put_plain(t->out, t->app.id);
+	put_plain(t->out, t->scopes.app.id);
 	buf_text(t->out, ", ");
-	print_time(t->out, t->session.created);
+	print_time(t->out, t->scopes.session.created);
 	buf_text(t->out, " to ");
-	print_time(t->out, t->session.updated);
+	print_time(t->out, t->scopes.session.updated);
 	buf_text(t->out, " UTC: ");
-	print_count(t->out, t->session.turns, "turn", "turns");
+	print_count(t->out, t->scopes.session.turns, "turn", "turns");
 	buf_text(t->out, ", ");
-	print_count(t->out, t->session.events, "event", "events");
+	print_count(t->out, t->scopes.session.events, "event", "events");
 	buf_text(t->out, ".\n\n");
 }
 

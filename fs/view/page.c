@@ -126,25 +126,25 @@ static void html_begin(struct transcript *t)
 {
 	put(t, head);
 	put(t, "<title>");
-	put_text(t, t->session.id);
+	put_text(t, t->scopes.session.id);
 	put(t, "</title>\n");
 	put(t, style);
 	put(t, "</head>\n<body>\n<header>\n<h1>");
-	put_text(t, t->session.id);
+	put_text(t, t->scopes.session.id);
 	put(t, "</h1>\n<p>");
-	put_text(t, t->user.id);
+	put_text(t, t->scopes.user.id);
 	put(t, " with ");
-	put_text(t, t->app.id);
+	put_text(t, t->scopes.app.id);
 	put(t, " · ");
-	print_count(t->out, t->session.turns, "turn", "turns");
+	print_count(t->out, t->scopes.session.turns, "turn", "turns");
 	put(t, " · ");
-	print_count(t->out, t->session.events, "event", "events");
+	print_count(t->out, t->scopes.session.events, "event", "events");
 	put(t, "<br>");
-	put_moment(t, t->session.created);
+	put_moment(t, t->scopes.session.created);
 	put(t, " to ");
-	put_moment(t, t->session.updated);
+	put_moment(t, t->scopes.session.updated);
 	put(t, " UTC</p>\n</header>\n<main>\n");
-	if (!t->session.events)
+	if (!t->scopes.session.events)
 		put(t, "<p class=\"none\">Nothing has been said yet.</p>\n");
 }
 

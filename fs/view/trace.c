@@ -143,7 +143,8 @@ static int put_turns(struct trace *t)
 	for (i = 0; r == 0 && i < count; i++) {
 		t->turn = &turns[i];
 		put_turn(t, t->turn);
-		r = call_list(t->st, t->session, t->turn->n, 0, put_call, t, t->err);
+		r = call_list(t->st, t->session, (struct call_place){ .n = t->turn->n }, put_call,
+			      t, t->err);
 	}
 	return r;
 }

@@ -494,18 +494,6 @@ static int note_files(void *arg, struct span line)
 	return json_each(delta, note_version, arg);
 }
 
-static int load_scopes(struct transcript *t)
-{
-	struct ref ref = t->ref;
-	int r = scope_stat(t->st, ref, &t->session, t->err);
-
-	ref.session = 0;
-	if (r == 0)
-		r = scope_stat(t->st, ref, &t->user, t->err);
-	ref.user = 0;
-	return r < 0 ? r : scope_stat(t->st, ref, &t->app, t->err);
-}
-
 static void transcript_release(struct transcript *t)
 {
 	size_t count;
@@ -528,10 +516,11 @@ int transcript_write(struct store *st, struct ref session, const struct transcri
 		.format = format, .out = out, .st = st, .ref = session, .err = err
 	};
 	struct walk walk = { write_turn, write_event, &t };
-	int r = load_scopes(&t);
+	int r = scope_stat_all(st, session, &t.scopes, err);
 
 	if (r == 0)
-		r = session_lines(st, session, 0, t.session.log_size, note_files, &t, err);
+		r = session_lines(st, (struct log_range){ session, 0, t.scopes.session.log_size },
+				  note_files, &t, err);
 	if (r < 0)
 		return r;
 	format->begin(&t);

@@ -55,9 +55,7 @@ struct transcript {
 	/* for formats */
 	const struct transcript_format *format;
 	struct buf *out;
-	struct scope_info app;
-	struct scope_info user;
-	struct scope_info session;
+	struct scopes scopes;
 	bool in_turn;                 /* for the format alone: a turn has begun */
 	bool by_user;                 /* the user speaks */
 	const struct walk_turn *turn; /* NULL: none has begun */

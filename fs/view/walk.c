@@ -179,7 +179,8 @@ static int enter_turn(struct visit *v, uint64_t n)
 	int r = turn_stat(v->st, v->session, n, &v->turn.info, v->err);
 
 	if (r == 0)
-		r = call_list(v->st, v->session, n, 0, note_call, &calls, v->err);
+		r = call_list(v->st, v->session, (struct call_place){ .n = n }, note_call, &calls,
+			      v->err);
 	free(v->turn.calls);
 	v->turn.calls = BUF_LIST(struct call_info, &calls, &v->turn.call_count);
 	if (r == 0 && v->walk->turn)
@@ -229,8 +230,9 @@ static int visit_stretch(struct visit *v, const struct stretch *stretch)
 	v->event.turn = stretch->own ? &v->turn : NULL;
 	v->event.at = stretch->from;
 	if (r == 0 && v->walk->event)
-		r = session_lines(v->st, v->session, stretch->from, stretch->to, visit_line, v,
-				  v->err);
+		r = session_lines(v->st,
+				  (struct log_range){ v->session, stretch->from, stretch->to },
+				  visit_line, v, v->err);
 	return r;
 }
 
@@ -248,7 +250,8 @@ int walk_session(struct store *st, struct ref session, const struct walk *walk, 
 	if (r == 0)
 		r = turn_list(st, session, 0, note_turn, &ix, err);
 	if (r == 0)
-		r = session_lines(st, session, 0, info.log_size, note_line, &ix, err);
+		r = session_lines(st, (struct log_range){ session, 0, info.log_size }, note_line,
+				  &ix, err);
 	stretches = BUF_LIST(struct stretch, &ix.stretches, &count);
 	if (r == 0 && count)
 		qsort(stretches, count, sizeof *stretches, by_turn);

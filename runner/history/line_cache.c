@@ -214,8 +214,10 @@ int line_cache_each(struct line_cache *cache, uint64_t from, uint64_t to, line_c
 			r = fn(arg, next);
 			continue;
 		}
-		r = session_lines(cache->store, cache->session, from, next ? MIN(next->at, to) : to,
-				  take_line, &rd, err);
+		r = session_lines(
+			cache->store,
+			(struct log_range){ cache->session, from, next ? MIN(next->at, to) : to },
+			take_line, &rd, err);
 		if (r == 0 && rd.at == from) /* the log is shorter than the caller said */
 			break;
 		if (r == 0)

@@ -182,7 +182,8 @@ static int read_to(struct pass *pass, uint64_t to, struct err *err)
 	if (pass->at < to && p->caches)
 		r = line_cache_each(&p->lines, pass->at, to, take_cached, pass, err);
 	else if (pass->at < to)
-		r = session_lines(p->st, p->session, pass->at, to, take_line, pass, err);
+		r = session_lines(p->st, (struct log_range){ p->session, pass->at, to }, take_line,
+				  pass, err);
 	pass->at = to;
 	return r;
 }

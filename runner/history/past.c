@@ -230,8 +230,8 @@ static int load_news(struct past *p, const struct scope_info *info, struct err *
 		r = turn_list(p->st, p->session, last, note_turn, p, err);
 	}
 	if (r >= 0 && from < info->log_size)
-		r = mark_lines(p->st, p->session, ACTION_COMPACTION, from, info->log_size,
-			       note_summary, p, err);
+		r = mark_lines(p->st, (struct log_range){ p->session, from, info->log_size },
+			       ACTION_COMPACTION, note_summary, p, err);
 	return MIN(r, 0);
 }
 

@@ -62,7 +62,8 @@ static int walk(struct way *w, struct store *st, struct ref session, struct err 
 	if (r == 0)
 		r = rewound_load(&w->rewound, st, session, &info, err);
 	if (r == 0)
-		r = session_lines_back(st, session, 0, info.log_size, take_line, w, err);
+		r = session_lines_back(st, (struct log_range){ session, 0, info.log_size },
+				       take_line, w, err);
 	if (r < 0 && err && !err->code)
 		return err_set(err, r, "the log of the session cannot be read");
 	return r;

@@ -67,21 +67,14 @@ static int copy(const char *text, char **out, struct err *err)
 /* Copy the ids of the session's app, user and itself. */
 static int copy_ids(struct context *c, struct store *st, struct err *err)
 {
-	struct ref ref = c->session;
-	struct scope_info info;
-	int r = scope_stat(st, ref, &info, err);
+	struct scopes scopes;
+	int r = scope_stat_all(st, c->session, &scopes, err);
 
 	if (r == 0)
-		r = copy(info.id, &c->session_id, err);
-	ref.session = 0;
+		r = copy(scopes.session.id, &c->session_id, err);
 	if (r == 0)
-		r = scope_stat(st, ref, &info, err);
-	if (r == 0)
-		r = copy(info.id, &c->user_id, err);
-	ref.user = 0;
-	if (r == 0)
-		r = scope_stat(st, ref, &info, err);
-	return r < 0 ? r : copy(info.id, &c->app_id, err);
+		r = copy(scopes.user.id, &c->user_id, err);
+	return r < 0 ? r : copy(scopes.app.id, &c->app_id, err);
 }
 
 /* Whether the turn has a directory of that name, with or without a dot and a number after it. */

@@ -240,7 +240,8 @@ int invocation_abort(struct store *st, struct ref session, uint64_t n, struct er
 	if (r < 0)
 		return r;
 	calls.invocation = span_of(info.invocation);
-	r = session_lines(st, session, info.first, info.last, note_calls, &calls, err);
+	r = session_lines(st, (struct log_range){ session, info.first, info.last }, note_calls,
+			  &calls, err);
 	if (r == 0)
 		r = note_all_decided(st, session, n, &calls, err);
 	if (r == 0)

@@ -69,7 +69,8 @@ int call_load_memory(struct tool_call *call, struct err *err)
 		return call_error(call, "query: has to be a text");
 	user.session = 0;
 	buf_text(&call->response, "{\"memories\":[");
-	r = memory_search(in->host->store, user, buf_span(&query), MEMORIES_MAX, add_match,
+	r = memory_search(in->host->store,
+			  &(struct memory_query){ user, buf_span(&query), MEMORIES_MAX }, add_match,
 			  &call->response, err);
 	buf_text(&call->response, "]}");
 	return r < 0 ? r : buf_check(&call->response, err);

@@ -175,7 +175,8 @@ static bool still_waits(struct store *st, struct ref session, uint64_t n, const 
 	int r = 0;
 
 	while (info && r == 0 && n > end)
-		r = call_list(st, session, n--, 0, match_call, &search, NULL);
+		r = call_list(st, session, (struct call_place){ .n = n-- }, match_call, &search,
+			      NULL);
 	if (r == 1 && call_part(st, session, &info->answer, &part, NULL) == 0)
 		waits = confirm_is_placeholder(&part);
 	part_release(&part);

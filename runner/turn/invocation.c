@@ -31,8 +31,9 @@ static int take_message(void *arg, struct span line)
 
 static int load_message(struct invocation *in, const struct turn_info *info, struct err *err)
 {
-	int r = session_lines(in->host->store, in->live->ref, info->first, info->last, take_message,
-			      in, err);
+	int r = session_lines(in->host->store,
+			      (struct log_range){ in->live->ref, info->first, info->last },
+			      take_message, in, err);
 
 	return r < 0 ? r : 0;
 }

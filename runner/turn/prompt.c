@@ -205,8 +205,9 @@ static int preload_memory(struct agent_run *run, struct buf *out, struct err *er
 	if (message)
 		content_text(message, &query);
 	user.session = 0;
-	r = memory_search(in->host->store, user, buf_span(&query), PRELOAD_MAX, add_match, &text,
-			  err);
+	r = memory_search(in->host->store,
+			  &(struct memory_query){ user, buf_span(&query), PRELOAD_MAX }, add_match,
+			  &text, err);
 	if (r < 0 || !text.len)
 		return r;
 	buf_clear(&query);

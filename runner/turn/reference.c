@@ -83,16 +83,12 @@ static int find_scope(struct agent_run *run, const struct reference *ref, struct
 {
 	struct store *store = run->sink->in->host->store;
 	struct ref own = run->sink->in->live->ref;
-	struct ref app = { .app = own.app };
 	struct ref user = { .app = own.app, .user = own.user };
-	struct scope_info info;
-	int r = scope_stat(store, app, &info, NULL);
+	struct scopes scopes;
+	int r = scope_stat_all(store, user, &scopes, NULL);
 
-	if (r == 0 && !span_is(buf_span(&ref->app), info.id))
-		r = -ENOENT;
-	if (r == 0)
-		r = scope_stat(store, user, &info, NULL);
-	if (r == 0 && !span_is(buf_span(&ref->user), info.id))
+	if (r == 0 && (!span_is(buf_span(&ref->app), scopes.app.id) ||
+		       !span_is(buf_span(&ref->user), scopes.user.id)))
 		r = -ENOENT;
 	*out = user;
 	if (r < 0 || !ref->session.len)

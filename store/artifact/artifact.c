@@ -260,13 +260,14 @@ int artifact_check_full_name(const char *full_name, struct err *err)
 	return 0;
 }
 
-int artifact_mkdir(struct store *st, struct ref scope, uint64_t parent, const char *name,
-		   const char *full_name, const struct artifact_attr *attr,
-		   struct artifact_info *out, struct err *err)
+int artifact_mkdir(struct store *st, struct artifact_name at, const char *full_name,
+		   const struct artifact_attr *attr, struct artifact_info *out, struct err *err)
 {
-	struct artifact_request rq = {
-		.scope = scope, .parent = parent, .name = name, .full_name = full_name, .attr = attr
-	};
+	struct artifact_request rq = { .scope = at.scope,
+				       .parent = at.parent,
+				       .name = at.name,
+				       .full_name = full_name,
+				       .attr = attr };
 	int r = artifact_check_full_name(full_name, err);
 
 	if (r < 0)
@@ -308,10 +309,9 @@ static int remove_directory(struct store_tx *tx, void *arg)
 	return item_tell(tx, CHANGE_ARTIFACT_REMOVED, rq->scope, rq->parent, &rq->info, NULL);
 }
 
-int artifact_rmdir(struct store *st, struct ref scope, uint64_t parent, const char *name,
-		   struct err *err)
+int artifact_rmdir(struct store *st, struct artifact_name at, struct err *err)
 {
-	struct artifact_request rq = { .scope = scope, .parent = parent, .name = name };
+	struct artifact_request rq = { .scope = at.scope, .parent = at.parent, .name = at.name };
 
 	return store_update(st, remove_directory, &rq, err);
 }
@@ -405,7 +405,7 @@ int artifact_put_version(struct store_tx *tx, struct artifact_request *rq, struc
 	(void)snprintf(v->mime, sizeof v->mime, "%s", save->mime);
 	r = version_take_number(tx, a->history, &a->highest, &v->n);
 	if (r == 0)
-		r = version_save(tx, a->history, v, SPAN(""), NULL, &save->blob->map, &rq->dead);
+		r = version_save(tx, a->history, v, SPAN(""), &save->blob->map);
 	if (r < 0)
 		return r;
 	item_note_version(a, v);
@@ -466,7 +466,6 @@ int artifact_save_at_user(struct store_tx *tx, struct artifact_request *rq,
 static int extend(struct store_tx *tx, struct artifact_request *rq)
 {
 	const struct artifact_save *save = rq->save;
-	CLEANUP(extents_release) struct extents old = { 0 };
 	CLEANUP(buf_release) struct buf meta = { 0 };
 	struct version_info *v = &rq->version;
 	struct artifact_info *a = &rq->info;
@@ -478,8 +477,6 @@ static int extend(struct store_tx *tx, struct artifact_request *rq)
 		r = item_load_name(tx, rq->parent, save->name, a);
 	if (r == 0)
 		r = version_load(tx, a->history, save->version, v, &meta);
-	if (r == 0)
-		r = version_map(tx, a->history, v, &old);
 	if (r == 0 && v->number != save->version_number) /* the same number of another artifact */
 		r = -ENOENT;
 	if (r < 0)
@@ -488,7 +485,7 @@ static int extend(struct store_tx *tx, struct artifact_request *rq)
 	v->stamp = clock_stamp();
 	if (!v->is_typed)
 		(void)snprintf(v->mime, sizeof v->mime, "%s", save->mime);
-	r = version_save(tx, a->history, v, buf_span(&meta), &old, &save->blob->map, &rq->dead);
+	r = version_change(tx, a->history, v, buf_span(&meta), &save->blob->map, &rq->dead);
 	if (r < 0)
 		return r;
 	a->changed = a->versions_stamp = v->stamp;
@@ -590,10 +587,9 @@ int artifact_update(struct store *st, store_tx_fn *fn, struct artifact_request *
 	return r;
 }
 
-int artifact_remove(struct store *st, struct ref scope, uint64_t parent, const char *name,
-		    struct err *err)
+int artifact_remove(struct store *st, struct artifact_name at, struct err *err)
 {
-	struct artifact_request rq = { .scope = scope, .parent = parent, .name = name };
+	struct artifact_request rq = { .scope = at.scope, .parent = at.parent, .name = at.name };
 
 	return artifact_update(st, remove_name, &rq, err);
 }

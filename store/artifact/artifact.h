@@ -57,14 +57,23 @@ MUST_CHECK int artifact_list(struct store *st, uint64_t parent, uint64_t after, 
 MUST_CHECK int artifact_list_versions(struct store *st, uint64_t parent, uint64_t after,
 				      artifact_fn *fn, void *arg, struct err *err);
 
-/* attr: NULL for none. -EEXIST. */
-MUST_CHECK int artifact_mkdir(struct store *st, struct ref scope, uint64_t parent, const char *name,
-			      const char *full_name, const struct artifact_attr *attr,
-			      struct artifact_info *out, struct err *err);
+/* A name in a directory. */
+struct artifact_name {
+	struct ref scope; /* session, or user */
+	uint64_t parent;  /* directory: number of the scope or of a directory */
+	const char *name;
+};
 
-/* A directory must be empty. -ENOENT, -ENOTEMPTY, -ENOTDIR. */
-MUST_CHECK int artifact_rmdir(struct store *st, struct ref scope, uint64_t parent, const char *name,
+/*
+ * Make a directory. attr: NULL for none; out: NULL is fine. -EEXIST: the name is taken; -ESTALE:
+ * the scope or the parent is gone; -ENAMETOOLONG.
+ */
+MUST_CHECK int artifact_mkdir(struct store *st, struct artifact_name at, const char *full_name,
+			      const struct artifact_attr *attr, struct artifact_info *out,
 			      struct err *err);
+
+/* Remove an empty directory. -ENOENT; -ENOTEMPTY; -ENOTDIR; -ESTALE: the scope is gone. */
+MUST_CHECK int artifact_rmdir(struct store *st, struct artifact_name at, struct err *err);
 
 /*
  * Save a version. -EISDIR: the name is a directory; -ESTALE: the scope is gone; -EEXIST: save->n
@@ -78,9 +87,8 @@ MUST_CHECK int artifact_set_attr(struct store *st, struct ref scope, uint64_t pa
 				 uint64_t number, const struct artifact_attr *attr,
 				 struct err *err);
 
-/* Delete the name with all versions. -ENOENT, -EISDIR. */
-MUST_CHECK int artifact_remove(struct store *st, struct ref scope, uint64_t parent,
-			       const char *name, struct err *err);
+/* Delete an artifact with all its versions. -ENOENT; -EISDIR; -ESTALE: the scope is gone. */
+MUST_CHECK int artifact_remove(struct store *st, struct artifact_name at, struct err *err);
 
 /*
  * Change a name within a scope. What it had is a new version of the new name, whose versions
@@ -105,8 +113,8 @@ MUST_CHECK int artifact_version(struct store *st, uint64_t artifact, uint64_t n,
 				struct version_info *out, struct err *err);
 MUST_CHECK int artifact_versions(struct store *st, uint64_t artifact, uint64_t after,
 				 version_fn *fn, void *arg, struct err *err);
-MUST_CHECK int artifact_remove_version(struct store *st, struct ref scope, uint64_t parent,
-				       const char *name, uint64_t n, struct err *err);
+MUST_CHECK int artifact_remove_version(struct store *st, struct artifact_name at, uint64_t n,
+				       struct err *err);
 
 /* Load the bytes of a version into an empty blob, and describe it (out may be NULL). */
 MUST_CHECK int artifact_blob(struct store *st, uint64_t artifact, uint64_t n, struct blob *blob,
@@ -120,15 +128,26 @@ MUST_CHECK int artifact_check_number(struct store *st, const struct artifact_inf
 MUST_CHECK int artifact_metadata(struct store *st, uint64_t artifact, uint64_t n, struct buf *out,
 				 struct err *err);
 
-/* Set MIME type (NULL: as it is) and custom metadata (an object, canonical). */
+/*
+ * Set the custom metadata of a version, a canonical object, and its MIME type; NULL keeps the
+ * type. -ENOENT; -EFBIG: more than ARTIFACT_META_MAX bytes; -EINVAL: the type is too long;
+ * -ESTALE: the scope is gone.
+ */
 #define ARTIFACT_META_MAX (64u << 10)
-MUST_CHECK int artifact_describe_version(struct store *st, struct ref scope, uint64_t parent,
-					 const char *name, uint64_t n, const char *mime,
-					 struct span meta, struct err *err);
+MUST_CHECK int artifact_describe_version(struct store *st, struct artifact_name at, uint64_t n,
+					 const char *mime, struct span meta, struct err *err);
 
-/* The object `<n>.json` shows. */
-void artifact_describe(struct buf *out, const char *app, const char *user, const char *session,
-		       const char *full_name, const struct version_info *version, struct span meta);
+/* The ids in the canonical URI of a version. */
+struct artifact_uri {
+	const char *app;
+	const char *user;
+	const char *session; /* NULL: an artifact of the user */
+	const char *full_name;
+};
+
+/* Append the JSON object that describes a version, with a newline. meta: empty for none. */
+void artifact_describe(struct buf *out, const struct artifact_uri *at,
+		       const struct version_info *version, struct span meta);
 
 /* For session/scope.c: all of a directory, inside a transaction; dead collects numbers. */
 MUST_CHECK int artifact_remove_all(struct store_tx *tx, uint64_t parent, struct buf *dead);

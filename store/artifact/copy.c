@@ -31,7 +31,6 @@ static int copy_version(void *arg, const struct version_info *old)
 	struct copying *c = arg;
 	CLEANUP(extents_release) struct extents map = { 0 };
 	CLEANUP(buf_release) struct buf meta = { 0 };
-	CLEANUP(buf_release) struct buf dead = { 0 };
 	struct version_info v;
 	int r;
 
@@ -42,11 +41,10 @@ static int copy_version(void *arg, const struct version_info *old)
 		r = version_map(c->tx, c->from, &v, &map);
 	if (r < 0)
 		return r;
-	v.is_mapped = false; /* no row of a map is there yet */
 	v.number = store_tx_number(c->tx);
 	if (!v.number)
 		return -EIO;
-	r = version_save(c->tx, c->to, &v, buf_span(&meta), NULL, &map, &dead);
+	r = version_save(c->tx, c->to, &v, buf_span(&meta), &map);
 	if (r == 0)
 		item_note_version(c->info, &v);
 	return r;
@@ -159,7 +157,6 @@ static int put_restored(struct session_tx *s, uint64_t parent, struct artifact_i
 {
 	CLEANUP(extents_release) struct extents map = { 0 };
 	CLEANUP(buf_release) struct buf meta = { 0 };
-	CLEANUP(buf_release) struct buf dead = { 0 };
 	bool was_visible = item_is_visible(a);
 	enum change_kind kind;
 	int r = 0;
@@ -171,7 +168,6 @@ static int put_restored(struct session_tx *s, uint64_t parent, struct artifact_i
 	}
 	if (r < 0)
 		return r;
-	v->is_mapped = false; /* of the new one */
 	v->is_tombstone = !n;
 	v->n = 0;
 	v->stamp = s->stamp;
@@ -181,7 +177,7 @@ static int put_restored(struct session_tx *s, uint64_t parent, struct artifact_i
 		return -EIO;
 	r = version_take_number(s->tx, a->history, &a->highest, &v->n);
 	if (r == 0)
-		r = version_save(s->tx, a->history, v, buf_span(&meta), NULL, &map, &dead);
+		r = version_save(s->tx, a->history, v, buf_span(&meta), &map);
 	if (r < 0)
 		return r;
 	item_note_version(a, v);

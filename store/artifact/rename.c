@@ -40,13 +40,11 @@ static int put_renamed(struct store_tx *tx, struct artifact_request *rq,
 	v->number = rq->new_version;
 	v->stamp = stamp;
 	v->created = clock_now();
-	v->bulk = 0;
-	v->is_mapped = false; /* of the new one */
 	if (!v->is_typed)
 		(void)snprintf(v->mime, sizeof v->mime, "%s", rq->mime);
 	r = version_take_number(tx, to->history, &to->highest, &v->n);
 	if (r == 0)
-		r = version_save(tx, to->history, v, buf_span(&meta), NULL, &map, &rq->dead);
+		r = version_save(tx, to->history, v, buf_span(&meta), &map);
 	if (r < 0)
 		return r;
 	item_note_version(to, v);

@@ -129,16 +129,13 @@ void version_save_record(struct store_tx *tx, uint64_t artifact, const struct ve
 	store_put(tx, &key, buf_span(&record));
 }
 
-int version_save(struct store_tx *tx, uint64_t artifact, struct version_info *v, struct span meta,
-		 const struct extents *old, const struct extents *map, struct buf *dead)
+static int put_version(struct store_tx *tx, uint64_t artifact, struct version_info *v,
+		       struct span meta, const struct extents *map)
 {
 	CLEANUP(buf_release) struct buf record = { 0 };
 	struct key key = key_2(KEY_MAP, artifact, v->n);
 	bool whole = is_whole_bulk(map, v->size);
-	int r = move_refs(tx, old, map, dead);
 
-	if (r < 0)
-		return r;
 	v->bulk = whole ? map->list[0].bulk : 0;
 	if (v->is_mapped && (whole || !map->count))
 		store_delete(tx, &key);
@@ -149,6 +146,29 @@ int version_save(struct store_tx *tx, uint64_t artifact, struct version_info *v,
 	}
 	version_save_record(tx, artifact, v, meta);
 	return buf_check(&record, tx->err);
+}
+
+int version_save(struct store_tx *tx, uint64_t artifact, struct version_info *v, struct span meta,
+		 const struct extents *map)
+{
+	int r = move_refs(tx, NULL, map, NULL);
+
+	v->is_mapped = false; /* as a copy of another version, *v may say so */
+	return r < 0 ? r : put_version(tx, artifact, v, meta, map);
+}
+
+int version_change(struct store_tx *tx, uint64_t artifact, struct version_info *v, struct span meta,
+		   const struct extents *map, struct buf *dead)
+{
+	CLEANUP(extents_release) struct extents old = { 0 };
+	struct version_info before;
+	int r = version_load(tx, artifact, v->n, &before, NULL);
+
+	if (r == 0)
+		r = version_map(tx, artifact, &before, &old);
+	if (r == 0)
+		r = move_refs(tx, &old, map, dead);
+	return r < 0 ? r : put_version(tx, artifact, v, meta, map);
 }
 
 int version_drop(struct store_tx *tx, uint64_t artifact, const struct version_info *v,

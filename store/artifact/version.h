@@ -22,15 +22,15 @@ MUST_CHECK int version_load(struct store_tx *tx, uint64_t artifact, uint64_t n,
 MUST_CHECK int version_map(struct store_tx *tx, uint64_t artifact, const struct version_info *v,
 			   struct extents *out);
 
-/*
- * Write a version: *v is filled in with where its bytes are. old: the map that it had before
- * (NULL: it is new). References move; what has none left is appended to dead.
- */
+/* Write a new version with the bytes of `map`, and set in *v where they are. */
 MUST_CHECK int version_save(struct store_tx *tx, uint64_t artifact, struct version_info *v,
-			    struct span meta, const struct extents *old, const struct extents *map,
-			    struct buf *dead);
+			    struct span meta, const struct extents *map);
 
-/* Write it again, with the same bytes. */
+/* Write a version again with other bytes. dead: as for version_drop(). */
+MUST_CHECK int version_change(struct store_tx *tx, uint64_t artifact, struct version_info *v,
+			      struct span meta, const struct extents *map, struct buf *dead);
+
+/* Write a version again with the same bytes. */
 void version_save_record(struct store_tx *tx, uint64_t artifact, const struct version_info *v,
 			 struct span meta);
 

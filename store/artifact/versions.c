@@ -183,11 +183,10 @@ static int remove_version(struct store_tx *tx, void *arg)
 				 &rq->version);
 }
 
-int artifact_remove_version(struct store *st, struct ref scope, uint64_t parent, const char *name,
-			    uint64_t n, struct err *err)
+int artifact_remove_version(struct store *st, struct artifact_name at, uint64_t n, struct err *err)
 {
 	struct artifact_request rq = {
-		.scope = scope, .parent = parent, .name = name, .n = n, .versions = true
+		.scope = at.scope, .parent = at.parent, .name = at.name, .n = n, .versions = true
 	};
 
 	return artifact_update(st, remove_version, &rq, err);
@@ -218,40 +217,41 @@ static int describe_version(struct store_tx *tx, void *arg)
 	return item_tell(tx, CHANGE_VERSION, rq->scope, rq->parent, &rq->info, &rq->version);
 }
 
-int artifact_describe_version(struct store *st, struct ref scope, uint64_t parent, const char *name,
-			      uint64_t n, const char *mime, struct span meta, struct err *err)
+int artifact_describe_version(struct store *st, struct artifact_name at, uint64_t n,
+			      const char *mime, struct span meta, struct err *err)
 {
-	struct artifact_request rq = { .scope = scope,
-				       .parent = parent,
-				       .name = name,
+	struct artifact_request rq = { .scope = at.scope,
+				       .parent = at.parent,
+				       .name = at.name,
 				       .n = n,
 				       .versions = true,
 				       .mime = mime,
 				       .meta = meta };
 
 	if (meta.len > ARTIFACT_META_MAX)
-		return err_set(err, -EFBIG, "custom metadata may have %u bytes", ARTIFACT_META_MAX);
+		return err_set(err, -EFBIG, "the custom metadata is over %u bytes",
+			       ARTIFACT_META_MAX);
 	if (mime && strlen(mime) >= sizeof rq.version.mime)
 		return err_set(err, -EINVAL, "the MIME type is over %zu bytes",
 			       sizeof rq.version.mime - 1);
 	return store_update(st, describe_version, &rq, err);
 }
 
-void artifact_describe(struct buf *out, const char *app, const char *user, const char *session,
-		       const char *full_name, const struct version_info *version, struct span meta)
+void artifact_describe(struct buf *out, const struct artifact_uri *at,
+		       const struct version_info *version, struct span meta)
 {
 	CLEANUP(buf_release) struct buf uri = { 0 };
 
 	buf_text(&uri, "artifact://apps/");
-	percent_encode(&uri, span_of(app), "");
+	percent_encode(&uri, span_of(at->app), "");
 	buf_text(&uri, "/users/");
-	percent_encode(&uri, span_of(user), "");
-	if (session) {
+	percent_encode(&uri, span_of(at->user), "");
+	if (at->session) {
 		buf_text(&uri, "/sessions/");
-		percent_encode(&uri, span_of(session), "");
+		percent_encode(&uri, span_of(at->session), "");
 	}
 	buf_text(&uri, "/artifacts/");
-	percent_encode(&uri, span_of(full_name), "/");
+	percent_encode(&uri, span_of(at->full_name), "/");
 	buf_printf(&uri, "/versions/%llu", (unsigned long long)version->n);
 	buf_printf(out, "{\"version\":%llu,\"canonicalUri\":", (unsigned long long)version->n);
 	json_quote(out, buf_span(&uri));

@@ -161,12 +161,12 @@ static int index_some(struct store_tx *tx, struct job *job, struct entry *e)
 {
 	struct lines lines = { tx, job, e->indexed, e->indexed, 0 };
 	struct ref session = job->ref;
+	struct log_range range;
 	int r;
 
 	session.session = e->session;
-	r = e->indexed < e->limit ? session_lines(tx->st, session, e->indexed, e->limit, index_line,
-						  &lines, tx->err)
-				  : 0;
+	range = (struct log_range){ session, e->indexed, e->limit };
+	r = e->indexed < e->limit ? session_lines(tx->st, range, index_line, &lines, tx->err) : 0;
 	if (r < 0)
 		return err_set(tx->err, r, "the session cannot be looked through");
 	if (lines.at == e->indexed && e->indexed < e->limit)

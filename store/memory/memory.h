@@ -56,15 +56,22 @@ struct memory_match {
 	unsigned shared;     /* different words of the query that it has */
 };
 
+struct memory_query {
+	struct ref user; /* who remembers */
+	struct span text;
+	unsigned max; /* matches */
+};
+
 /*
- * Call fn for at most max events of what the user remembers: those that share most words
- * with the query first, and of these the latest. Not 0 from fn ends it, and is returned.
- * It costs as much as there are events with a word of the query, and for each session with
- * one that was rewound, reading its rewinds and turns.
+ * Call fn for the events that match best: an event that shares more words with the query comes
+ * first; of two with equally many, the later one. Not 0 from fn ends the search and is returned.
+ *
+ * The search takes time for each event that has a word of the query, and it reads the rewinds
+ * and turns of each rewound session with such an event.
  */
 typedef int memory_fn(void *arg, const struct memory_match *match);
-MUST_CHECK int memory_search(struct store *st, struct ref user, struct span query, unsigned max,
-			     memory_fn *fn, void *arg, struct err *err);
+MUST_CHECK int memory_search(struct store *st, const struct memory_query *query, memory_fn *fn,
+			     void *arg, struct err *err);
 
 /* Append a match as a JSON object of ADK, a MemoryEntry, without newline. -ENOMEM. */
 MUST_CHECK int memory_show(const struct memory_match *match, struct buf *out);

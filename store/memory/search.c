@@ -324,16 +324,16 @@ static int make_cursors(struct search *s, struct err *err)
 	return s->cursors ? 0 : err_nomem(err);
 }
 
-int memory_search(struct store *st, struct ref user, struct span query, unsigned max, memory_fn *fn,
-		  void *arg, struct err *err)
+int memory_search(struct store *st, const struct memory_query *query, memory_fn *fn, void *arg,
+		  struct err *err)
 {
 	CLEANUP(search_release)
-	struct search s = { .user = user, .max = max, .fn = fn, .arg = arg };
+	struct search s = { .user = query->user, .max = query->max, .fn = fn, .arg = arg };
 	int r;
 
 	s.words.max = MEMORY_QUERY_WORDS_MAX;
-	r = words_add(&s.words, query, err);
-	if (r < 0 || !s.words.count || !max)
+	r = words_add(&s.words, query->text, err);
+	if (r < 0 || !s.words.count || !query->max)
 		return r;
 	r = make_cursors(&s, err);
 	return r < 0 ? r : store_view(st, search, &s, err);

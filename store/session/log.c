@@ -78,19 +78,19 @@ int session_read(struct store *st, struct ref ref, uint64_t offset, size_t size,
 
 #define LINES_AT_ONCE (1u << 20)
 
-int session_lines(struct store *st, struct ref ref, uint64_t from, uint64_t to, line_fn *fn,
-		  void *arg, struct err *err)
+int session_lines(struct store *st, struct log_range range, line_fn *fn, void *arg, struct err *err)
 {
+	uint64_t from = range.from;
 	CLEANUP(buf_release) struct buf text = { 0 };
 	int r = 0;
 
-	while (r == 0 && (from < to || text.len)) {
-		size_t want = MIN(to - from, LINES_AT_ONCE);
+	while (r == 0 && (from < range.to || text.len)) {
+		size_t want = MIN(range.to - from, LINES_AT_ONCE);
 		size_t before = text.len;
 		char *line;
 		char *newline;
 
-		r = session_read(st, ref, from, want, &text, err);
+		r = session_read(st, range.session, from, want, &text, err);
 		if (r < 0)
 			return r;
 		from += text.len - before;
@@ -109,7 +109,7 @@ int session_lines(struct store *st, struct ref ref, uint64_t from, uint64_t to, 
 
 #define LINES_BACK_LEAST (16u << 10)
 
-/* Pass the whole lines of text, the last one first. *rest: what begins before the text is so long.
+/* Pass the whole lines of a text, the last one first. *rest: the length of a line cut at the start.
  */
 static int pass_back(struct span text, uint64_t at, bool is_first, line_at_fn *fn, void *arg,
 		     size_t *rest)
@@ -130,27 +130,28 @@ static int pass_back(struct span text, uint64_t at, bool is_first, line_at_fn *f
 	return r;
 }
 
-int session_lines_back(struct store *st, struct ref ref, uint64_t from, uint64_t to, line_at_fn *fn,
-		       void *arg, struct err *err)
+int session_lines_back(struct store *st, struct log_range range, line_at_fn *fn, void *arg,
+		       struct err *err)
 {
+	uint64_t to = range.to;
 	CLEANUP(buf_release) struct buf text = { 0 };
 	size_t want = LINES_BACK_LEAST;
 	int r = 0;
 
-	while (r == 0 && from < to) {
-		size_t size = MIN(to - from, want);
+	while (r == 0 && range.from < to) {
+		size_t size = MIN(to - range.from, want);
 		uint64_t at = to - size;
 		size_t rest;
 
 		buf_clear(&text);
-		r = session_read(st, ref, at, size, &text, err);
+		r = session_read(st, range.session, at, size, &text, err);
 		if (r < 0)
 			return r;
 		if (text.len < size) /* the log is shorter than the caller said */
 			return 0;
-		r = pass_back(buf_span(&text), at, at == from, fn, arg, &rest);
+		r = pass_back(buf_span(&text), at, at == range.from, fn, arg, &rest);
 		to = at + rest;
-		/* More for a long line, and for who goes far. */
+		/* Read more at once for a long line, and for a long walk. */
 		want = rest == size ? want * 2 : MIN(want * 2, LINES_AT_ONCE);
 	}
 	return r;

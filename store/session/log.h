@@ -21,18 +21,25 @@
 MUST_CHECK int session_read(struct store *st, struct ref ref, uint64_t offset, size_t size,
 			    struct buf *out, struct err *err);
 
-/* Call fn for each whole line in [from, to) of the log, which are ends of lines. */
+/* The bytes [from, to) of a session's log. Both are 0 or the end of a line. */
+struct log_range {
+	struct ref session;
+	uint64_t from;
+	uint64_t to;
+};
+
+/* Call fn for each line of a range, without its newline. Not 0 from fn ends the walk. */
 typedef int line_fn(void *arg, struct span line);
-MUST_CHECK int session_lines(struct store *st, struct ref ref, uint64_t from, uint64_t to,
-			     line_fn *fn, void *arg, struct err *err);
+MUST_CHECK int session_lines(struct store *st, struct log_range range, line_fn *fn, void *arg,
+			     struct err *err);
 
 /*
- * Call fn for each whole line in [from, to), the last one first; at: where the line begins.
- * Not 0 from fn ends the walk, and little more is read than it has seen.
+ * Call fn for each line of a range, the last one first. `at` is the offset of the line.
+ * Not 0 from fn ends the walk, which then has read little more than fn has seen.
  */
 typedef int line_at_fn(void *arg, uint64_t at, struct span line);
-MUST_CHECK int session_lines_back(struct store *st, struct ref ref, uint64_t from, uint64_t to,
-				  line_at_fn *fn, void *arg, struct err *err);
+MUST_CHECK int session_lines_back(struct store *st, struct log_range range, line_at_fn *fn,
+				  void *arg, struct err *err);
 
 /* How much of text, which is lines of the log, goes into one segment. */
 size_t session_segment_length(struct span text);

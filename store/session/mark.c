@@ -6,7 +6,6 @@
  */
 #include "store/session/mark.h"
 
-#include "store/session/log.h"
 #include "store/tx/key.h"
 #include "store/tx/record.h"
 
@@ -49,11 +48,9 @@ struct mark {
 	uint64_t bits;
 };
 
-/* Marks on the way. */
+/* The marks of a part of a log. */
 struct marks {
-	struct ref session;
-	uint64_t from;
-	uint64_t to;
+	struct log_range range;
 	struct buf found; /* of struct mark */
 };
 
@@ -63,7 +60,7 @@ static int note_mark(void *arg, struct span key, struct span value)
 	struct record_reader r = { .left = value };
 	struct mark mark = { .start = key_last_number(key) };
 
-	if (mark.start >= marks->to)
+	if (mark.start >= marks->range.to)
 		return 1;
 	mark.length = record_take_number(&r);
 	mark.bits = record_take_number(&r);
@@ -76,40 +73,31 @@ static int note_mark(void *arg, struct span key, struct span value)
 static int scan(struct store_tx *tx, void *arg)
 {
 	struct marks *marks = arg;
-	struct key prefix = key_1(KEY_MARK, marks->session.session);
-	struct key from = key_2(KEY_MARK, marks->session.session, marks->from);
+	struct key prefix = key_1(KEY_MARK, marks->range.session.session);
+	struct key from = key_2(KEY_MARK, marks->range.session.session, marks->range.from);
 	int r = store_scan(tx, &from, &prefix, note_mark, marks);
 
 	return MIN(r, 0);
 }
 
-static const struct mark *marks_of(const struct marks *marks, size_t *count)
+int mark_lines(struct store *st, struct log_range range, enum action_member action, line_at_fn *fn,
+	       void *arg, struct err *err)
 {
-	return BUF_LIST(struct mark, &marks->found, count);
-}
-
-static int pass(struct store *st, struct ref session, const struct mark *mark, mark_fn *fn,
-		void *arg, struct err *err)
-{
-	CLEANUP(buf_release) struct buf line = { 0 };
-	int r = session_read(st, session, mark->start, mark->length - 1, &line, err);
-
-	return r < 0 ? r : fn(arg, mark->start, buf_span(&line));
-}
-
-int mark_lines(struct store *st, struct ref session, enum action_member action, uint64_t from,
-	       uint64_t to, mark_fn *fn, void *arg, struct err *err)
-{
-	struct marks marks = { .session = session, .from = from, .to = to };
+	struct marks marks = { .range = range };
 	const struct mark *list;
 	size_t count;
 	size_t i;
 	int r = store_view(st, scan, &marks, err);
 
-	list = marks_of(&marks, &count);
+	list = BUF_LIST(struct mark, &marks.found, &count);
 	for (i = 0; r == 0 && i < count; i++) {
-		if (list[i].bits & bit_of(action))
-			r = pass(st, session, &list[i], fn, arg, err);
+		CLEANUP(buf_release) struct buf line = { 0 };
+
+		if (!(list[i].bits & bit_of(action)))
+			continue;
+		r = session_read(st, range.session, list[i].start, list[i].length - 1, &line, err);
+		if (r == 0)
+			r = fn(arg, list[i].start, buf_span(&line));
 	}
 	buf_release(&marks.found);
 	return r;
@@ -132,7 +120,7 @@ static int copy(struct store_tx *tx, void *arg)
 	f->rewinds = 0;
 	buf_clear(&f->marks.found);
 	r = scan(tx, &f->marks);
-	list = marks_of(&f->marks, &count);
+	list = BUF_LIST(struct mark, &f->marks.found, &count);
 	for (i = 0; r == 0 && i < count; i++) {
 		struct key key = key_2(KEY_MARK, f->to.session, list[i].start);
 		CLEANUP(buf_release) struct buf record = { 0 };
@@ -148,7 +136,7 @@ static int copy(struct store_tx *tx, void *arg)
 int mark_fork(struct store *st, struct ref from, struct ref to, uint64_t cut, uint64_t *rewinds,
 	      struct err *err)
 {
-	struct forking f = { .marks = { .session = from, .to = cut }, .to = to };
+	struct forking f = { .marks = { .range = { from, 0, cut } }, .to = to };
 	int r = store_update(st, copy, &f, err);
 
 	buf_release(&f.marks.found);

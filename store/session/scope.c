@@ -239,37 +239,27 @@ int scope_stat(struct store *st, struct ref ref, struct scope_info *info, struct
 
 struct stat_all {
 	struct ref ref;
-	struct scope_info *app;
-	struct scope_info *user;
-	struct scope_info *session;
+	struct scopes *out;
 };
-
-static int load_level(struct store_tx *tx, struct ref ref, uint64_t number, struct scope_info *info)
-{
-	if (!info)
-		return 0;
-	*info = (struct scope_info){ 0 };
-	return number ? scope_load(tx, ref, info) : 0;
-}
 
 static int load_all(struct store_tx *tx, void *arg)
 {
 	const struct stat_all *all = arg;
 	struct ref ref = all->ref;
-	int r = load_level(tx, ref, ref.session, all->session);
+	int r = ref.session ? scope_load(tx, ref, &all->out->session) : 0;
 
 	ref.session = 0;
-	if (r == 0)
-		r = load_level(tx, ref, ref.user, all->user);
+	if (r == 0 && ref.user)
+		r = scope_load(tx, ref, &all->out->user);
 	ref.user = 0;
-	return r == 0 ? load_level(tx, ref, ref.app, all->app) : r;
+	return r == 0 && ref.app ? scope_load(tx, ref, &all->out->app) : r;
 }
 
-int scope_stat_all(struct store *st, struct ref ref, struct scope_info *app,
-		   struct scope_info *user, struct scope_info *session, struct err *err)
+int scope_stat_all(struct store *st, struct ref ref, struct scopes *out, struct err *err)
 {
-	struct stat_all all = { ref, app, user, session };
+	struct stat_all all = { ref, out };
 
+	*out = (struct scopes){ 0 };
 	return store_view(st, load_all, &all, err);
 }
 

@@ -49,12 +49,14 @@ MUST_CHECK int scope_find(struct store *st, struct ref parent, const char *id, s
 MUST_CHECK int scope_stat(struct store *st, struct ref ref, struct scope_info *info,
 			  struct err *err);
 
-/*
- * Describe the app, the user and the session that ref names, as of one moment. A scope that ref
- * does not name is all zero; each of the three may be NULL. -ENOENT: one of them is gone.
- */
-MUST_CHECK int scope_stat_all(struct store *st, struct ref ref, struct scope_info *app,
-			      struct scope_info *user, struct scope_info *session, struct err *err);
+/* Describe the app, the user and the session of a ref, as of one moment. -ENOENT: one is gone. */
+struct scopes {
+	struct scope_info app;
+	struct scope_info user;    /* all zero if the ref names no user */
+	struct scope_info session; /* all zero if the ref names no session */
+};
+MUST_CHECK int scope_stat_all(struct store *st, struct ref ref, struct scopes *out,
+			      struct err *err);
 
 /*
  * List what is in a scope, in order of number, numbers above `after` only.

@@ -104,7 +104,8 @@ static int take_time(struct fork *f, uint64_t last)
 static int copy_log(struct fork *f)
 {
 	struct lines lines = { .fork = f };
-	int r = session_lines(f->st, f->from, 0, f->cut, take_line, &lines, f->err);
+	int r = session_lines(f->st, (struct log_range){ f->from, 0, f->cut }, take_line, &lines,
+			      f->err);
 
 	if (r == 0)
 		r = put_lines(&lines);

@@ -154,7 +154,8 @@ static int add_range(struct rewound *rw, struct store *st, struct ref session,
 			return -ENOENT;
 		range.from = turn->first;
 	} else {
-		r = session_lines(st, session, 0, to, find_line, &search, err);
+		r = session_lines(st, (struct log_range){ session, 0, to }, find_line, &search,
+				  err);
 		if (r <= 0)
 			return r < 0 ? r : -ENOENT;
 		range.from = search.at;
@@ -222,7 +223,8 @@ int rewound_load(struct rewound *rw, struct store *st, struct ref session,
 		return 0;
 	r = load_turns(rw, st, session, err);
 	if (r == 0)
-		r = mark_lines(st, session, ACTION_REWIND, 0, info->log_size, take_line, &l, err);
+		r = mark_lines(st, (struct log_range){ session, 0, info->log_size }, ACTION_REWIND,
+			       take_line, &l, err);
 	return r;
 }
 
@@ -406,8 +408,8 @@ static int look_back(struct rewind *rewind)
 		return err_set(rewind->err, r, "no turn has the invocation id '%.*s'",
 			       (int)MIN(rewind->invocation.len, 100), rewind->invocation.data);
 	return r < 0 ? r
-		     : session_lines(st, rewind->ref, 0, info->log_size, sort_line, rewind,
-				     rewind->err);
+		     : session_lines(st, (struct log_range){ rewind->ref, 0, info->log_size },
+				     sort_line, rewind, rewind->err);
 }
 
 static int check_quiet(struct rewind *rewind)

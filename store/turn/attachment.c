@@ -21,9 +21,8 @@ struct request {
 	struct ref ref;
 	uint64_t number;
 	const char *name;
-	const char *new_name;
 	const char *mime;
-	bool must_be_new;
+	const struct attachment_rename *rename;
 	uint64_t size;
 	struct span bytes;
 	struct buf *out;
@@ -375,15 +374,15 @@ static int guess_again(struct store_tx *tx, struct ref ref, struct attachment_in
 	return 0;
 }
 
-static int replace(struct session_tx *s, const struct request *rq)
+static int replace(struct session_tx *s, const struct attachment_rename *rename)
 {
 	struct attachment_info other;
-	int r = load_name(s->tx, s->ref.session, rq->new_name, &other);
+	int r = load_name(s->tx, s->ref.session, rename->new_name, &other);
 
 	if (r < 0)
 		return r == -ENOENT ? 0 : r;
-	if (rq->must_be_new)
-		return err_set(s->tx->err, -EEXIST, "there is '%s' already", rq->new_name);
+	if (rename->must_be_new)
+		return err_set(s->tx->err, -EEXIST, "there is '%s' already", rename->new_name);
 	return drop(s, &other);
 }
 
@@ -398,13 +397,13 @@ static int rename_one(struct store_tx *tx, void *arg)
 		r = need_name(tx, rq->ref.session, rq->name, a);
 	if (r < 0)
 		return r;
-	if (!strcmp(rq->name, rq->new_name))
+	if (!strcmp(rq->name, rq->rename->new_name))
 		return 0;
-	r = replace(&s, rq);
+	r = replace(&s, rq->rename);
 	if (r < 0)
 		return r;
 	drop_name(&s, a->name);
-	(void)snprintf(a->name, sizeof a->name, "%s", rq->new_name);
+	(void)snprintf(a->name, sizeof a->name, "%s", rq->rename->new_name);
 	r = guess_again(tx, rq->ref, a);
 	if (r == 0)
 		r = save(&s, a);
@@ -413,12 +412,10 @@ static int rename_one(struct store_tx *tx, void *arg)
 	return r < 0 ? r : session_finish(&s);
 }
 
-int attachment_rename(struct store *st, struct ref session, const char *name, const char *new_name,
-		      bool must_be_new, struct attachment_info *out, struct err *err)
+int attachment_rename(struct store *st, struct ref session, const struct attachment_rename *rename,
+		      struct attachment_info *out, struct err *err)
 {
-	struct request rq = {
-		.ref = session, .name = name, .new_name = new_name, .must_be_new = must_be_new
-	};
+	struct request rq = { .ref = session, .name = rename->name, .rename = rename };
 	int r = store_update(st, rename_one, &rq, err);
 
 	if (r == 0)

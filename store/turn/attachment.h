@@ -55,9 +55,15 @@ MUST_CHECK int attachment_put(struct store *st, struct ref session, const char *
 MUST_CHECK int attachment_remove(struct store *st, struct ref session, const char *name,
 				 struct err *err);
 
-/* Give it another name; one that has it goes. *out is what it is now. -ENOENT; -EEXIST. */
-MUST_CHECK int attachment_rename(struct store *st, struct ref session, const char *name,
-				 const char *new_name, bool must_be_new,
+struct attachment_rename {
+	const char *name;
+	const char *new_name;
+	bool must_be_new; /* -EEXIST if an attachment has the new name; else that one is removed */
+};
+
+/* Rename an attachment; *out describes it afterwards. -ENOENT; -EEXIST. */
+MUST_CHECK int attachment_rename(struct store *st, struct ref session,
+				 const struct attachment_rename *rename,
 				 struct attachment_info *out, struct err *err);
 
 /*

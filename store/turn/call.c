@@ -99,8 +99,7 @@ static int tell(struct session_tx *s, uint64_t turn, const struct call_info *c,
 /* A pass over the calls of one turn. */
 struct pass {
 	struct ref ref;
-	uint64_t n;
-	uint64_t after;
+	struct call_place after;
 	call_fn *fn;
 	void *arg;
 };
@@ -109,7 +108,7 @@ static int pass_row(void *arg, struct span key, struct span value)
 {
 	struct pass *p = arg;
 	struct call_info info;
-	int r = decode(value, p->n, key_last_number(key), &info);
+	int r = decode(value, p->after.n, key_last_number(key), &info);
 
 	return r < 0 ? r : p->fn(p->arg, &info);
 }
@@ -117,16 +116,16 @@ static int pass_row(void *arg, struct span key, struct span value)
 static int scan(struct store_tx *tx, void *arg)
 {
 	struct pass *p = arg;
-	struct key prefix = key_2(KEY_CALL, p->ref.session, p->n);
-	struct key from = key_3(KEY_CALL, p->ref.session, p->n, p->after + 1);
+	struct key prefix = key_2(KEY_CALL, p->ref.session, p->after.n);
+	struct key from = key_3(KEY_CALL, p->ref.session, p->after.n, p->after.seq + 1);
 
 	return store_scan(tx, &from, &prefix, pass_row, p);
 }
 
-int call_list(struct store *st, struct ref session, uint64_t n, uint64_t after, call_fn *fn,
-	      void *arg, struct err *err)
+int call_list(struct store *st, struct ref session, struct call_place after, call_fn *fn, void *arg,
+	      struct err *err)
 {
-	struct pass p = { session, n, after, fn, arg };
+	struct pass p = { session, after, fn, arg };
 
 	return store_view(st, scan, &p, err);
 }
@@ -182,7 +181,7 @@ static int copy_call(void *arg, const struct call_info *info)
 int call_fork(struct store_tx *tx, struct ref from, struct ref to, uint64_t n, uint64_t cut)
 {
 	struct forking f = { tx, from, to, cut };
-	struct pass p = { .ref = from, .n = n, .fn = copy_call, .arg = &f };
+	struct pass p = { from, { .n = n }, copy_call, &f };
 
 	return scan(tx, &p);
 }
@@ -225,7 +224,7 @@ int call_find(struct store *st, struct ref session, uint64_t n, const char *file
 	      struct call_info *out, struct err *err)
 {
 	struct search search = { has_file_name, file_name, out };
-	int r = call_list(st, session, n, 0, check_call, &search, err);
+	int r = call_list(st, session, (struct call_place){ .n = n }, check_call, &search, err);
 
 	return r < 0 ? r : r ? 0 : err_set(err, -ENOENT, "the turn has no call %s", file_name);
 }
@@ -331,7 +330,7 @@ static int note_tool(void *arg, const struct call_info *info)
 /* Read what the turn has; from then on the list is kept up, as scans see no writes of their own. */
 static int need_tools(struct calls_tx *c)
 {
-	struct pass p = { c->s->ref, c->t->n, 0, note_tool, c };
+	struct pass p = { c->s->ref, { .n = c->t->n }, note_tool, c };
 	int r = c->loaded ? 0 : scan(c->s->tx, &p);
 
 	c->loaded = true;
@@ -470,7 +469,7 @@ static int add_answer(struct calls_tx *c, const struct event *e, const struct pa
 	struct call_info earlier;
 	struct call_info *info;
 	struct search search = { has_id, id, &earlier };
-	struct pass p_earlier = { c->s->ref, c->t->n, 0, check_call, &search };
+	struct pass p_earlier = { c->s->ref, { .n = c->t->n }, check_call, &search };
 	int r = need_tools(c);
 
 	copy_text(id, sizeof id, p->id);
@@ -479,7 +478,7 @@ static int add_answer(struct calls_tx *c, const struct event *e, const struct pa
 		info = find_tool(c, has_id, id);
 	if (r < 0 || info)
 		return r < 0 ? r : end_call(c, info, e, line);
-	while (r == 0 && --p_earlier.n && c->t->n - p_earlier.n < CALL_LOOK_BACK)
+	while (r == 0 && --p_earlier.after.n && c->t->n - p_earlier.after.n < CALL_LOOK_BACK)
 		r = scan(c->s->tx, &p_earlier);
 	return r <= 0 ? r : end_call(c, &earlier, e, line);
 }

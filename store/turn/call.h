@@ -56,10 +56,19 @@ struct call_report {
 	struct span stderr_text; /* tools */
 };
 
-/* Calls of a turn in order, sequence numbers above `after` only. Not 0 from fn ends it. */
+/* The place of a call in its session. */
+struct call_place {
+	uint64_t n;   /* turn */
+	uint64_t seq; /* in the turn, from 1 */
+};
+
+/*
+ * List the calls of turn after.n, in order, that come after `after`; seq 0: all. Not 0 from fn
+ * ends the walk.
+ */
 typedef int call_fn(void *arg, const struct call_info *info);
-MUST_CHECK int call_list(struct store *st, struct ref session, uint64_t n, uint64_t after,
-			 call_fn *fn, void *arg, struct err *err);
+MUST_CHECK int call_list(struct store *st, struct ref session, struct call_place after, call_fn *fn,
+			 void *arg, struct err *err);
 
 /* -ENOENT. */
 MUST_CHECK int call_stat(struct store *st, struct ref session, uint64_t n, uint64_t seq,

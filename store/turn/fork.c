@@ -59,7 +59,8 @@ static int cut_turn(struct forking *f, struct turn_info *t, struct err *err)
 	t->ended = clock_now();
 	t->bytes = t->output_size = 0;
 	(void)snprintf(t->error, sizeof t->error, "the session was forked before the turn ended");
-	return session_lines(f->st, f->from, t->first, f->cut, count_line, t, err);
+	return session_lines(f->st, (struct log_range){ f->from, t->first, f->cut }, count_line, t,
+			     err);
 }
 
 static int put_turns(struct store_tx *tx, void *arg)

@@ -32,9 +32,7 @@ int message_delete(struct store_tx *tx, uint64_t message)
 }
 
 struct stage {
-	struct ref ref;
-	uint64_t message;
-	enum message_kind kind;
+	const struct staged_message *message;
 	uint64_t piece;
 	struct span text;
 };
@@ -42,30 +40,31 @@ struct stage {
 static int stage(struct store_tx *tx, void *arg)
 {
 	struct stage sg = *(struct stage *)arg;
+	const struct staged_message *m = sg.message;
 	CLEANUP(buf_release) struct buf head = { 0 };
-	struct key key = key_2(KEY_MESSAGE, sg.message, 0);
+	struct key key = key_2(KEY_MESSAGE, m->number, 0);
 
 	if (sg.piece == 0) {
-		record_number(&head, sg.ref.app);
-		record_number(&head, sg.ref.user);
-		record_number(&head, sg.ref.session);
-		record_number(&head, sg.kind);
+		record_number(&head, m->session.app);
+		record_number(&head, m->session.user);
+		record_number(&head, m->session.session);
+		record_number(&head, m->kind);
 		store_put(tx, &key, buf_span(&head));
 	}
 	while (sg.text.len) {
 		size_t n = MIN(sg.text.len, ENGINE_VALUE_MAX);
 
-		key = key_2(KEY_MESSAGE, sg.message, ++sg.piece);
+		key = key_2(KEY_MESSAGE, m->number, ++sg.piece);
 		store_put(tx, &key, span_sub(sg.text, 0, n));
 		sg.text = span_sub(sg.text, n, sg.text.len);
 	}
 	return 0;
 }
 
-int message_stage(struct store *st, struct ref session, uint64_t message, enum message_kind kind,
-		  uint64_t piece, struct span text, struct err *err)
+int message_stage(struct store *st, const struct staged_message *message, uint64_t pieces,
+		  struct span text, struct err *err)
 {
-	struct stage sg = { session, message, kind, piece, text };
+	struct stage sg = { message, pieces, text };
 
 	return store_update(st, stage, &sg, err);
 }
@@ -83,9 +82,7 @@ int message_drop(struct store *st, uint64_t message, struct err *err)
 struct staged {
 	message_fn *fn;
 	void *arg;
-	struct ref ref;
-	uint64_t message;
-	enum message_kind kind;
+	struct staged_message message; /* number 0: none was collected yet */
 	struct buf text;
 };
 
@@ -94,9 +91,9 @@ static int pass_message(struct staged *sg)
 {
 	int r = 0;
 
-	if (sg->message)
-		r = sg->fn(sg->arg, sg->ref, sg->message, sg->kind, buf_span(&sg->text));
-	sg->message = 0;
+	if (sg->message.number)
+		r = sg->fn(sg->arg, &sg->message, buf_span(&sg->text));
+	sg->message.number = 0;
 	buf_clear(&sg->text);
 	return r;
 }
@@ -112,11 +109,11 @@ static int collect(void *arg, struct span key, struct span value)
 		return buf_check(&sg->text, NULL);
 	}
 	done = pass_message(sg);
-	sg->message = key_first_number(key);
-	sg->ref.app = record_take_number(&r);
-	sg->ref.user = record_take_number(&r);
-	sg->ref.session = record_take_number(&r);
-	sg->kind = (enum message_kind)record_take_number(&r);
+	sg->message.number = key_first_number(key);
+	sg->message.session.app = record_take_number(&r);
+	sg->message.session.user = record_take_number(&r);
+	sg->message.session.session = record_take_number(&r);
+	sg->message.kind = (enum message_kind)record_take_number(&r);
 	return r.bad ? -EIO : done;
 }
 

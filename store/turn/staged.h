@@ -1,5 +1,7 @@
 /*
- * Staged messages: messages that were closed and not yet submitted as turns.
+ * Staged messages: messages that were closed and are not submitted as turns yet.
+ *
+ * A close stores the message, so that a crash before the submission does not lose it.
  */
 #ifndef STORE_TURN_STAGED_H
 #define STORE_TURN_STAGED_H
@@ -7,20 +9,27 @@
 #include "store/json/message.h"
 #include "store/tx/store.h"
 
-/* Keep more of a message; piece: how many MiB-pieces were kept before (0: the first call). */
-MUST_CHECK int message_stage(struct store *st, struct ref session, uint64_t message,
-			     enum message_kind kind, uint64_t piece, struct span text,
-			     struct err *err);
+struct staged_message {
+	struct ref session;
+	uint64_t number; /* from store_new_number() */
+	enum message_kind kind;
+};
 
-/* Every message that was staged and not submitted. */
-typedef int message_fn(void *arg, struct ref session, uint64_t message, enum message_kind kind,
-		       struct span text);
+/*
+ * Store more of a message, in pieces of ENGINE_VALUE_MAX bytes. pieces: the number of pieces
+ * that were stored before; 0 in the first call.
+ */
+MUST_CHECK int message_stage(struct store *st, const struct staged_message *message,
+			     uint64_t pieces, struct span text, struct err *err);
+
+/* List all staged messages. Not 0 from fn ends the walk and is returned. */
+typedef int message_fn(void *arg, const struct staged_message *message, struct span text);
 MUST_CHECK int message_staged(struct store *st, message_fn *fn, void *arg, struct err *err);
 
-/* Forget a staged message. */
+/* Forget a staged message; one that is not there is fine. */
 MUST_CHECK int message_drop(struct store *st, uint64_t message, struct err *err);
 
-/* Delete the pieces of a staged message. */
+/* Inside a transaction: delete a staged message; one that is not there is fine. */
 MUST_CHECK int message_delete(struct store_tx *tx, uint64_t message);
 
 #endif

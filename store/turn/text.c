@@ -80,7 +80,8 @@ static int pass_line(void *arg, struct span line)
 
 static int run_pass(struct store *st, struct ref session, struct pass *p, struct err *err)
 {
-	int r = session_lines(st, session, p->info->first, p->info->last, pass_line, p, err);
+	struct log_range range = { session, p->info->first, p->info->last };
+	int r = session_lines(st, range, pass_line, p, err);
 
 	return r < 0 ? r : buf_check(p->out, err);
 }

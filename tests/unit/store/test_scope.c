@@ -118,18 +118,18 @@ static int stop_second(void *arg, const struct scope_info *info UNUSED)
 
 static void test_stat_all(void **state UNUSED)
 {
-	struct scope_info info[3];
+	struct scopes scopes;
 
-	OK(scope_stat_all(st, session, &info[0], &info[1], &info[2], &err));
-	assert_string_equal(info[0].id, "app");
-	assert_string_equal(info[1].id, "user");
-	assert_string_equal(info[2].id, "session");
-	OK(scope_stat_all(st, user, NULL, &info[1], &info[2], &err));
-	assert_int_equal(info[1].number, user.user);
-	assert_int_equal(info[2].number, 0);
+	OK(scope_stat_all(st, session, &scopes, &err));
+	assert_string_equal(scopes.app.id, "app");
+	assert_string_equal(scopes.user.id, "user");
+	assert_string_equal(scopes.session.id, "session");
+	OK(scope_stat_all(st, user, &scopes, &err));
+	assert_int_equal(scopes.user.number, user.user);
+	assert_int_equal(scopes.session.number, 0);
 	OK(scope_remove(st, session, &err));
-	CODE(scope_stat_all(st, session, NULL, NULL, &info[2], &err), -ENOENT);
-	OK(scope_stat_all(st, session, &info[0], &info[1], NULL, &err));
+	CODE(scope_stat_all(st, session, &scopes, &err), -ENOENT);
+	OK(scope_stat_all(st, user, &scopes, &err));
 }
 
 static void test_list_from(void **state UNUSED)
@@ -296,9 +296,10 @@ static void add_artifacts(struct ref where)
 	publish(where, top, "a.txt");
 	publish(where, top, "a.txt");
 	publish(where, top, "gone.txt");
-	OK(artifact_remove(st, where, top, "gone.txt", &err));
-	OK(artifact_mkdir(st, where, top, "d", "d", NULL, &dir, &err));
-	OK(artifact_mkdir(st, where, dir.number, "e", "d/e", NULL, &inner, &err));
+	OK(artifact_remove(st, (struct artifact_name){ where, top, "gone.txt" }, &err));
+	OK(artifact_mkdir(st, (struct artifact_name){ where, top, "d" }, "d", NULL, &dir, &err));
+	OK(artifact_mkdir(st, (struct artifact_name){ where, dir.number, "e" }, "d/e", NULL, &inner,
+			  &err));
 	publish(where, inner.number, "deep.txt");
 	publish(where, dir.number, "x.txt");
 }
@@ -325,7 +326,7 @@ static void test_nothing_is_left(void **state UNUSED)
 	rows(&after);
 	assert_string_equal(after.data, before.data);
 	assert_true(has_bulk());
-	OK(artifact_remove(st, user, user.user, "mine.txt", &err));
+	OK(artifact_remove(st, (struct artifact_name){ user, user.user, "mine.txt" }, &err));
 	assert_false(has_bulk());
 }
 
@@ -339,10 +340,11 @@ static void test_nothing_is_left_of_a_directory(void **state UNUSED)
 
 	rows(&before);
 	OK(scope_create(st, user, "doomed", &doomed, NULL, &err));
-	OK(artifact_mkdir(st, doomed, doomed.session, "d", "d", NULL, &dir, &err));
+	OK(artifact_mkdir(st, (struct artifact_name){ doomed, doomed.session, "d" }, "d", NULL,
+			  &dir, &err));
 	publish(doomed, dir.number, "x.txt");
-	OK(artifact_remove(st, doomed, dir.number, "x.txt", &err));
-	OK(artifact_rmdir(st, doomed, doomed.session, "d", &err));
+	OK(artifact_remove(st, (struct artifact_name){ doomed, dir.number, "x.txt" }, &err));
+	OK(artifact_rmdir(st, (struct artifact_name){ doomed, doomed.session, "d" }, &err));
 	OK(scope_remove(st, doomed, &err));
 	rows(&after);
 	assert_string_equal(after.data, before.data);
@@ -471,7 +473,8 @@ static void test_pending_bulk(void **state UNUSED)
 	open_store();
 	CODE(bulk_open(st, number, &err), -ENOENT);
 	assert_true(has_bulk());
-	OK(artifact_remove(st, session, session.session, "kept.txt", &err));
+	OK(artifact_remove(st, (struct artifact_name){ session, session.session, "kept.txt" },
+			   &err));
 	assert_false(has_bulk());
 }
 

@@ -191,12 +191,13 @@ static void test_events(void **state UNUSED)
 	expect_event("{\"a \\\"b\\\".txt\":1}");
 	OK(save_text("a \"b\".txt", "two", NULL));
 	expect_event("{\"a \\\"b\\\".txt\":2}");
-	OK(artifact_mkdir(st, session, session.session, "d", "d", NULL, &dir, &err));
+	OK(artifact_mkdir(st, (struct artifact_name){ session, session.session, "d" }, "d", NULL,
+			  &dir, &err));
 	assert_int_equal(events(), 2);
 	OK(save_into(dir.number, "x", "d/x", "three", NULL));
 	expect_event("{\"d/x\":1}");
-	OK(artifact_remove(st, session, dir.number, "x", &err));
-	OK(artifact_rmdir(st, session, session.session, "d", &err));
+	OK(artifact_remove(st, (struct artifact_name){ session, dir.number, "x" }, &err));
+	OK(artifact_rmdir(st, (struct artifact_name){ session, session.session, "d" }, &err));
 	assert_int_equal(events(), 3);
 }
 
@@ -226,18 +227,20 @@ static void test_numbers_are_not_reused(void **state UNUSED)
 
 	OK(save_text("f", "1", &a));
 	OK(save_text("f", "2", &a));
-	OK(artifact_remove_version(st, session, session.session, "f", 2, &err));
+	OK(artifact_remove_version(st, (struct artifact_name){ session, session.session, "f" }, 2,
+				   &err));
 	OK(artifact_stat(st, session.session, a.number, &a, &err));
 	assert_int_equal(a.latest, 1);
 	assert_int_equal(a.highest, 2);
 	OK(save_text("f", "3", &a));
 	assert_int_equal(a.latest, 3);
 	expect_versions(&a, "1 3 ");
-	OK(artifact_remove(st, session, session.session, "f", &err));
+	OK(artifact_remove(st, (struct artifact_name){ session, session.session, "f" }, &err));
 	OK(save_text("f", "4", &a));
 	assert_int_equal(a.latest, 4);
 	expect_versions(&a, "4 ");
-	OK(artifact_remove_version(st, session, session.session, "f", 4, &err));
+	OK(artifact_remove_version(st, (struct artifact_name){ session, session.session, "f" }, 4,
+				   &err));
 	CODE(artifact_find(st, session.session, "f", &a, &err), -ENOENT);
 	expect_list(session.session, "");
 	OK(save_text("f", "5", &a));
@@ -251,9 +254,10 @@ static void test_numbers_outlive_a_directory(void **state UNUSED)
 	struct artifact_info a;
 
 	OK(save_text("f", "1", &a));
-	OK(artifact_remove(st, session, session.session, "f", &err));
-	OK(artifact_mkdir(st, session, session.session, "f", "f", NULL, NULL, &err));
-	OK(artifact_rmdir(st, session, session.session, "f", &err));
+	OK(artifact_remove(st, (struct artifact_name){ session, session.session, "f" }, &err));
+	OK(artifact_mkdir(st, (struct artifact_name){ session, session.session, "f" }, "f", NULL,
+			  NULL, &err));
+	OK(artifact_rmdir(st, (struct artifact_name){ session, session.session, "f" }, &err));
 	OK(save_text("f", "2", &a));
 	assert_int_equal(a.latest, 2);
 }
@@ -264,11 +268,13 @@ static void test_numbers_outlive_their_directory(void **state UNUSED)
 	struct artifact_info dir;
 	struct artifact_info a;
 
-	OK(artifact_mkdir(st, session, session.session, "d", "d", NULL, &dir, &err));
+	OK(artifact_mkdir(st, (struct artifact_name){ session, session.session, "d" }, "d", NULL,
+			  &dir, &err));
 	OK(save_into(dir.number, "x", "d/x", "1", &a));
-	OK(artifact_remove(st, session, dir.number, "x", &err));
-	OK(artifact_rmdir(st, session, session.session, "d", &err));
-	OK(artifact_mkdir(st, session, session.session, "d", "d", NULL, &dir, &err));
+	OK(artifact_remove(st, (struct artifact_name){ session, dir.number, "x" }, &err));
+	OK(artifact_rmdir(st, (struct artifact_name){ session, session.session, "d" }, &err));
+	OK(artifact_mkdir(st, (struct artifact_name){ session, session.session, "d" }, "d", NULL,
+			  &dir, &err));
 	OK(save_into(dir.number, "x", "d/x", "2", &a));
 	assert_int_equal(a.latest, 2);
 }
@@ -281,18 +287,24 @@ static void test_remove_version(void **state UNUSED)
 	OK(save_text("f", "1", &a));
 	OK(save_text("f", "22", &a));
 	OK(save_text("f", "333", &a));
-	OK(artifact_remove_version(st, session, session.session, "f", 1, &err));
-	CODE(artifact_remove_version(st, session, session.session, "f", 1, &err), -ENOENT);
+	OK(artifact_remove_version(st, (struct artifact_name){ session, session.session, "f" }, 1,
+				   &err));
+	CODE(artifact_remove_version(st, (struct artifact_name){ session, session.session, "f" }, 1,
+				     &err),
+	     -ENOENT);
 	OK(artifact_stat(st, session.session, a.number, &found, &err));
 	assert_int_equal(found.latest, 3);
 	assert_int_equal(found.size, 3);
-	OK(artifact_remove_version(st, session, session.session, "f", 3, &err));
+	OK(artifact_remove_version(st, (struct artifact_name){ session, session.session, "f" }, 3,
+				   &err));
 	OK(artifact_stat(st, session.session, a.number, &found, &err));
 	assert_int_equal(found.latest, 2);
 	assert_int_equal(found.size, 2);
 	assert_true(found.versions_stamp > a.versions_stamp);
 	expect_versions(&a, "2 ");
-	CODE(artifact_remove_version(st, session, session.session, "g", 1, &err), -ENOENT);
+	CODE(artifact_remove_version(st, (struct artifact_name){ session, session.session, "g" }, 1,
+				     &err),
+	     -ENOENT);
 }
 
 static uint64_t bulk_of(const struct artifact_info *a, uint64_t n)
@@ -347,9 +359,10 @@ static void test_bulk_goes(void **state UNUSED)
 		assert_true(bulk_is_there(bulk[i]));
 	}
 	assert_int_equal(pending(), 0);
-	OK(artifact_remove_version(st, session, session.session, "f", 2, &err));
+	OK(artifact_remove_version(st, (struct artifact_name){ session, session.session, "f" }, 2,
+				   &err));
 	assert_true(bulk_is_there(bulk[0]) && !bulk_is_there(bulk[1]) && bulk_is_there(bulk[2]));
-	OK(artifact_remove(st, session, session.session, "f", &err));
+	OK(artifact_remove(st, (struct artifact_name){ session, session.session, "f" }, &err));
 	assert_false(bulk_is_there(bulk[0]) || bulk_is_there(bulk[2]));
 	assert_int_equal(pending(), 0);
 	OK(save_text("g", "x", &a));
@@ -365,27 +378,38 @@ static void test_directories(void **state UNUSED)
 	struct artifact_info e;
 	struct artifact_info a;
 
-	OK(artifact_mkdir(st, session, session.session, "d", "d", NULL, &d, &err));
+	OK(artifact_mkdir(st, (struct artifact_name){ session, session.session, "d" }, "d", NULL,
+			  &d, &err));
 	assert_true(d.is_directory);
 	assert_int_equal(d.latest, 0);
-	CODE(artifact_mkdir(st, session, session.session, "d", "d", NULL, NULL, &err), -EEXIST);
-	OK(artifact_mkdir(st, session, d.number, "d", "d/d", NULL, &e, &err));
+	CODE(artifact_mkdir(st, (struct artifact_name){ session, session.session, "d" }, "d", NULL,
+			    NULL, &err),
+	     -EEXIST);
+	OK(artifact_mkdir(st, (struct artifact_name){ session, d.number, "d" }, "d/d", NULL, &e,
+			  &err));
 	OK(save_into(e.number, "f", "d/d/f", "x", &a));
 	assert_string_equal(a.full_name, "d/d/f");
-	CODE(artifact_mkdir(st, session, e.number, "f", "d/d/f", NULL, NULL, &err), -EEXIST);
+	CODE(artifact_mkdir(st, (struct artifact_name){ session, e.number, "f" }, "d/d/f", NULL,
+			    NULL, &err),
+	     -EEXIST);
 	CODE(save_text("d", "x", NULL), -EISDIR);
-	CODE(artifact_remove(st, session, session.session, "d", &err), -EISDIR);
-	CODE(artifact_rmdir(st, session, session.session, "d", &err), -ENOTEMPTY);
-	CODE(artifact_rmdir(st, session, d.number, "d", &err), -ENOTEMPTY);
-	CODE(artifact_rmdir(st, session, e.number, "f", &err), -ENOTDIR);
-	CODE(artifact_rmdir(st, session, session.session, "none", &err), -ENOENT);
-	CODE(artifact_remove(st, session, session.session, "none", &err), -ENOENT);
+	CODE(artifact_remove(st, (struct artifact_name){ session, session.session, "d" }, &err),
+	     -EISDIR);
+	CODE(artifact_rmdir(st, (struct artifact_name){ session, session.session, "d" }, &err),
+	     -ENOTEMPTY);
+	CODE(artifact_rmdir(st, (struct artifact_name){ session, d.number, "d" }, &err),
+	     -ENOTEMPTY);
+	CODE(artifact_rmdir(st, (struct artifact_name){ session, e.number, "f" }, &err), -ENOTDIR);
+	CODE(artifact_rmdir(st, (struct artifact_name){ session, session.session, "none" }, &err),
+	     -ENOENT);
+	CODE(artifact_remove(st, (struct artifact_name){ session, session.session, "none" }, &err),
+	     -ENOENT);
 	expect_list(session.session, "d/|");
 	expect_list(d.number, "d/|");
 	expect_list(e.number, "f|");
-	OK(artifact_remove(st, session, e.number, "f", &err));
-	OK(artifact_rmdir(st, session, d.number, "d", &err));
-	OK(artifact_rmdir(st, session, session.session, "d", &err));
+	OK(artifact_remove(st, (struct artifact_name){ session, e.number, "f" }, &err));
+	OK(artifact_rmdir(st, (struct artifact_name){ session, d.number, "d" }, &err));
+	OK(artifact_rmdir(st, (struct artifact_name){ session, session.session, "d" }, &err));
 	expect_list(session.session, "");
 	/* The name is free for a file. */
 	OK(save_text("d", "x", &a));
@@ -397,11 +421,13 @@ static void test_removed_directory(void **state UNUSED)
 {
 	struct artifact_info d;
 
-	OK(artifact_mkdir(st, session, session.session, "d", "d", NULL, &d, &err));
-	OK(artifact_rmdir(st, session, session.session, "d", &err));
+	OK(artifact_mkdir(st, (struct artifact_name){ session, session.session, "d" }, "d", NULL,
+			  &d, &err));
+	OK(artifact_rmdir(st, (struct artifact_name){ session, session.session, "d" }, &err));
 	if (save_into(d.number, "f", "d/f", "x", NULL) >= 0)
 		fail_msg("a version was saved in a directory that was removed");
-	if (artifact_mkdir(st, session, d.number, "e", "d/e", NULL, NULL, &err) >= 0)
+	if (artifact_mkdir(st, (struct artifact_name){ session, d.number, "e" }, "d/e", NULL, NULL,
+			   &err) >= 0)
 		fail_msg("a directory was made in a directory that was removed");
 }
 
@@ -413,7 +439,9 @@ static void test_gone(void **state UNUSED)
 	OK(scope_remove(st, session, &err));
 	CODE(save_text("f", "x", NULL), -ESTALE);
 	CODE(save_text("g", "x", NULL), -ESTALE);
-	CODE(artifact_mkdir(st, session, session.session, "d", "d", NULL, NULL, &err), -ESTALE);
+	CODE(artifact_mkdir(st, (struct artifact_name){ session, session.session, "d" }, "d", NULL,
+			    NULL, &err),
+	     -ESTALE);
 	CODE(artifact_stat(st, session.session, a.number, &a, &err), -ENOENT);
 }
 
@@ -432,7 +460,8 @@ static void test_long_names(void **state UNUSED)
 	full[1023] = 'n';
 	full[1024] = 0;
 	CODE(save_into(session.session, "short", full, "x", NULL), -ENAMETOOLONG);
-	CODE(artifact_mkdir(st, session, session.session, "d", full, NULL, NULL, &err),
+	CODE(artifact_mkdir(st, (struct artifact_name){ session, session.session, "d" }, full, NULL,
+			    NULL, &err),
 	     -ENAMETOOLONG);
 }
 
@@ -477,9 +506,10 @@ static void test_extend(void **state UNUSED)
 	assert_int_equal(a.latest, 2);
 	assert_int_equal(a.size, 6);
 	expect_bytes(&a, 1, "oNEXT...");
-	OK(artifact_remove_version(st, session, session.session, "f", 1, &err));
+	OK(artifact_remove_version(st, (struct artifact_name){ session, session.session, "f" }, 1,
+				   &err));
 	CODE(artifact_publish(st, &save, &a, &err), -ESTALE);
-	OK(artifact_remove(st, session, session.session, "f", &err));
+	OK(artifact_remove(st, (struct artifact_name){ session, session.session, "f" }, &err));
 	CODE(artifact_publish(st, &save, &a, &err), -ESTALE);
 }
 
@@ -583,15 +613,19 @@ static void test_watch(void **state UNUSED)
 	OK(save_text("f", "x", &a));
 	expect_news(&seen, session, "aal", CHANGE_ARTIFACT, 0, CHANGE_VERSION_ADDED, 2, CHANGE_LOG,
 		    0);
-	OK(artifact_remove_version(st, session, session.session, "f", 1, &err));
+	OK(artifact_remove_version(st, (struct artifact_name){ session, session.session, "f" }, 1,
+				   &err));
 	expect_news(&seen, session, "aa", CHANGE_ARTIFACT, 0, CHANGE_VERSION_REMOVED, 1);
-	OK(artifact_remove_version(st, session, session.session, "f", 2, &err));
+	OK(artifact_remove_version(st, (struct artifact_name){ session, session.session, "f" }, 2,
+				   &err));
 	expect_news(&seen, session, "aa", CHANGE_ARTIFACT_REMOVED, 0, CHANGE_VERSION_REMOVED, 2);
-	OK(artifact_mkdir(st, session, session.session, "f", "f", NULL, NULL, &err));
+	OK(artifact_mkdir(st, (struct artifact_name){ session, session.session, "f" }, "f", NULL,
+			  NULL, &err));
 	expect_news(&seen, session, "a", CHANGE_ARTIFACT_ADDED, 0);
-	OK(artifact_rmdir(st, session, session.session, "f", &err));
+	OK(artifact_rmdir(st, (struct artifact_name){ session, session.session, "f" }, &err));
 	expect_news(&seen, session, "a", CHANGE_ARTIFACT_REMOVED, 0);
-	CODE(artifact_rmdir(st, session, session.session, "f", &err), -ENOENT);
+	CODE(artifact_rmdir(st, (struct artifact_name){ session, session.session, "f" }, &err),
+	     -ENOENT);
 	assert_int_equal(seen.len, 0);
 	store_watch(st, NULL, NULL);
 }
@@ -603,7 +637,8 @@ static void test_describe(void **state UNUSED)
 		.n = 3, .size = 12, .created = 1700000001500000, .mime = "image/png"
 	};
 
-	artifact_describe(&out, "my app", "u1", "s", "d/a b.png", &v, SPAN(""));
+	artifact_describe(&out, &(struct artifact_uri){ "my app", "u1", "s", "d/a b.png" }, &v,
+			  SPAN(""));
 	assert_string_equal(
 		buf_cstr(&out),
 		"{\"version\":3,\"canonicalUri\":\"artifact://apps/my%20app/users/u1/sessions/s/"
@@ -611,7 +646,8 @@ static void test_describe(void **state UNUSED)
 		"3\",\"customMetadata\":{},\"createTime\":1700000001."
 		"500000,\"mimeType\":\"image/png\",\"size\":12}\n");
 	buf_clear(&out);
-	artifact_describe(&out, "a", "u", NULL, "f", &v, SPAN("{\"k\":1}"));
+	artifact_describe(&out, &(struct artifact_uri){ "a", "u", NULL, "f" }, &v,
+			  SPAN("{\"k\":1}"));
 	assert_null(strstr(buf_cstr(&out), "/sessions/"));
 	assert_non_null(strstr(buf_cstr(&out), "\"customMetadata\":{\"k\":1},"));
 }
@@ -623,8 +659,9 @@ static void test_uri_is_one_to_one(void **state UNUSED)
 	CLEANUP(buf_release) struct buf of_user = { 0 };
 	struct version_info v = { .n = 1 };
 
-	artifact_describe(&of_session, "a", "u", "s", "f", &v, SPAN(""));
-	artifact_describe(&of_user, "a", "u/sessions/s", NULL, "f", &v, SPAN(""));
+	artifact_describe(&of_session, &(struct artifact_uri){ "a", "u", "s", "f" }, &v, SPAN(""));
+	artifact_describe(&of_user, &(struct artifact_uri){ "a", "u/sessions/s", NULL, "f" }, &v,
+			  SPAN(""));
 	assert_string_not_equal(buf_cstr(&of_session), buf_cstr(&of_user));
 }
 
@@ -636,7 +673,8 @@ static void test_reopen(void **state UNUSED)
 		skip();
 	OK(save_text("f", "one", &a));
 	OK(save_text("f", "two", &a));
-	OK(artifact_remove_version(st, session, session.session, "f", 2, &err));
+	OK(artifact_remove_version(st, (struct artifact_name){ session, session.session, "f" }, 2,
+				   &err));
 	store_close(st);
 	open_store();
 	OK(artifact_find(st, session.session, "f", &a, &err));

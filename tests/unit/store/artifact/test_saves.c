@@ -127,7 +127,8 @@ static void expect_delta(const char *want)
 	struct scope_info info;
 
 	OK(scope_stat(st, session, &info, &err));
-	OK(session_lines(st, session, 0, info.log_size, keep_delta, &delta, &err));
+	OK(session_lines(st, (struct log_range){ session, 0, info.log_size }, keep_delta, &delta,
+			 &err));
 	assert_string_equal(delta.len ? buf_cstr(&delta) : "", want);
 }
 
@@ -249,8 +250,8 @@ static void test_directory_comes_back(void **state UNUSED)
 	OK(commit());
 	forget();
 	OK(artifact_resolve(st, session, "d", NULL, &dir, &err));
-	OK(artifact_remove(st, session, dir.number, "a", &err));
-	OK(artifact_rmdir(st, session, session.session, "d", &err));
+	OK(artifact_remove(st, (struct artifact_name){ session, dir.number, "a" }, &err));
+	OK(artifact_rmdir(st, (struct artifact_name){ session, session.session, "d" }, &err));
 	save("d/a", "two");
 	OK(commit());
 	expect_delta("{\"d/a\":2}");

@@ -70,7 +70,8 @@ static void expect_of(struct ref who, const char *query, unsigned max, const cha
 {
 	CLEANUP(buf_release) struct buf got = { 0 };
 
-	OK(memory_search(st, who, span_of(query), max, note_match, &got, &err));
+	OK(memory_search(st, &(struct memory_query){ who, span_of(query), max }, note_match, &got,
+			 &err));
 	assert_string_equal(buf_cstr(&got), want);
 }
 

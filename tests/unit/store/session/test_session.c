@@ -260,7 +260,7 @@ static void test_times_grow(void **state UNUSED)
 	OK(append(future));
 	for (i = 0; i < 20; i++)
 		OK(append("{\"author\":\"u\"}"));
-	OK(session_lines(st, session, 0, log_size(), next_time, &last, &err));
+	OK(session_lines(st, (struct log_range){ session, 0, log_size() }, next_time, &last, &err));
 }
 
 /* A given time stays as it is, also when it is old; it is the session's time then. */
@@ -305,20 +305,23 @@ static void test_lines(void **state UNUSED)
 		append_text(id, sizes[i]);
 	}
 	read_log(&log);
-	OK(session_lines(st, session, 0, log.len, join_line, &lines, &err));
+	OK(session_lines(st, (struct log_range){ session, 0, log.len }, join_line, &lines, &err));
 	assert_true(span_equal(buf_span(&lines), buf_span(&log)));
 	for (i = 0; i < ARRAY_SIZE(sizes); i++) {
 		(void)snprintf(id, sizeof id, "n%zu", i);
 		OK(session_find_event(st, session, span_of(id), &start, &length, &err));
 		assert_true(length > sizes[i]);
 		buf_clear(&lines);
-		OK(session_lines(st, session, start, start + length, join_line, &lines, &err));
+		OK(session_lines(st, (struct log_range){ session, start, start + length },
+				 join_line, &lines, &err));
 		assert_int_equal(lines.len, length);
 		assert_memory_equal(lines.data, log.data + start, length);
 	}
-	CODE(session_lines(st, session, 0, log.len, stop_third, &calls, &err), 9);
+	CODE(session_lines(st, (struct log_range){ session, 0, log.len }, stop_third, &calls, &err),
+	     9);
 	assert_int_equal(calls, 3);
-	OK(session_lines(st, session, log.len, log.len, stop_third, &calls, &err));
+	OK(session_lines(st, (struct log_range){ session, log.len, log.len }, stop_third, &calls,
+			 &err));
 	assert_int_equal(calls, 3);
 }
 
@@ -356,7 +359,7 @@ static void test_lines_back(void **state UNUSED)
 	size_t k;
 	int r;
 
-	OK(session_lines_back(st, session, 0, 0, join_back, &back, &err));
+	OK(session_lines_back(st, (struct log_range){ session, 0, 0 }, join_back, &back, &err));
 	for (i = 0; i < 40; i++) {
 		(void)snprintf(id, sizeof id, "short %zu", i);
 		append_text(id, i);
@@ -369,7 +372,8 @@ static void test_lines_back(void **state UNUSED)
 		buf_clear(&log);
 		read_log(&log);
 		back = (struct back){ .from = log.len };
-		OK(session_lines_back(st, session, 0, log.len, join_back, &back, &err));
+		OK(session_lines_back(st, (struct log_range){ session, 0, log.len }, join_back,
+				      &back, &err));
 		assert_true(span_equal(buf_span(&back.text), buf_span(&log)));
 		buf_release(&back.text);
 	}
@@ -378,7 +382,8 @@ static void test_lines_back(void **state UNUSED)
 			continue;
 		for (k = 1; k < 3; k++) {
 			back = (struct back){ .from = log.len, .most = (int)k };
-			r = session_lines_back(st, session, i, log.len, join_back, &back, &err);
+			r = session_lines_back(st, (struct log_range){ session, i, log.len },
+					       join_back, &back, &err);
 			must(r, back.calls == (int)k ? 9 : 0, "session_lines_back");
 			assert_true(back.calls == (int)k || back.from == i);
 			buf_release(&back.text);
@@ -561,7 +566,8 @@ static void test_many_writers(void **state UNUSED)
 	assert_int_equal(failed, 0);
 	OK(scope_stat(st, session, &info, &err));
 	assert_int_equal(info.events, 400);
-	OK(session_lines(st, session, 0, info.log_size, next_time, &last, &err));
+	OK(session_lines(st, (struct log_range){ session, 0, info.log_size }, next_time, &last,
+			 &err));
 	assert_int_equal(info.updated, last);
 }
 

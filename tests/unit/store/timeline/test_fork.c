@@ -311,16 +311,21 @@ static void test_marks(void **state UNUSED)
 	copy = fork_at("copy", "b");
 	OK(scope_stat(st, copy, &info, &err));
 	assert_int_equal(info.rewinds, 1);
-	OK(mark_lines(st, copy, ACTION_REWIND, 0, info.log_size, count_mark, seen, &err));
+	OK(mark_lines(st, (struct log_range){ copy, 0, info.log_size }, ACTION_REWIND, count_mark,
+		      seen, &err));
 	assert_int_equal(seen[0], 1);
-	OK(mark_lines(st, copy, ACTION_COMPACTION, 0, info.log_size, count_mark, seen, &err));
+	OK(mark_lines(st, (struct log_range){ copy, 0, info.log_size }, ACTION_COMPACTION,
+		      count_mark, seen, &err));
 	assert_int_equal(seen[0], 2);
-	OK(mark_lines(st, copy, ACTION_COMPACTION, 0, seen[1] / 2, count_mark, seen, &err));
+	OK(mark_lines(st, (struct log_range){ copy, 0, seen[1] / 2 }, ACTION_COMPACTION, count_mark,
+		      seen, &err));
 	assert_int_equal(seen[0], 2);
-	OK(mark_lines(st, session, ACTION_REWIND, 0, UINT64_MAX, count_mark, seen, &err));
+	OK(mark_lines(st, (struct log_range){ session, 0, UINT64_MAX }, ACTION_REWIND, count_mark,
+		      seen, &err));
 	assert_int_equal(seen[0], 4);
 	OK(scope_remove(st, session, &err));
-	OK(mark_lines(st, session, ACTION_REWIND, 0, UINT64_MAX, count_mark, seen, &err));
+	OK(mark_lines(st, (struct log_range){ session, 0, UINT64_MAX }, ACTION_REWIND, count_mark,
+		      seen, &err));
 	assert_int_equal(seen[0], 4);
 }
 

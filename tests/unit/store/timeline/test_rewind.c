@@ -75,7 +75,8 @@ static void expect_last(const char *member, bool of_actions, const char *want)
 	struct span value;
 
 	OK(scope_stat(st, session, &info, &err));
-	OK(session_lines(st, session, 0, info.log_size, keep_last, &line, &err));
+	OK(session_lines(st, (struct log_range){ session, 0, info.log_size }, keep_last, &line,
+			 &err));
 	value = buf_span(&line);
 	if (of_actions)
 		OK(json_member(value, "actions", &value));

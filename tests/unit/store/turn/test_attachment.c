@@ -128,16 +128,23 @@ static void test_rename(void **state UNUSED)
 	put("a", "12345");
 	put("b", "12");
 	OK(attachment_find(st, session, "a", &a, &err));
-	CODE(attachment_rename(st, session, "x", "y", false, &moved, &err), -ENOENT);
-	CODE(attachment_rename(st, session, "a", "b", true, &moved, &err), -EEXIST);
+	CODE(attachment_rename(st, session, &(struct attachment_rename){ "x", "y", false }, &moved,
+			       &err),
+	     -ENOENT);
+	CODE(attachment_rename(st, session, &(struct attachment_rename){ "a", "b", true }, &moved,
+			       &err),
+	     -EEXIST);
 	expect("a=5 b=2 ", 2, 7);
-	OK(attachment_rename(st, session, "a", "b", false, &moved, &err));
+	OK(attachment_rename(st, session, &(struct attachment_rename){ "a", "b", false }, &moved,
+			     &err));
 	assert_int_equal(moved.number, a.number);
 	expect("b=5 ", 1, 5);
 	expect_bytes("b", SPAN("12345"));
-	OK(attachment_rename(st, session, "b", "c.md", true, &moved, &err));
+	OK(attachment_rename(st, session, &(struct attachment_rename){ "b", "c.md", true }, &moved,
+			     &err));
 	assert_string_equal(moved.mime, "text/markdown");
-	OK(attachment_rename(st, session, "c.md", "c.md", false, &moved, &err));
+	OK(attachment_rename(st, session, &(struct attachment_rename){ "c.md", "c.md", false },
+			     &moved, &err));
 	expect("c.md=5 ", 1, 5);
 }
 

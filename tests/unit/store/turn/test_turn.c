@@ -408,12 +408,11 @@ static void test_errors_of_turns(void **state UNUSED)
 	event_release(&e);
 }
 
-static int note_message(void *arg, struct ref ref, uint64_t message, enum message_kind kind,
-			struct span text)
+static int note_message(void *arg, const struct staged_message *m, struct span text)
 {
-	buf_printf(arg, "%llu/%llu/%llu %llu %d ", (unsigned long long)ref.app,
-		   (unsigned long long)ref.user, (unsigned long long)ref.session,
-		   (unsigned long long)message, (int)kind);
+	buf_printf(arg, "%llu/%llu/%llu %llu %d ", (unsigned long long)m->session.app,
+		   (unsigned long long)m->session.user, (unsigned long long)m->session.session,
+		   (unsigned long long)m->number, (int)m->kind);
 	buf_span_add(arg, text);
 	buf_char(arg, '|');
 	return 0;
@@ -441,15 +440,20 @@ static void test_staged(void **state UNUSED)
 	expect_staged(&want);
 	for (i = 0; i < (5u << 19); i++) /* two pieces and a half */
 		buf_char(&big, (char)('a' + i % 19));
-	OK(message_stage(st, session, first, MESSAGE_TEXT, 0, SPAN("hello"), &err));
-	OK(message_stage(st, session, second, MESSAGE_JSON, 0,
+	OK(message_stage(st, &(struct staged_message){ session, first, MESSAGE_TEXT }, 0,
+			 SPAN("hello"), &err));
+	OK(message_stage(st, &(struct staged_message){ session, second, MESSAGE_JSON }, 0,
 			 span_sub(buf_span(&big), 0, 2u << 20), &err));
-	OK(message_stage(st, session, second, MESSAGE_JSON, 2,
+	OK(message_stage(st, &(struct staged_message){ session, second, MESSAGE_JSON }, 2,
 			 span_sub(buf_span(&big), 2u << 20, big.len), &err));
-	OK(message_stage(st, session, empty, MESSAGE_TEXT, 0, SPAN(""), &err));
-	(void)note_message(&want, session, first, MESSAGE_TEXT, SPAN("hello"));
-	(void)note_message(&want, session, second, MESSAGE_JSON, buf_span(&big));
-	(void)note_message(&want, session, empty, MESSAGE_TEXT, SPAN(""));
+	OK(message_stage(st, &(struct staged_message){ session, empty, MESSAGE_TEXT }, 0, SPAN(""),
+			 &err));
+	(void)note_message(&want, &(struct staged_message){ session, first, MESSAGE_TEXT },
+			   SPAN("hello"));
+	(void)note_message(&want, &(struct staged_message){ session, second, MESSAGE_JSON },
+			   buf_span(&big));
+	(void)note_message(&want, &(struct staged_message){ session, empty, MESSAGE_TEXT },
+			   SPAN(""));
 	expect_staged(&want);
 	if (strcmp(engine, "memory") != 0) {
 		store_close(st);
@@ -460,12 +464,13 @@ static void test_staged(void **state UNUSED)
 	OK(message_drop(st, empty, &err));
 	OK(message_drop(st, empty, &err));
 	buf_clear(&want);
-	(void)note_message(&want, session, second, MESSAGE_JSON, buf_span(&big));
+	(void)note_message(&want, &(struct staged_message){ session, second, MESSAGE_JSON },
+			   buf_span(&big));
 	expect_staged(&want);
 }
 
-static int stop_at_message(void *arg, struct ref ref UNUSED, uint64_t message UNUSED,
-			   enum message_kind kind UNUSED, struct span text UNUSED)
+static int stop_at_message(void *arg, const struct staged_message *message UNUSED,
+			   struct span text UNUSED)
 {
 	++*(int *)arg;
 	return 6;
@@ -475,10 +480,12 @@ static void test_staged_stops(void **state UNUSED)
 {
 	int calls = 0;
 
-	OK(message_stage(st, session, store_new_number(st, &err), MESSAGE_TEXT, 0, SPAN("a"),
-			 &err));
-	OK(message_stage(st, session, store_new_number(st, &err), MESSAGE_TEXT, 0, SPAN("b"),
-			 &err));
+	OK(message_stage(
+		st, &(struct staged_message){ session, store_new_number(st, &err), MESSAGE_TEXT },
+		0, SPAN("a"), &err));
+	OK(message_stage(
+		st, &(struct staged_message){ session, store_new_number(st, &err), MESSAGE_TEXT },
+		0, SPAN("b"), &err));
 	CODE(message_staged(st, stop_at_message, &calls, &err), 6);
 	assert_int_equal(calls, 1);
 }
@@ -491,8 +498,10 @@ static void test_staged_and_submitted(void **state UNUSED)
 	struct turn_info info;
 	struct event e;
 
-	OK(message_stage(st, session, message, MESSAGE_TEXT, 0, SPAN("hello"), &err));
-	(void)note_message(&want, session, message, MESSAGE_TEXT, SPAN("hello"));
+	OK(message_stage(st, &(struct staged_message){ session, message, MESSAGE_TEXT }, 0,
+			 SPAN("hello"), &err));
+	(void)note_message(&want, &(struct staged_message){ session, message, MESSAGE_TEXT },
+			   SPAN("hello"));
 	make(&e, "e-1", "user", "hello");
 	event_set_text(&e, EVENT_ID, SPAN("x"));
 	OK(turn_submit(st, session, 0, &e, &info, &err));
