@@ -5,7 +5,7 @@
 
 #include "base/clock.h"
 #include "runner/history/answers.h"
-#include "store/turn/compaction.h"
+#include "store/turn/waiting.h"
 
 #include <errno.h>
 #include <stdio.h>

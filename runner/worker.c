@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "runner/summary.h"
-#include "store/turn/compaction.h"
+#include "store/turn/waiting.h"
 
 #include <errno.h>
 #include <pthread.h>

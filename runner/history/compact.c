@@ -281,7 +281,7 @@ static int append(struct store_tx *tx, void *arg)
 	int r = session_begin(&s, tx, a->session);
 
 	if (r < 0)
-		return r == -ENOENT ? err_set(tx->err, -ESTALE, "the session was removed") : r;
+		return r;
 	a->is_late = s.session.rewinds != a->rewinds;
 	if (a->is_late)
 		return 0;

@@ -33,13 +33,6 @@ void artifact_touch_list(struct store_tx *tx, struct ref scope, uint64_t parent,
 		item_save_marker(tx, parent, stamp, false, 0);
 }
 
-int artifact_load_scope(struct store_tx *tx, struct ref scope, struct scope_info *info)
-{
-	int r = scope_load(tx, scope, info);
-
-	return r == -ENOENT ? err_set(tx->err, -ESTALE, "the directory was removed") : r;
-}
-
 /* Finding and listing. */
 
 int artifact_find_tx(struct store_tx *tx, void *arg)
@@ -241,7 +234,7 @@ static int make_directory(struct store_tx *tx, void *arg)
 {
 	struct artifact_request *rq = arg;
 	struct scope_info scope;
-	int r = artifact_load_scope(tx, rq->scope, &scope);
+	int r = scope_need(tx, rq->scope, &scope);
 
 	if (r == 0)
 		r = artifact_put_directory(tx, rq, &scope, clock_stamp());
@@ -286,7 +279,7 @@ static int remove_directory(struct store_tx *tx, void *arg)
 	struct artifact_request *rq = arg;
 	struct scope_info scope;
 	struct key marker;
-	int r = artifact_load_scope(tx, rq->scope, &scope);
+	int r = scope_need(tx, rq->scope, &scope);
 
 	if (r == 0)
 		r = artifact_find_tx(tx, rq);
@@ -321,7 +314,7 @@ static int set_attr(struct store_tx *tx, void *arg)
 	struct artifact_request *rq = arg;
 	struct artifact_attr attr = *rq->attr;
 	struct scope_info scope;
-	int r = artifact_load_scope(tx, rq->scope, &scope);
+	int r = scope_need(tx, rq->scope, &scope);
 
 	if (r == 0)
 		r = stat_item(tx, rq);
@@ -429,11 +422,11 @@ int artifact_save_in_session(struct store_tx *tx, struct artifact_request *rq, s
 	int r = session_begin(&s, tx, session);
 
 	if (r == 0 && !rq->scope.session) {
-		r = scope_load(tx, rq->scope, &s.user);
+		r = scope_need(tx, rq->scope, &s.user);
 		s.has_user = r == 0;
 	}
 	if (r < 0)
-		return r == -ENOENT ? err_set(tx->err, -ESTALE, "the session was removed") : r;
+		return r;
 	r = saving(tx, rq, s.has_user ? &s.user : &s.session, s.stamp);
 	if (r < 0)
 		return r;
@@ -451,7 +444,7 @@ int artifact_save_at_user(struct store_tx *tx, struct artifact_request *rq,
 {
 	struct scope_info scope;
 	uint64_t stamp = clock_stamp();
-	int r = artifact_load_scope(tx, rq->scope, &scope);
+	int r = scope_need(tx, rq->scope, &scope);
 
 	if (r == 0)
 		r = saving(tx, rq, &scope, stamp);
@@ -470,7 +463,7 @@ static int extend(struct store_tx *tx, struct artifact_request *rq)
 	struct version_info *v = &rq->version;
 	struct artifact_info *a = &rq->info;
 	struct scope_info scope;
-	int r = artifact_load_scope(tx, rq->scope, &scope);
+	int r = scope_need(tx, rq->scope, &scope);
 
 	buf_clear(&rq->dead);
 	if (r == 0)
@@ -556,7 +549,7 @@ static int remove_name(struct store_tx *tx, void *arg)
 {
 	struct artifact_request *rq = arg;
 	struct scope_info scope;
-	int r = artifact_load_scope(tx, rq->scope, &scope);
+	int r = scope_need(tx, rq->scope, &scope);
 
 	buf_clear(&rq->dead);
 	if (r == 0)

@@ -244,43 +244,32 @@ int bulk_drop_ref(struct store_tx *tx, uint64_t number, struct buf *dead)
 	return buf_check(dead, tx->err);
 }
 
-struct forget {
-	uint64_t number;
-	bool was_pending;
-};
-
 static int forget_pending(struct store_tx *tx, void *arg)
 {
-	struct forget *f = arg;
-	CLEANUP(buf_release) struct buf value = { 0 };
-	struct key key = key_1(KEY_PENDING, f->number);
-	int r = store_get(tx, &key, &value);
+	struct key key = key_1(KEY_PENDING, *(uint64_t *)arg);
 
-	f->was_pending = r == 0;
-	if (r == 0)
-		store_delete(tx, &key);
-	return r == -ENOENT ? 0 : r;
+	store_delete(tx, &key);
+	return 0;
 }
 
 /*
- * Nobody has it pinned, and so nobody can refer to it any more: the row goes only
- * behind the file, and a start that finds it does this again.
+ * Remove a bulk that nobody has pinned, so that no version can refer to it any more. The row
+ * goes after the file: a start that finds the row removes the bulk again.
  */
 static void remove_now(struct store *st, uint64_t number)
 {
-	struct forget f = { .number = number };
 	char path[PATH_MAX];
 
 	bulk_path(st, number, FILE_PATH, path, sizeof path);
 	if (unlink(path) == 0 || errno == ENOENT)
-		(void)!store_update(st, forget_pending, &f, NULL);
+		(void)!store_update(st, forget_pending, &number, NULL);
 }
 
 struct bulk_pinned {
 	struct bulk_pinned *next;
 	uint64_t number;
 	unsigned pins;
-	bool dead; /* to be removed behind the last pin */
+	bool dead; /* to be removed after the last pin */
 };
 
 static struct bulk_pinned **pinned_locked(struct bulk_pins *pins, uint64_t number)
@@ -297,6 +286,7 @@ int bulk_pin(struct store *st, uint64_t number)
 {
 	struct bulk_pins *pins = store_pins(st);
 	struct bulk_pinned **at;
+	bool done;
 
 	mutex_lock(&pins->lock);
 	at = pinned_locked(pins, number);
@@ -305,27 +295,24 @@ int bulk_pin(struct store *st, uint64_t number)
 		if (*at)
 			(*at)->number = number;
 	}
-	if (*at)
+	done = *at;
+	if (done)
 		(*at)->pins++;
 	mutex_unlock(&pins->lock);
-	return *at ? 0 : -ENOMEM;
+	return done ? 0 : -ENOMEM;
 }
 
 static int look_pending(struct store_tx *tx, void *arg)
 {
 	CLEANUP(buf_release) struct buf value = { 0 };
-	struct forget *f = arg;
-	struct key key = key_1(KEY_PENDING, f->number);
-	int r = store_get(tx, &key, &value);
+	struct key key = key_1(KEY_PENDING, *(uint64_t *)arg);
 
-	f->was_pending = r == 0;
-	return r == -ENOENT ? 0 : r;
+	return store_get(tx, &key, &value);
 }
 
 void bulk_unpin(struct store *st, uint64_t number)
 {
 	struct bulk_pins *pins = store_pins(st);
-	struct forget f = { .number = number };
 	struct bulk_pinned *last = NULL;
 	struct bulk_pinned **at;
 
@@ -336,7 +323,7 @@ void bulk_unpin(struct store *st, uint64_t number)
 		*at = last->next;
 	}
 	mutex_unlock(&pins->lock);
-	if (last && last->dead && store_view(st, look_pending, &f, NULL) == 0 && f.was_pending)
+	if (last && last->dead && store_view(st, look_pending, &number, NULL) == 0)
 		remove_now(st, number);
 	free(last);
 }
@@ -357,29 +344,14 @@ void bulk_remove(struct store *st, uint64_t number)
 		remove_now(st, number);
 }
 
-static int add_pending(void *arg, struct span key, struct span value)
-{
-	uint64_t number = key_last_number(key);
-
-	(void)value;
-	buf_add(arg, &number, sizeof number);
-	return 0;
-}
-
-static int list_pending(struct store_tx *tx, void *arg)
-{
-	struct key prefix = key_space(KEY_PENDING);
-
-	return store_scan(tx, &prefix, &prefix, add_pending, arg);
-}
-
 int bulk_recover(struct store *st, struct err *err)
 {
 	CLEANUP(buf_release) struct buf pending = { 0 };
+	struct key prefix = key_space(KEY_PENDING);
 	const uint64_t *numbers;
 	size_t count;
 	size_t i;
-	int r = store_view(st, list_pending, &pending, err);
+	int r = store_rows(st, &prefix, &prefix, store_note_number, &pending, err);
 
 	numbers = BUF_LIST(uint64_t, &pending, &count);
 	for (i = 0; r == 0 && i < count; i++)

@@ -70,9 +70,8 @@ void item_save(struct store_tx *tx, uint64_t parent, const struct artifact_info 
 void item_save_name(struct store_tx *tx, uint64_t parent, const struct artifact_info *a)
 {
 	struct key key = key_name(parent, KEY_FILE, span_of(a->name));
-	struct key number = key_1(KEY_META_COUNTER, a->number);
 
-	store_put(tx, &key, span_sub(key_span(&number), 1, number.len));
+	store_put_number(tx, &key, a->number);
 }
 
 int item_tell(struct store_tx *tx, enum change_kind kind, struct ref scope, uint64_t parent,

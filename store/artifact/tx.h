@@ -39,9 +39,6 @@ typedef int artifact_saving_fn(struct store_tx *tx, struct artifact_request *rq,
 /* rq->name in rq->parent, to rq->info. -ENOENT. */
 MUST_CHECK int artifact_find_tx(struct store_tx *tx, void *arg);
 
-/* -ESTALE: it is gone. */
-MUST_CHECK int artifact_load_scope(struct store_tx *tx, struct ref scope, struct scope_info *info);
-
 /* Check that the directory of a new artifact is there. -ESTALE. */
 MUST_CHECK int artifact_check_parent(struct store_tx *tx, struct ref scope, uint64_t parent);
 

@@ -155,7 +155,7 @@ static int remove_version(struct store_tx *tx, void *arg)
 	struct scope_info scope;
 	bool was_visible;
 	bool is_gone = false;
-	int r = artifact_load_scope(tx, rq->scope, &scope);
+	int r = scope_need(tx, rq->scope, &scope);
 
 	buf_clear(&rq->dead);
 	if (r == 0)
@@ -196,7 +196,7 @@ static int describe_version(struct store_tx *tx, void *arg)
 {
 	struct artifact_request *rq = arg;
 	struct scope_info scope;
-	int r = artifact_load_scope(tx, rq->scope, &scope);
+	int r = scope_need(tx, rq->scope, &scope);
 
 	if (r == 0)
 		r = artifact_find_tx(tx, rq);

@@ -139,9 +139,8 @@ int posting_decode(struct span key, struct span value, struct posting *out)
 struct change *postings_changed(struct store_tx *tx, enum change_kind kind, struct ref session)
 {
 	struct key key = key_word(session.user, SPAN(""));
-	struct key stamp = key_1(KEY_META_COUNTER, clock_stamp());
 
-	store_put(tx, &key, span_sub(key_span(&stamp), 1, stamp.len));
+	store_put_number(tx, &key, clock_stamp());
 	return store_changed(tx, kind, session);
 }
 

@@ -24,17 +24,9 @@ static struct span name_of(const struct deleted *d, const struct deleted_key *ke
 	return (struct span){ d->text.data + key->at, key->len };
 }
 
-static int compare_names(struct span a, struct span b)
-{
-	size_t n = MIN(a.len, b.len);
-	int order = n ? memcmp(a.data, b.data, n) : 0;
-
-	return order ? order : (a.len > b.len) - (a.len < b.len);
-}
-
 static int by_name(const void *a, const void *b, void *arg)
 {
-	return compare_names(name_of(arg, a), name_of(arg, b));
+	return span_compare(name_of(arg, a), name_of(arg, b));
 }
 
 static void drop_repeated(struct deleted *d)
@@ -97,7 +89,7 @@ struct deleted_key *deleted_find(const struct deleted *d, struct span key)
 
 	while (from < end) {
 		size_t at = from + (end - from) / 2;
-		int order = compare_names(key, name_of(d, &keys[at]));
+		int order = span_compare(key, name_of(d, &keys[at]));
 
 		if (order == 0)
 			return &keys[at];

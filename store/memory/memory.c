@@ -445,16 +445,6 @@ static int note_job(void *arg, struct span key, struct span value)
 	return ++jobs->count == JOBS_AT_ONCE;
 }
 
-static int scan_jobs(struct store_tx *tx, void *arg)
-{
-	struct jobs *jobs = arg;
-	struct key prefix = key_space(KEY_INDEXING);
-	struct key from = key_1(KEY_INDEXING, jobs->after + 1);
-
-	jobs->count = 0;
-	return store_scan(tx, &from, &prefix, note_job, jobs);
-}
-
 static bool wait_for_work(struct memory_worker *worker)
 {
 	bool stopping;
@@ -470,12 +460,16 @@ static bool wait_for_work(struct memory_worker *worker)
 
 static void work_all(struct store *st)
 {
+	struct key prefix = key_space(KEY_INDEXING);
 	struct jobs jobs = { 0 };
 	int r;
 	size_t i;
 
 	do {
-		r = store_view(st, scan_jobs, &jobs, NULL);
+		struct key from = key_1(KEY_INDEXING, jobs.after + 1);
+
+		jobs.count = 0;
+		r = store_rows(st, &from, &prefix, note_job, &jobs, NULL);
 		/* A job that fails stays, and is tried again when there is more to do. */
 		for (i = 0; r >= 0 && i < jobs.count; i++)
 			(void)!work(st, &jobs.job[i], UINT64_MAX, store_memory(st), NULL);

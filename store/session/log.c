@@ -246,7 +246,9 @@ int session_find_event(struct store *st, struct ref ref, struct span id, uint64_
 
 	if (r == -ENOENT)
 		return err_set(err, r, "there is no event '%.*s'", (int)MIN(id.len, 100), id.data);
-	*start = p.start;
-	*length = p.length;
+	if (r == 0) {
+		*start = p.start;
+		*length = p.length;
+	}
 	return r;
 }

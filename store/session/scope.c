@@ -95,6 +95,15 @@ int scope_load(struct store_tx *tx, struct ref ref, struct scope_info *info)
 	return r < 0 ? err_set(tx->err, r, "the store has a damaged record") : 0;
 }
 
+int scope_need(struct store_tx *tx, struct ref ref, struct scope_info *info)
+{
+	int r = scope_load(tx, ref, info);
+
+	return r == -ENOENT
+		       ? err_set(tx->err, -ESTALE, "the %s was removed", word_for(kind_of(ref)))
+		       : r;
+}
+
 void scope_save(struct store_tx *tx, struct ref ref, const struct scope_info *info)
 {
 	CLEANUP(buf_release) struct buf record = { 0 };
@@ -128,7 +137,6 @@ int scope_publish(struct store_tx *tx, struct ref ref, const struct scope_info *
 	struct scope_info parent;
 	enum key_kind kind = kind_of(ref);
 	struct key name = key_name(number_of(up), kind, span_of(info->id));
-	struct key numbered = key_1(KEY_META_COUNTER, info->number);
 	int r = scope_load(tx, up, &parent);
 
 	if (r < 0)
@@ -142,7 +150,7 @@ int scope_publish(struct store_tx *tx, struct ref ref, const struct scope_info *
 	parent.members_stamp = info->stamp;
 	parent.stamp = info->stamp;
 	parent.members++;
-	store_put(tx, &name, span_sub(key_span(&numbered), 1, numbered.len));
+	store_put_number(tx, &name, info->number);
 	scope_save(tx, ref, info);
 	scope_save(tx, up, &parent);
 	return tell(tx, CHANGE_SCOPE_ADDED, ref, info->id);
@@ -264,8 +272,6 @@ int scope_stat_all(struct store *st, struct ref ref, struct scopes *out, struct 
 }
 
 struct listing {
-	struct ref parent;
-	uint64_t after;
 	scope_fn *fn;
 	void *arg;
 };
@@ -279,22 +285,15 @@ static int emit(void *arg, struct span key, struct span value)
 	return r < 0 ? r : l->fn(l->arg, &info);
 }
 
-static int list(struct store_tx *tx, void *arg)
-{
-	struct listing *l = arg;
-	enum key_kind kind = kind_of(ref_child(l->parent, 1));
-	struct key prefix = key_dir(KEY_ITEM, number_of(l->parent), kind);
-	struct key from = key_item(number_of(l->parent), kind, l->after + 1);
-
-	return store_scan(tx, &from, &prefix, emit, l);
-}
-
 int scope_list(struct store *st, struct ref parent, uint64_t after, scope_fn *fn, void *arg,
 	       struct err *err)
 {
-	struct listing l = { parent, after, fn, arg };
+	enum key_kind kind = kind_of(ref_child(parent, 1));
+	struct key prefix = key_dir(KEY_ITEM, number_of(parent), kind);
+	struct key from = key_item(number_of(parent), kind, after + 1);
+	struct listing l = { fn, arg };
 
-	return store_view(st, list, &l, err);
+	return store_rows(st, &from, &prefix, emit, &l, err);
 }
 
 /* All rows of one object, in every space that holds rows of it. */

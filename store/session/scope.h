@@ -84,8 +84,14 @@ MUST_CHECK int scope_unpublish(struct store_tx *tx, struct ref ref, const struct
 /* Inside a transaction: the rows that lie under a scope's number, but its artifacts. */
 void scope_delete_rows(struct store_tx *tx, uint64_t number);
 
-/* Inside a transaction. scope_load: -ENOENT with a text. */
+/*
+ * Inside a transaction: read a scope's record. -ENOENT: the scope is gone; scope_need() returns
+ * -ESTALE then.
+ */
 MUST_CHECK int scope_load(struct store_tx *tx, struct ref ref, struct scope_info *info);
+MUST_CHECK int scope_need(struct store_tx *tx, struct ref ref, struct scope_info *info);
+
+/* Inside a transaction: write a scope's record. */
 void scope_save(struct store_tx *tx, struct ref ref, const struct scope_info *info);
 
 #endif

@@ -21,7 +21,7 @@ int session_begin(struct session_tx *s, struct store_tx *tx, struct ref ref)
 	int r;
 
 	*s = (struct session_tx){ .tx = tx, .ref = ref };
-	r = scope_load(tx, ref, &s->session);
+	r = scope_need(tx, ref, &s->session);
 	s->start = s->session.log_size;
 	s->stamp = clock_stamp();
 	return r;
@@ -260,8 +260,6 @@ static int append(struct store_tx *tx, void *arg)
 	size_t i;
 	int r = session_begin(&s, tx, a->ref);
 
-	if (r < 0)
-		return r == -ENOENT ? err_set(tx->err, -ESTALE, "the session was removed") : r;
 	for (i = 0; r == 0 && i < a->count; i++)
 		r = session_add(&s, &a->events[i]);
 	return r < 0 || !s.lines.len ? r : session_finish(&s);

@@ -23,7 +23,7 @@ struct session_tx {
 	uint64_t stamp;
 };
 
-/* -ENOENT: the session is gone. Release it in any case. */
+/* -ESTALE: the session is gone. Call session_release() in any case. */
 MUST_CHECK int session_begin(struct session_tx *s, struct store_tx *tx, struct ref ref);
 
 /*

@@ -179,11 +179,6 @@ static int new_event(struct event *e, struct err *err)
 	return event_check(e, err);
 }
 
-static int gone(struct store_tx *tx, int r)
-{
-	return r == -ENOENT ? err_set(tx->err, -ESTALE, "the directory was removed") : r;
-}
-
 /* In a session: the event, then the text as it was written in place of the canonical one. */
 static int set_in_session(struct store_tx *tx, void *arg)
 {
@@ -191,10 +186,9 @@ static int set_in_session(struct store_tx *tx, void *arg)
 	CLEANUP(session_release) struct session_tx s;
 	int r = session_begin(&s, tx, rq->scope);
 
-	if (r < 0)
-		return gone(tx, r);
 	tx->number = rq->number;
-	r = session_add(&s, &rq->event);
+	if (r == 0)
+		r = session_add(&s, &rq->event);
 	if (r == 0 && rq->text.len)
 		r = session_put_state(&s, rq->key, rq->text);
 	return r < 0 ? r : session_finish(&s);
@@ -205,10 +199,10 @@ static int set_in_scope(struct store_tx *tx, void *arg)
 	struct request *rq = arg;
 	struct scope_info info;
 	uint64_t stamp = clock_stamp();
-	int r = scope_load(tx, rq->scope, &info);
+	int r = scope_need(tx, rq->scope, &info);
 
 	if (r < 0)
-		return gone(tx, r);
+		return r;
 	tx->number = rq->number;
 	if (rq->text.data)
 		r = state_put(tx, rq->scope, &info, rq->key, rq->text, stamp);
@@ -320,10 +314,10 @@ static int put_member(void *arg, struct span key, struct span value)
 static int set_all_in_scope(struct store_tx *tx, void *arg)
 {
 	struct set_all *all = arg;
-	int r = scope_load(tx, all->scope, &all->info);
+	int r = scope_need(tx, all->scope, &all->info);
 
 	if (r < 0)
-		return gone(tx, r);
+		return r;
 	all->tx = tx;
 	all->stamp = clock_stamp();
 	r = json_each(all->object, put_member, all);

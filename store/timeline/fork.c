@@ -143,14 +143,6 @@ static int note_event(void *arg, struct span key, struct span value)
 	return ++events->looked == COPY_ROWS;
 }
 
-static int scan_events(struct store_tx *tx, void *arg)
-{
-	struct events *events = arg;
-	struct key prefix = key_1(KEY_EVENT, events->fork->from.session);
-
-	return store_scan(tx, &events->from, &prefix, note_event, events);
-}
-
 static int put_events(struct store_tx *tx, void *arg)
 {
 	struct events *events = arg;
@@ -166,13 +158,14 @@ static int put_events(struct store_tx *tx, void *arg)
 
 static int copy_events(struct fork *f)
 {
-	struct events events = { .fork = f, .from = key_1(KEY_EVENT, f->from.session) };
+	struct key prefix = key_1(KEY_EVENT, f->from.session);
+	struct events events = { .fork = f, .from = prefix };
 	int r;
 
 	do {
 		events.looked = 0;
 		buf_clear(&events.rows);
-		r = store_view(f->st, scan_events, &events, f->err);
+		r = store_rows(f->st, &events.from, &prefix, note_event, &events, f->err);
 		if (r >= 0 && events.rows.len)
 			r = store_update(f->st, put_events, &events, f->err);
 	} while (r >= 0 && events.looked == COPY_ROWS);
@@ -274,10 +267,10 @@ static int publish(struct store_tx *tx, void *arg)
 	struct key marker = key_1(KEY_FORK, f->to.session);
 	struct scope_info info = f->info;
 	struct scope_info from;
-	int r = scope_load(tx, f->from, &from);
+	int r = scope_need(tx, f->from, &from);
 
 	if (r < 0)
-		return r == -ENOENT ? err_set(tx->err, -ESTALE, "the session was removed") : r;
+		return r;
 	store_delete(tx, &marker);
 	info.stamp = clock_stamp();
 	info.log_stamp = info.turns_stamp = info.turn_stamp = info.stamp;
@@ -350,29 +343,14 @@ int session_fork(struct store *st, struct ref from, const char *id, struct span 
 	return r;
 }
 
-static int note_number(void *arg, struct span key, struct span value)
-{
-	uint64_t number = key_last_number(key);
-
-	(void)value;
-	buf_add(arg, &number, sizeof number);
-	return buf_check(arg, NULL);
-}
-
-static int scan_markers(struct store_tx *tx, void *arg)
-{
-	struct key prefix = key_space(KEY_FORK);
-
-	return store_scan(tx, &prefix, &prefix, note_number, arg);
-}
-
 int fork_recover(struct store *st, struct err *err)
 {
 	CLEANUP(buf_release) struct buf numbers = { 0 };
+	struct key prefix = key_space(KEY_FORK);
 	uint64_t *list;
 	size_t count;
 	size_t i;
-	int r = store_view(st, scan_markers, &numbers, err);
+	int r = store_rows(st, &prefix, &prefix, store_note_number, &numbers, err);
 
 	list = BUF_LIST(uint64_t, &numbers, &count);
 	for (i = 0; r == 0 && i < count; i++)

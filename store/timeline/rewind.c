@@ -437,9 +437,8 @@ static int rewind_session(struct store_tx *tx, void *arg)
 	int r = session_begin(&rewind.s, tx, rewind.ref);
 
 	rewind.err = tx->err;
-	if (r < 0)
-		return r == -ENOENT ? err_set(tx->err, -ESTALE, "the session was removed") : r;
-	r = check_quiet(&rewind);
+	if (r == 0)
+		r = check_quiet(&rewind);
 	if (r == 0)
 		r = look_back(&rewind);
 	if (r == 0)

@@ -86,12 +86,11 @@ static int save(struct session_tx *s, struct attachment_info *a)
 	uint64_t session = s->ref.session;
 	struct key item = key_item(session, KEY_ATTACHED, a->number);
 	struct key name = key_name(session, KEY_ATTACHED, span_of(a->name));
-	struct key number = key_1(KEY_META_COUNTER, a->number);
 
 	a->stamp = s->stamp;
 	record_put(attachment_fields, a, &record);
 	store_put(s->tx, &item, buf_span(&record));
-	store_put(s->tx, &name, span_sub(key_span(&number), 1, number.len));
+	store_put_number(s->tx, &name, a->number);
 	s->session.attachments_stamp = s->stamp;
 	return buf_check(&record, s->tx->err);
 }
@@ -126,13 +125,6 @@ static int drop(struct session_tx *s, const struct attachment_info *a)
 	s->session.attachment_bytes -= a->size;
 	s->session.attachments_stamp = s->stamp;
 	return tell(s, CHANGE_ATTACHMENT_REMOVED, a);
-}
-
-static int begin(struct session_tx *s, struct store_tx *tx, struct ref ref)
-{
-	int r = session_begin(s, tx, ref);
-
-	return r == -ENOENT ? err_set(tx->err, -ESTALE, "the session was removed") : r;
 }
 
 static int find(struct store_tx *tx, void *arg)
@@ -255,10 +247,8 @@ static int check(struct store_tx *tx, void *arg)
 {
 	struct request *rq = arg;
 	struct scope_info session;
-	int r = scope_load(tx, rq->ref, &session);
+	int r = scope_need(tx, rq->ref, &session);
 
-	if (r == -ENOENT)
-		return err_set(tx->err, -ESTALE, "the session was removed");
 	return r < 0 ? r : check_room(tx, &session, rq->name, rq->size, &rq->info);
 }
 
@@ -307,7 +297,7 @@ static int put(struct store_tx *tx, void *arg)
 	CLEANUP(session_release) struct session_tx s;
 	struct attachment_info old = { 0 };
 	struct attachment_info a = { .size = rq->bytes.len };
-	int r = begin(&s, tx, rq->ref);
+	int r = session_begin(&s, tx, rq->ref);
 
 	if (r == 0)
 		r = check_room(tx, &s.session, rq->name, rq->bytes.len, &old);
@@ -344,7 +334,7 @@ static int remove_one(struct store_tx *tx, void *arg)
 {
 	struct request *rq = arg;
 	CLEANUP(session_release) struct session_tx s;
-	int r = begin(&s, tx, rq->ref);
+	int r = session_begin(&s, tx, rq->ref);
 
 	if (r == 0)
 		r = need_name(tx, rq->ref.session, rq->name, &rq->info);
@@ -391,7 +381,7 @@ static int rename_one(struct store_tx *tx, void *arg)
 	struct request *rq = arg;
 	CLEANUP(session_release) struct session_tx s;
 	struct attachment_info *a = &rq->info;
-	int r = begin(&s, tx, rq->ref);
+	int r = session_begin(&s, tx, rq->ref);
 
 	if (r == 0)
 		r = need_name(tx, rq->ref.session, rq->name, a);
@@ -469,10 +459,10 @@ static int collect(struct store_tx *tx, void *arg)
 	struct scope_info session;
 	size_t count;
 	size_t i;
-	int r = scope_load(tx, c->ref, &session);
+	int r = scope_need(tx, c->ref, &session);
 
 	if (r < 0)
-		return r == -ENOENT ? err_set(tx->err, -ESTALE, "the session was removed") : r;
+		return r;
 	c->all->stamp = session.attachments_stamp;
 	if (!session.attachments)
 		return 0;

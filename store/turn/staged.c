@@ -117,19 +117,14 @@ static int collect(void *arg, struct span key, struct span value)
 	return r.bad ? -EIO : done;
 }
 
-static int scan_messages(struct store_tx *tx, void *arg)
-{
-	struct key prefix = key_space(KEY_MESSAGE);
-	int r = store_scan(tx, &prefix, &prefix, collect, arg);
-
-	return r == 0 ? pass_message(arg) : r;
-}
-
 int message_staged(struct store *st, message_fn *fn, void *arg, struct err *err)
 {
+	struct key prefix = key_space(KEY_MESSAGE);
 	struct staged sg = { .fn = fn, .arg = arg };
-	int r = store_view(st, scan_messages, &sg, err);
+	int r = store_rows(st, &prefix, &prefix, collect, &sg, err);
 
+	if (r == 0)
+		r = pass_message(&sg);
 	buf_release(&sg.text);
 	return r;
 }

@@ -13,7 +13,6 @@
 #include "store/turn/staged.h"
 #include "store/turn/text.h"
 #include "store/tx/key.h"
-#include "store/tx/record.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -111,14 +110,11 @@ static int submit(struct store_tx *tx, void *arg)
 	struct request *rq = arg;
 	CLEANUP(session_release) struct session_tx s;
 	CLEANUP(buf_release) struct buf text = { 0 };
-	CLEANUP(buf_release) struct buf record = { 0 };
 	struct turn_info *t = &rq->info;
-	struct key key;
 	int r = session_begin(&s, tx, rq->ref);
 
-	if (r < 0)
-		return r == -ENOENT ? err_set(tx->err, -ESTALE, "the session was removed") : r;
-	r = attachments_take(&s, rq->attachments);
+	if (r == 0)
+		r = attachments_take(&s, rq->attachments);
 	if (r < 0)
 		return r;
 	*t = (struct turn_info){ .n = ++s.session.turns, .number = rq->number };
@@ -138,10 +134,7 @@ static int submit(struct store_tx *tx, void *arg)
 	if (r < 0)
 		return r;
 	s.session.turns_stamp = s.stamp;
-	record_number(&record, rq->ref.app);
-	record_number(&record, rq->ref.user);
-	key = key_2(KEY_QUEUE, rq->ref.session, t->n);
-	store_put(tx, &key, buf_span(&record));
+	waiting_put(tx, KEY_QUEUE, rq->ref, t->n);
 	if (rq->message)
 		r = message_delete(tx, rq->message);
 	return r < 0 ? r : session_finish(&s);
@@ -369,8 +362,6 @@ int turn_current(struct store *st, struct ref session, struct turn_info *out, st
 }
 
 struct listing {
-	struct ref ref;
-	uint64_t after;
 	turn_fn *fn;
 	void *arg;
 };
@@ -384,51 +375,17 @@ static int emit(void *arg, struct span key, struct span value)
 	return r < 0 ? r : l->fn(l->arg, &info);
 }
 
-static int list(struct store_tx *tx, void *arg)
-{
-	struct listing *l = arg;
-	struct key prefix = key_1(KEY_TURN, l->ref.session);
-	struct key from = key_2(KEY_TURN, l->ref.session, l->after + 1);
-
-	return store_scan(tx, &from, &prefix, emit, l);
-}
-
 int turn_list(struct store *st, struct ref session, uint64_t after, turn_fn *fn, void *arg,
 	      struct err *err)
 {
-	struct listing l = { session, after, fn, arg };
+	struct key prefix = key_1(KEY_TURN, session.session);
+	struct key from = key_2(KEY_TURN, session.session, after + 1);
+	struct listing l = { fn, arg };
 
-	return store_view(st, list, &l, err);
+	return store_rows(st, &from, &prefix, emit, &l, err);
 }
 
-/* A pass over the lines of one turn. */
-struct unfinished {
-	unfinished_fn *fn;
-	void *arg;
-};
-
-static int pass_unfinished(void *arg, struct span key, struct span value)
+int turn_unfinished(struct store *st, waiting_fn *fn, void *arg, struct err *err)
 {
-	struct unfinished *u = arg;
-	struct record_reader r = { .left = value };
-	struct ref ref;
-
-	ref.app = record_take_number(&r);
-	ref.user = record_take_number(&r);
-	ref.session = key_first_number(key);
-	return r.bad ? -EIO : u->fn(u->arg, ref, key_last_number(key));
-}
-
-static int scan_unfinished(struct store_tx *tx, void *arg)
-{
-	struct key prefix = key_space(KEY_QUEUE);
-
-	return store_scan(tx, &prefix, &prefix, pass_unfinished, arg);
-}
-
-int turn_unfinished(struct store *st, unfinished_fn *fn, void *arg, struct err *err)
-{
-	struct unfinished u = { fn, arg };
-
-	return store_view(st, scan_unfinished, &u, err);
+	return waiting_list(st, KEY_QUEUE, fn, arg, err);
 }

@@ -11,6 +11,7 @@
 
 #include "store/session/session.h"
 #include "store/turn/info.h"
+#include "store/turn/waiting.h"
 
 /*
  * Make the next turn of a session: number, record, place in the queue, and its
@@ -71,8 +72,10 @@ typedef int turn_fn(void *arg, const struct turn_info *info);
 MUST_CHECK int turn_list(struct store *st, struct ref session, uint64_t after, turn_fn *fn,
 			 void *arg, struct err *err);
 
-/* Every turn that has not ended, in order of sessions' numbers and within each. */
-typedef int unfinished_fn(void *arg, struct ref session, uint64_t n);
-MUST_CHECK int turn_unfinished(struct store *st, unfinished_fn *fn, void *arg, struct err *err);
+/*
+ * List all turns that have not ended, in the order of the numbers of their sessions and then
+ * of their own. Not 0 from fn ends the walk.
+ */
+MUST_CHECK int turn_unfinished(struct store *st, waiting_fn *fn, void *arg, struct err *err);
 
 #endif

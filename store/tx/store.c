@@ -57,6 +57,13 @@ void store_put(struct store_tx *tx, const struct key *key, struct span value)
 	tx->ops->put(tx->txn, key_span(key), value);
 }
 
+void store_put_number(struct store_tx *tx, const struct key *key, uint64_t number)
+{
+	struct key value = key_1(KEY_META_COUNTER, number);
+
+	store_put(tx, key, span_sub(key_span(&value), 1, value.len));
+}
+
 void store_delete(struct store_tx *tx, const struct key *key)
 {
 	tx->ops->del(tx->txn, key_span(key));
@@ -137,14 +144,12 @@ static int take_numbers(struct store_tx *tx, void *arg)
 	struct numbers *numbers = arg;
 	CLEANUP(buf_release) struct buf value = { 0 };
 	struct key key = key_space(KEY_META_COUNTER);
-	struct key next;
 	int r = store_get(tx, &key, &value);
 
 	if (r < 0 && r != -ENOENT)
 		return r;
 	numbers->first = r == 0 ? key_last_number(buf_span(&value)) : KEY_FIRST;
-	next = key_1(KEY_META_COUNTER, numbers->first + numbers->count);
-	store_put(tx, &key, span_sub(key_span(&next), 1, next.len));
+	store_put_number(tx, &key, numbers->first + numbers->count);
 	return 0;
 }
 
@@ -283,6 +288,37 @@ int store_view(struct store *st, store_tx_fn *fn, void *arg, struct err *err)
 	st->ops->abort(tx.txn);
 	free(tx.changes);
 	return r;
+}
+
+struct rows {
+	const struct key *from;
+	const struct key *prefix;
+	pair_fn *fn;
+	void *arg;
+};
+
+static int scan_rows(struct store_tx *tx, void *arg)
+{
+	const struct rows *rows = arg;
+
+	return store_scan(tx, rows->from, rows->prefix, rows->fn, rows->arg);
+}
+
+int store_rows(struct store *st, const struct key *from, const struct key *prefix, pair_fn *fn,
+	       void *arg, struct err *err)
+{
+	struct rows rows = { from, prefix, fn, arg };
+
+	return store_view(st, scan_rows, &rows, err);
+}
+
+int store_note_number(void *arg, struct span key, struct span value)
+{
+	uint64_t number = key_last_number(key);
+
+	(void)value;
+	buf_add(arg, &number, sizeof number);
+	return buf_check(arg, NULL);
 }
 
 void store_watch(struct store *st, watch_fn *fn, void *arg)

@@ -123,12 +123,21 @@ MUST_CHECK int store_view(struct store *st, store_tx_fn *fn, void *arg, struct e
 
 MUST_CHECK int store_get(struct store_tx *tx, const struct key *key, struct buf *value);
 void store_put(struct store_tx *tx, const struct key *key, struct span value);
+/* Put a number; key_last_number() reads it from the value. */
+void store_put_number(struct store_tx *tx, const struct key *key, uint64_t number);
 void store_delete(struct store_tx *tx, const struct key *key);
 /* Delete all keys with this prefix. */
 void store_delete_all(struct store_tx *tx, const struct key *prefix);
 /* Scan keys from `from` to the end of `prefix`. */
 MUST_CHECK int store_scan(struct store_tx *tx, const struct key *from, const struct key *prefix,
 			  pair_fn *fn, void *arg);
+
+/* Call fn for each row of a prefix from `from` on, in a transaction that only reads. */
+MUST_CHECK int store_rows(struct store *st, const struct key *from, const struct key *prefix,
+			  pair_fn *fn, void *arg, struct err *err);
+
+/* A pair_fn that appends the last number of the key to a buf of uint64_t. */
+pair_fn store_note_number;
 
 /* Tell the watcher after the commit. Returns the change to be filled in, or NULL: no memory. */
 struct change *store_changed(struct store_tx *tx, enum change_kind kind, struct ref ref);
