@@ -11,11 +11,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-static const struct field transcription_fields[] = {
-	{ "text", FIELD_STRING, NULL, 0 },         { "finished", FIELD_BOOL, NULL, 0 },
-	{ "languageCode", FIELD_STRING, NULL, 0 }, { "speakerLabel", FIELD_STRING, NULL, 0 },
-	{ "words", FIELD_OPAQUE_LIST, NULL, 0 },   { 0 },
-};
 static const struct shape transcription = { "transcription", transcription_fields };
 
 static const struct field tokens_fields[] = {

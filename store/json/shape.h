@@ -80,6 +80,8 @@ MUST_CHECK int shape_canonical(struct json_scan *s, const struct shape *shape, s
 MUST_CHECK int shape_canonical_text(struct span text, const struct shape *shape, struct buf *out,
 				    struct err *err);
 
+/* The tables that more than one object has. */
 extern const struct shape content_shape;
+extern const struct field transcription_fields[];
 
 #endif
