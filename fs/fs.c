@@ -55,7 +55,7 @@ static int session_path(void *arg, struct ref ref, struct buf *out)
 {
 	struct fs *fs = arg;
 	struct scopes scopes;
-	int r = scope_stat_all(fs->store, session, &scopes, NULL);
+	int r = scope_stat_all(fs->store, ref, &scopes, NULL);
 
 	buf_text(out, fs->mountpoint);
 	if (r == 0)

@@ -251,13 +251,13 @@ static int need_names(struct turn_lines *lines, struct ref ref)
 	if (lines->names.len && lines->session.session == ref.session)
 		return 0;
 	buf_clear(&lines->names);
-	r = scope_stat_all(lines->fs->store, session, &scopes, NULL);
+	r = scope_stat_all(lines->fs->store, ref, &scopes, NULL);
 	if (r == 0) {
 		add_name(&lines->names, "app", scopes.app.id);
 		add_name(&lines->names, "user", scopes.user.id);
 		add_name(&lines->names, "session", scopes.session.id);
 	}
-	lines->session = r == 0 ? session : (struct ref){ 0 };
+	lines->session = r == 0 ? ref : (struct ref){ 0 };
 	return r;
 }
 

@@ -33,10 +33,8 @@ static uint64_t view_scratch_dir(const struct place *dir)
 static int add_signature(struct fs *fs, const struct context *c, struct buf *out, struct err *err)
 {
 	struct stateview *v = c->state;
-	struct scope_info app;
-	struct scope_info user;
-	struct scope_info session;
-	int r = scope_stat_all(fs->store, c->session, &app, &user, &session, err);
+	struct scopes s;
+	int r = scope_stat_all(fs->store, c->session, &s, err);
 
 	for (; v; v = v->below) {
 		buf_printf(out, "%llu ", (unsigned long long)stateview_count(v));
@@ -44,9 +42,9 @@ static int add_signature(struct fs *fs, const struct context *c, struct buf *out
 			r = v->source->temp(v->source->arg, c->session, out);
 	}
 	if (r == 0)
-		buf_printf(out, " %llu %llu %llu", (unsigned long long)session.state_stamp,
-			   (unsigned long long)user.state_stamp,
-			   (unsigned long long)app.state_stamp);
+		buf_printf(out, " %llu %llu %llu", (unsigned long long)s.session.state_stamp,
+			   (unsigned long long)s.user.state_stamp,
+			   (unsigned long long)s.app.state_stamp);
 	return r < 0 ? r : buf_check(out, err);
 }
 

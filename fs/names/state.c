@@ -56,17 +56,18 @@ int state_name_of_key(const char *prefix, struct span key, struct buf *name)
 /* The latest stamp of the scopes that a place shows: of their values, or of their names. */
 static int merged_stamp(const struct place *at, bool names, uint64_t *stamp, struct err *err)
 {
-	struct scope_info s[3] = { 0 };
+	struct scopes scopes = { 0 };
+	const struct scope_info *const shown[] = { &scopes.app, &scopes.user, &scopes.session };
 	uint64_t latest = at->fs->mounted;
 	size_t i;
 	/* Only a session shows the scopes above. */
-	int r = at->ref.session ? scope_stat_all(at->fs->store, at->ref, &s[0], &s[1], &s[2], err)
-				: scope_stat(at->fs->store, at->ref, &s[0], err);
+	int r = at->ref.session ? scope_stat_all(at->fs->store, at->ref, &scopes, err)
+				: scope_stat(at->fs->store, at->ref, &scopes.app, err);
 
 	if (r < 0)
 		return r;
-	for (i = 0; i < ARRAY_SIZE(s); i++)
-		latest = MAX(latest, names ? s[i].state_names_stamp : s[i].state_stamp);
+	for (i = 0; i < ARRAY_SIZE(shown); i++)
+		latest = MAX(latest, names ? shown[i]->state_names_stamp : shown[i]->state_stamp);
 	*stamp = latest;
 	return 0;
 }
