@@ -29,7 +29,7 @@ struct retiring {
 	struct agent_tree *tree;
 };
 
-static void *retire(void *arg)
+static void *retire_tree(void *arg)
 {
 	struct retiring *r = arg;
 	struct agents *all = r->all;
@@ -43,7 +43,7 @@ static void *retire(void *arg)
 	return NULL;
 }
 
-static int found(void *arg UNUSED, struct mcp_server *server UNUSED)
+static int stop_at_server(void *arg UNUSED, struct mcp_server *server UNUSED)
 {
 	return 1;
 }
@@ -64,7 +64,7 @@ static bool start_retiring(struct agents *all, struct agent_tree *tree)
 	(void)pthread_attr_init(&attr);
 	(void)pthread_attr_setstacksize(&attr, RETIRE_STACK);
 	(void)pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-	started = pthread_create(&thread, &attr, retire, r) == 0;
+	started = pthread_create(&thread, &attr, retire_tree, r) == 0;
 	(void)pthread_attr_destroy(&attr);
 	if (started)
 		return true;
@@ -79,7 +79,7 @@ void agents_retire(struct agents *all, struct agent_tree *tree)
 {
 	if (!tree)
 		return;
-	if (atomic_load(&tree->refs) > 1 || !agent_each_server(tree, found, NULL) ||
+	if (atomic_load(&tree->refs) > 1 || !agent_each_server(tree, stop_at_server, NULL) ||
 	    !start_retiring(all, tree))
 		agent_tree_unref(tree);
 }
@@ -87,7 +87,7 @@ void agents_retire(struct agents *all, struct agent_tree *tree)
 /* Stopping */
 
 /* Find an app in the cache; NULL: it is not there. */
-static struct agent_tree *take_kept(struct agents *all)
+static struct agent_tree *pop_kept(struct agents *all)
 {
 	struct agent_tree *tree = NULL;
 
@@ -102,7 +102,7 @@ void agents_stop(struct agents *all)
 {
 	struct agent_tree *tree;
 
-	while ((tree = take_kept(all)))
+	while ((tree = pop_kept(all)))
 		agents_retire(all, tree); /* side by side */
 	mutex_lock(&all->lock);
 	while (all->retiring)
@@ -157,7 +157,7 @@ static struct agent_tree *find_kept(struct agents *all, const char *app)
 	return NULL;
 }
 
-static void keep(struct agents *all, const char *app, struct agent_tree *tree)
+static void keep_tree(struct agents *all, const char *app, struct agent_tree *tree)
 {
 	struct agent_tree *old = NULL;
 	size_t i;
@@ -198,7 +198,7 @@ int agents_get(struct agents *all, const char *app, struct agent_tree **out, str
 		return r == -ENOMEM ? r : -ENXIO;
 	}
 	agent_enclose(tree, all->sandbox, all->folder);
-	keep(all, app, tree);
+	keep_tree(all, app, tree);
 	*out = tree;
 	return 0;
 }

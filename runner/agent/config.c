@@ -204,7 +204,7 @@ static json_t *camel_value(const json_t *value)
 	return json_deep_copy(value);
 }
 
-static int take_option(const struct yaml_tree *tree, const char *key, const json_t *value,
+static int read_option(const struct yaml_tree *tree, const char *key, const json_t *value,
 		       json_t *config, struct err *err)
 {
 	const struct option *option = NULL;
@@ -240,7 +240,7 @@ int genconfig_read(const struct yaml_tree *tree, const json_t *value, json_t **o
 		return err_nomem(err);
 	json_object_foreach((json_t *)value, key, option)
 	{
-		int r = take_option(tree, key, option, config, err);
+		int r = read_option(tree, key, option, config, err);
 
 		if (r < 0)
 			return r;

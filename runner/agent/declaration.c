@@ -16,7 +16,7 @@ struct reader {
 
 struct member {
 	const char *name;
-	int (*take)(struct reader *rd, const struct member *m, json_t *value);
+	int (*read)(struct reader *rd, const struct member *m, json_t *value);
 	size_t at; /* where in struct tool */
 	bool required;
 };
@@ -26,7 +26,7 @@ static void *place_of(struct reader *rd, const struct member *m)
 	return (char *)rd->tool + m->at;
 }
 
-static int take_text(struct reader *rd, const struct member *m, json_t *value)
+static int read_text(struct reader *rd, const struct member *m, json_t *value)
 {
 	char **out = place_of(rd, m);
 
@@ -66,14 +66,14 @@ static int check_name(struct reader *rd, const char *member)
 			      rd->tool->name, DECLARATION_NAME_MAX);
 }
 
-static int take_name(struct reader *rd, const struct member *m, json_t *value)
+static int read_name(struct reader *rd, const struct member *m, json_t *value)
 {
-	int r = take_text(rd, m, value);
+	int r = read_text(rd, m, value);
 
 	return r < 0 ? r : check_name(rd, m->name);
 }
 
-static int take_parameters(struct reader *rd, const struct member *m, json_t *value)
+static int read_parameters(struct reader *rd, const struct member *m, json_t *value)
 {
 	const char *type = json_string_value(json_object_get(value, "type"));
 
@@ -84,7 +84,7 @@ static int take_parameters(struct reader *rd, const struct member *m, json_t *va
 	return 0;
 }
 
-static int take_response(struct reader *rd, const struct member *m, json_t *value)
+static int read_response(struct reader *rd, const struct member *m, json_t *value)
 {
 	if (!json_is_object(value))
 		return yaml_tree_fail(rd->tree, rd->err, m->name, "must be a schema");
@@ -92,7 +92,7 @@ static int take_response(struct reader *rd, const struct member *m, json_t *valu
 	return 0;
 }
 
-static int take_flag(struct reader *rd, const struct member *m, json_t *value)
+static int read_flag(struct reader *rd, const struct member *m, json_t *value)
 {
 	bool *out = place_of(rd, m);
 
@@ -105,13 +105,13 @@ static int take_flag(struct reader *rd, const struct member *m, json_t *value)
 #define AT(place) offsetof(struct tool, place)
 
 static const struct member members[] = {
-	{ "name", take_name, AT(name), false },
-	{ "description", take_text, AT(description), true },
-	{ "parameters", take_parameters, AT(parameters), false },
-	{ "responseSchema", take_response, AT(response), false },
-	{ "isLongRunning", take_flag, AT(long_running), false },
-	{ "requireConfirmation", take_flag, AT(confirm), false },
-	{ "network", take_flag, AT(program.network), false },
+	{ "name", read_name, AT(name), false },
+	{ "description", read_text, AT(description), true },
+	{ "parameters", read_parameters, AT(parameters), false },
+	{ "responseSchema", read_response, AT(response), false },
+	{ "isLongRunning", read_flag, AT(long_running), false },
+	{ "requireConfirmation", read_flag, AT(confirm), false },
+	{ "network", read_flag, AT(program.network), false },
 };
 
 static int check_known(struct reader *rd)
@@ -131,7 +131,7 @@ static int check_known(struct reader *rd)
 	return 0;
 }
 
-static int take_members(struct reader *rd)
+static int read_members(struct reader *rd)
 {
 	size_t i;
 	int r = check_known(rd);
@@ -140,7 +140,7 @@ static int take_members(struct reader *rd)
 		json_t *value = json_object_get(rd->tree->root, members[i].name);
 
 		if (value)
-			r = members[i].take(rd, &members[i], value);
+			r = members[i].read(rd, &members[i], value);
 		else if (members[i].required)
 			r = yaml_tree_fail(rd->tree, rd->err, members[i].name, "is missing");
 	}
@@ -172,6 +172,6 @@ int declaration_read(struct span text, const char *file, struct tool *tool, stru
 	if (!json_is_object(tree->root))
 		return yaml_tree_fail(tree, err, "", "must be an object");
 	tool->declaration = json_incref(tree->root);
-	r = take_members(&rd);
+	r = read_members(&rd);
 	return r < 0 ? r : default_name(&rd, file);
 }

@@ -16,7 +16,7 @@ struct agent_field {
 	unsigned kinds; /* of agents that have it, as bits */
 
 	/* 0; -EINVAL: err has "FILE:LINE: field: reason"; -ENOMEM. The value is never null. */
-	int (*take)(struct agent_file *file, const struct agent_field *f, json_t *value);
+	int (*read)(struct agent_file *file, const struct agent_field *f, json_t *value);
 
 	/* JSON null: it is left out. NULL: out of memory. */
 	json_t *(*show)(const struct agent *agent, const struct agent_field *f);
@@ -45,34 +45,34 @@ static inline struct entry agent_entry(struct agent_file *file, const char *path
 }
 
 /* fields.c: take all fields of a file. */
-MUST_CHECK int agent_fields_take(struct agent_file *file);
+MUST_CHECK int agent_fields_read(struct agent_file *file);
 
 /* scalar.c: words, texts, flags and numbers */
-int field_take_class(struct agent_file *file, const struct agent_field *f, json_t *value);
+int field_read_class(struct agent_file *file, const struct agent_field *f, json_t *value);
 json_t *field_show_class(const struct agent *agent, const struct agent_field *f);
-int field_take_text(struct agent_file *file, const struct agent_field *f, json_t *value);
+int field_read_text(struct agent_file *file, const struct agent_field *f, json_t *value);
 json_t *field_show_text(const struct agent *agent, const struct agent_field *f);
-int field_take_name(struct agent_file *file, const struct agent_field *f, json_t *value);
-int field_take_model(struct agent_file *file, const struct agent_field *f, json_t *value);
-int field_take_output_key(struct agent_file *file, const struct agent_field *f, json_t *value);
-int field_take_history(struct agent_file *file, const struct agent_field *f, json_t *value);
+int field_read_name(struct agent_file *file, const struct agent_field *f, json_t *value);
+int field_read_model(struct agent_file *file, const struct agent_field *f, json_t *value);
+int field_read_output_key(struct agent_file *file, const struct agent_field *f, json_t *value);
+int field_read_history(struct agent_file *file, const struct agent_field *f, json_t *value);
 json_t *field_show_history(const struct agent *agent, const struct agent_field *f);
-int field_take_flag(struct agent_file *file, const struct agent_field *f, json_t *value);
+int field_read_flag(struct agent_file *file, const struct agent_field *f, json_t *value);
 json_t *field_show_flag(const struct agent *agent, const struct agent_field *f);
-int field_take_count(struct agent_file *file, const struct agent_field *f, json_t *value);
+int field_read_count(struct agent_file *file, const struct agent_field *f, json_t *value);
 json_t *field_show_count(const struct agent *agent, const struct agent_field *f);
-int field_take_python(struct agent_file *file, const struct agent_field *f, json_t *value);
+int field_read_python(struct agent_file *file, const struct agent_field *f, json_t *value);
 json_t *field_show_nothing(const struct agent *agent, const struct agent_field *f);
 
 /* nested.c: values with structure */
-int field_take_static(struct agent_file *file, const struct agent_field *f, json_t *value);
+int field_read_static(struct agent_file *file, const struct agent_field *f, json_t *value);
 json_t *field_show_static(const struct agent *agent, const struct agent_field *f);
-int field_take_config(struct agent_file *file, const struct agent_field *f, json_t *value);
-int field_take_schema(struct agent_file *file, const struct agent_field *f, json_t *value);
+int field_read_config(struct agent_file *file, const struct agent_field *f, json_t *value);
+int field_read_schema(struct agent_file *file, const struct agent_field *f, json_t *value);
 json_t *field_show_json(const struct agent *agent, const struct agent_field *f);
-int field_take_callbacks(struct agent_file *file, const struct agent_field *f, json_t *value);
+int field_read_callbacks(struct agent_file *file, const struct agent_field *f, json_t *value);
 json_t *field_show_callbacks(const struct agent *agent, const struct agent_field *f);
-int field_take_subs(struct agent_file *file, const struct agent_field *f, json_t *value);
-int field_take_tools(struct agent_file *file, const struct agent_field *f, json_t *value);
+int field_read_subs(struct agent_file *file, const struct agent_field *f, json_t *value);
+int field_read_tools(struct agent_file *file, const struct agent_field *f, json_t *value);
 
 #endif

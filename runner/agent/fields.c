@@ -87,33 +87,33 @@ static json_t *show_subs(const struct agent *agent, const struct agent_field *f 
 #define LOOP        (1u << AGENT_LOOP)
 #define ALL         ((1u << AGENT_KINDS) - 1)
 #define AT(member)  offsetof(struct agent, member), false
-#define CALLBACK(k) field_take_callbacks, field_show_callbacks, (k), false
+#define CALLBACK(k) field_read_callbacks, field_show_callbacks, (k), false
 
 /* The class is first: the other fields depend on it. */
 static const struct agent_field fields[] = {
-	{ "agent_class", ALL, field_take_class, field_show_class, AT(kind) },
-	{ NAME, ALL, field_take_name, field_show_text, AT(name) },
-	{ "description", ALL, field_take_text, field_show_text, AT(description) },
-	{ "max_iterations", LOOP, field_take_count, field_show_count, AT(max_iterations) },
-	{ MODEL, LLM, field_take_model, field_show_text, AT(model) },
-	{ "model_code", LLM, field_take_python, field_show_nothing, AT(model) },
-	{ INSTRUCTION, LLM, field_take_text, field_show_text, AT(instruction) },
-	{ "static_instruction", LLM, field_take_static, field_show_static, AT(static_instruction) },
-	{ "output_key", LLM, field_take_output_key, field_show_text, AT(output_key) },
-	{ "include_contents", LLM, field_take_history, field_show_history, AT(no_history) },
-	{ "input_schema", LLM, field_take_schema, field_show_json, AT(input_schema) },
-	{ "output_schema", LLM, field_take_schema, field_show_json, AT(output_schema) },
-	{ "disallow_transfer_to_parent", LLM, field_take_flag, field_show_flag, AT(no_parent) },
-	{ "disallow_transfer_to_peers", LLM, field_take_flag, field_show_flag, AT(no_peers) },
-	{ GENCONFIG_FIELD, LLM, field_take_config, field_show_json, AT(config) },
+	{ "agent_class", ALL, field_read_class, field_show_class, AT(kind) },
+	{ NAME, ALL, field_read_name, field_show_text, AT(name) },
+	{ "description", ALL, field_read_text, field_show_text, AT(description) },
+	{ "max_iterations", LOOP, field_read_count, field_show_count, AT(max_iterations) },
+	{ MODEL, LLM, field_read_model, field_show_text, AT(model) },
+	{ "model_code", LLM, field_read_python, field_show_nothing, AT(model) },
+	{ INSTRUCTION, LLM, field_read_text, field_show_text, AT(instruction) },
+	{ "static_instruction", LLM, field_read_static, field_show_static, AT(static_instruction) },
+	{ "output_key", LLM, field_read_output_key, field_show_text, AT(output_key) },
+	{ "include_contents", LLM, field_read_history, field_show_history, AT(no_history) },
+	{ "input_schema", LLM, field_read_schema, field_show_json, AT(input_schema) },
+	{ "output_schema", LLM, field_read_schema, field_show_json, AT(output_schema) },
+	{ "disallow_transfer_to_parent", LLM, field_read_flag, field_show_flag, AT(no_parent) },
+	{ "disallow_transfer_to_peers", LLM, field_read_flag, field_show_flag, AT(no_peers) },
+	{ GENCONFIG_FIELD, LLM, field_read_config, field_show_json, AT(config) },
 	{ "before_agent_callbacks", ALL, CALLBACK(BEFORE_AGENT) },
 	{ "after_agent_callbacks", ALL, CALLBACK(AFTER_AGENT) },
 	{ "before_model_callbacks", LLM, CALLBACK(BEFORE_MODEL) },
 	{ "after_model_callbacks", LLM, CALLBACK(AFTER_MODEL) },
 	{ "before_tool_callbacks", LLM, CALLBACK(BEFORE_TOOL) },
 	{ "after_tool_callbacks", LLM, CALLBACK(AFTER_TOOL) },
-	{ "tools", LLM, field_take_tools, show_tools, offsetof(struct agent, tools), true },
-	{ SUB_AGENTS, ALL, field_take_subs, show_subs, offsetof(struct agent, subs), true },
+	{ "tools", LLM, field_read_tools, show_tools, offsetof(struct agent, tools), true },
+	{ SUB_AGENTS, ALL, field_read_subs, show_subs, offsetof(struct agent, subs), true },
 };
 
 /* Taking */
@@ -135,15 +135,15 @@ static bool has_field(enum agent_kind kind, const struct agent_field *f)
 }
 
 /* Take a field; null counts as absent. */
-static int take_field(struct agent_file *file, const struct agent_field *f)
+static int read_field(struct agent_file *file, const struct agent_field *f)
 {
 	json_t *value = json_object_get(file->yaml->root, f->name);
 
-	return value && !json_is_null(value) ? f->take(file, f, value) : 0;
+	return value && !json_is_null(value) ? f->read(file, f, value) : 0;
 }
 
 /* Take the unknown fields of a program agent as the args of its program. */
-static int take_rest(struct agent_file *file)
+static int read_rest(struct agent_file *file)
 {
 	struct program *program = &file->agent->program;
 	struct entry entry = agent_entry(file, "");
@@ -166,7 +166,7 @@ static int check_known(struct agent_file *file)
 	json_t *value;
 
 	if (kind == AGENT_PROGRAM)
-		return take_rest(file);
+		return read_rest(file);
 	json_object_foreach(file->yaml->root, name, value)
 	{
 		const struct agent_field *f = find_field(name);
@@ -241,33 +241,33 @@ static int warn_empty(struct agent_file *file)
 	return agent_file_warn(file, SUB_AGENTS, "there are none: %s does nothing", agent->name);
 }
 
-static int take_where(struct agent_file *file, bool refers)
+static int read_where(struct agent_file *file, bool refers)
 {
 	size_t i;
 	int r = 0;
 
 	for (i = 1; i < ARRAY_SIZE(fields) && r == 0; i++) {
 		if (fields[i].refers == refers && has_field(file->agent->kind, &fields[i]))
-			r = take_field(file, &fields[i]);
+			r = read_field(file, &fields[i]);
 	}
 	return r;
 }
 
-int agent_fields_take(struct agent_file *file)
+int agent_fields_read(struct agent_file *file)
 {
 	int r;
 
 	if (!json_is_object(file->yaml->root))
 		return agent_file_fail(file, "", "must be a mapping of fields");
-	r = take_field(file, &fields[0]);
+	r = read_field(file, &fields[0]);
 	if (r == 0)
 		r = check_known(file);
 	if (r == 0)
-		r = take_where(file, false);
+		r = read_where(file, false);
 	if (r == 0)
 		r = check_complete(file);
 	if (r == 0)
-		r = take_where(file, true);
+		r = read_where(file, true);
 	return r < 0 ? r : warn_empty(file);
 }
 

@@ -26,7 +26,7 @@ struct placeholder {
 	bool optional;
 };
 
-static struct span trimmed(struct span s)
+static struct span trim_blanks(struct span s)
 {
 	while (s.len && isspace((unsigned char)s.data[0]))
 		s = span_sub(s, 1, s.len);
@@ -37,7 +37,7 @@ static struct span trimmed(struct span s)
 
 static struct placeholder placeholder_of(struct span inside)
 {
-	struct placeholder p = { .name = trimmed(inside) };
+	struct placeholder p = { .name = trim_blanks(inside) };
 
 	if (p.name.len && p.name.data[p.name.len - 1] == '?') {
 		p.optional = true;
@@ -134,7 +134,7 @@ static int put_placeholder(struct rendering *r, struct span whole, struct span i
 	return 0;
 }
 
-static size_t skip(struct span text, size_t at, char c)
+static size_t skip_char(struct span text, size_t at, char c)
 {
 	while (at < text.len && text.data[at] == c)
 		at++;
@@ -148,15 +148,15 @@ static size_t skip_inside(struct span text, size_t at)
 	return at;
 }
 
-static int render(struct rendering *r, struct span text)
+static int render_text(struct rendering *r, struct span text)
 {
 	size_t at = 0;
 	int e = 0;
 
 	while (at < text.len && e == 0) {
-		size_t inside = skip(text, at, '{');
+		size_t inside = skip_char(text, at, '{');
 		size_t close = skip_inside(text, inside);
-		size_t end = skip(text, close, '}');
+		size_t end = skip_char(text, close, '}');
 
 		if (inside > at && end > close) {
 			e = put_placeholder(r, span_sub(text, at, end),
@@ -176,7 +176,7 @@ int instruction_render(struct span text, const struct instruction_source *source
 {
 	struct rendering r = { .source = source, .out = out, .err = err };
 	size_t before = out->len;
-	int e = render(&r, text);
+	int e = render_text(&r, text);
 
 	if (e < 0)
 		out->len = before;

@@ -39,7 +39,7 @@ static int load_text(struct agent_file *file, struct agent *parent, const char *
 	file->agent = agent_new(ld->tree, parent, name);
 	if (!file->agent)
 		return err_nomem(ld->err);
-	r = agent_fields_take(file);
+	r = agent_fields_read(file);
 	if (r == 0)
 		r = agent_review(file);
 	if (r == 0)
@@ -102,14 +102,15 @@ static void free_text(char **text)
 	free(*text);
 }
 
-static int refuse(struct agent_file *file, const char *field, int r, const struct err *reason)
+static int refuse_reference(struct agent_file *file, const char *field, int r,
+			    const struct err *reason)
 {
 	return r == -ENOMEM ? err_nomem(file->ld->err)
 			    : agent_file_fail(file, field, "%s", reason->text);
 }
 
-static int follow(struct agent_file *file, const char *path, const char *name, struct agent *parent,
-		  struct agent **out)
+static int follow_reference(struct agent_file *file, const char *path, const char *name,
+			    struct agent *parent, struct agent **out)
 {
 	CLEANUP(buf_release) struct buf joined = { 0 };
 	CLEANUP(buf_release) struct buf text = { 0 };
@@ -127,14 +128,14 @@ static int follow(struct agent_file *file, const char *path, const char *name, s
 		return err_nomem(file->ld->err);
 	r = folder_resolve(folder, joined.data, &real, &reason);
 	if (r < 0)
-		return refuse(file, path, r, &reason);
+		return refuse_reference(file, path, r, &reason);
 	name = clean_name(folder, joined.data, real);
 	r = check_new(file, path, name, real);
 	if (r < 0)
 		return r;
 	r = folder_read(folder, name, AGENT_FILE_MAX, &text, &reason);
 	if (r < 0)
-		return refuse(file, path, r, &reason);
+		return refuse_reference(file, path, r, &reason);
 	below.path = real;
 	return load_text(&below, parent, name, buf_span(&text), out);
 }
@@ -155,7 +156,7 @@ static const struct number {
 	  TURNS_MAX },
 };
 
-static int take_number(struct loader *ld, const struct number *n)
+static int read_number(struct loader *ld, const struct number *n)
 {
 	const char *text = settings_get(ld->tree->settings, n->setting);
 	unsigned *out = (unsigned *)(void *)((char *)ld->tree + n->at);
@@ -190,7 +191,7 @@ static int read_settings(struct loader *ld)
 	if (r == 0 && model_settings_review(ld->tree->settings, warn_setting, ld) < 0)
 		r = err_nomem(ld->err);
 	for (i = 0; i < ARRAY_SIZE(numbers) && r == 0; i++)
-		r = take_number(ld, &numbers[i]);
+		r = read_number(ld, &numbers[i]);
 	return r;
 }
 
@@ -232,7 +233,7 @@ static const char *app_of(const char *folder)
 int agent_load(const char *folder, struct agent_tree **out, struct err *err)
 {
 	CLEANUP(loader_release)
-	struct loader ld = { .app = app_of(folder), .follow = follow, .err = err };
+	struct loader ld = { .app = app_of(folder), .follow = follow_reference, .err = err };
 	int r;
 
 	ld.tree = agent_tree_new();

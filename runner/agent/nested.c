@@ -79,7 +79,7 @@ static int add_parts(struct agent_file *file, const char *path, json_t *value, j
 	return r;
 }
 
-int field_take_static(struct agent_file *file, const struct agent_field *f, json_t *value)
+int field_read_static(struct agent_file *file, const struct agent_field *f, json_t *value)
 {
 	json_t *given = json_object_get(value, "parts");
 	json_auto_t *content = given ? json_copy(value) : json_object();
@@ -109,7 +109,7 @@ json_t *field_show_static(const struct agent *agent, const struct agent_field *f
 
 /* Objects */
 
-int field_take_config(struct agent_file *file, const struct agent_field *f, json_t *value)
+int field_read_config(struct agent_file *file, const struct agent_field *f, json_t *value)
 {
 	if (!json_is_object(value))
 		return agent_file_fail(file, f->name, "must be a mapping");
@@ -117,7 +117,7 @@ int field_take_config(struct agent_file *file, const struct agent_field *f, json
 }
 
 /* {name: FILE} of a JSON Schema in the folder. */
-int field_take_schema(struct agent_file *file, const struct agent_field *f, json_t *value)
+int field_read_schema(struct agent_file *file, const struct agent_field *f, json_t *value)
 {
 	struct entry entry = agent_entry(file, f->name);
 	int r = entry_read(&entry, value);
@@ -136,7 +136,7 @@ json_t *field_show_json(const struct agent *agent, const struct agent_field *f)
 
 /* Programs and other agents */
 
-int field_take_callbacks(struct agent_file *file, const struct agent_field *f, json_t *value)
+int field_read_callbacks(struct agent_file *file, const struct agent_field *f, json_t *value)
 {
 	struct callbacks *callbacks = &file->agent->callbacks[f->at];
 	size_t n = json_array_size(value);
@@ -171,7 +171,7 @@ json_t *field_show_callbacks(const struct agent *agent, const struct agent_field
 		       : json_null();
 }
 
-int field_take_subs(struct agent_file *file, const struct agent_field *f, json_t *value)
+int field_read_subs(struct agent_file *file, const struct agent_field *f, json_t *value)
 {
 	struct agent *agent = file->agent;
 	size_t n = json_array_size(value);
@@ -192,11 +192,11 @@ int field_take_subs(struct agent_file *file, const struct agent_field *f, json_t
 	return r;
 }
 
-int field_take_tools(struct agent_file *file, const struct agent_field *f, json_t *value)
+int field_read_tools(struct agent_file *file, const struct agent_field *f, json_t *value)
 {
 	if (!json_is_array(value))
 		return agent_file_fail(file, f->name, "must be a list");
 	if (json_array_size(value) > AGENT_TOOLS_MAX)
 		return agent_file_fail(file, f->name, "more than %d tools", AGENT_TOOLS_MAX);
-	return tool_entry_take_all(file, f->name, value);
+	return tool_entry_read_all(file, f->name, value);
 }

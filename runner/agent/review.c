@@ -22,7 +22,7 @@ static void review_release(struct review *v)
 	json_decref(v->config);
 }
 
-static int warn(void *arg, const char *sentence)
+static int warn_of_model(void *arg, const char *sentence)
 {
 	struct review *v = arg;
 
@@ -86,6 +86,6 @@ int agent_review(struct agent_file *file)
 	if (r == 0)
 		r = make_config(&v);
 	if (r == 0)
-		r = model_review(&v.q, warn, &v);
+		r = model_review(&v.q, warn_of_model, &v);
 	return r == -ENOMEM ? err_nomem(file->ld->err) : r;
 }

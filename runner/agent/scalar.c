@@ -25,7 +25,7 @@ const char *agent_kind_name(enum agent_kind kind)
 }
 
 /* Take the class, such as LlmAgent or google.adk.agents.LlmAgent, or the path of a program. */
-int field_take_class(struct agent_file *file, const struct agent_field *f, json_t *value)
+int field_read_class(struct agent_file *file, const struct agent_field *f, json_t *value)
 {
 	struct entry entry = agent_entry(file, f->name);
 	const char *name = json_string_value(value);
@@ -63,7 +63,7 @@ json_t *field_show_class(const struct agent *agent, const struct agent_field *f 
 
 /* Texts */
 
-int field_take_text(struct agent_file *file, const struct agent_field *f, json_t *value)
+int field_read_text(struct agent_file *file, const struct agent_field *f, json_t *value)
 {
 	char **out = agent_field_of(file, f);
 
@@ -80,11 +80,11 @@ json_t *field_show_text(const struct agent *agent, const struct agent_field *f)
 	return *text ? json_string(*text) : json_null();
 }
 
-int field_take_name(struct agent_file *file, const struct agent_field *f, json_t *value)
+int field_read_name(struct agent_file *file, const struct agent_field *f, json_t *value)
 {
 	json_t *names = file->ld->names;
 	const char *name;
-	int r = field_take_text(file, f, value);
+	int r = field_read_text(file, f, value);
 
 	if (r < 0)
 		return r;
@@ -104,19 +104,19 @@ int field_take_name(struct agent_file *file, const struct agent_field *f, json_t
 		       : 0;
 }
 
-int field_take_model(struct agent_file *file, const struct agent_field *f, json_t *value)
+int field_read_model(struct agent_file *file, const struct agent_field *f, json_t *value)
 {
-	int r = field_take_text(file, f, value);
+	int r = field_read_text(file, f, value);
 
 	if (r == 0 && !*file->agent->model)
 		return agent_file_fail(file, f->name, "is empty");
 	return r;
 }
 
-int field_take_output_key(struct agent_file *file, const struct agent_field *f, json_t *value)
+int field_read_output_key(struct agent_file *file, const struct agent_field *f, json_t *value)
 {
 	struct err reason = { 0 };
-	int r = field_take_text(file, f, value);
+	int r = field_read_text(file, f, value);
 
 	if (r < 0)
 		return r;
@@ -129,7 +129,7 @@ int field_take_output_key(struct agent_file *file, const struct agent_field *f, 
 
 static const char *const history_words[] = { "default", "none" };
 
-int field_take_history(struct agent_file *file, const struct agent_field *f, json_t *value)
+int field_read_history(struct agent_file *file, const struct agent_field *f, json_t *value)
 {
 	const char *text = json_is_string(value) ? json_string_value(value) : "";
 
@@ -145,7 +145,7 @@ json_t *field_show_history(const struct agent *agent, const struct agent_field *
 	return json_string(history_words[agent->no_history]);
 }
 
-int field_take_flag(struct agent_file *file, const struct agent_field *f, json_t *value)
+int field_read_flag(struct agent_file *file, const struct agent_field *f, json_t *value)
 {
 	bool *out = agent_field_of(file, f);
 
@@ -162,7 +162,7 @@ json_t *field_show_flag(const struct agent *agent, const struct agent_field *f)
 	return *flag ? json_true() : json_null();
 }
 
-int field_take_count(struct agent_file *file, const struct agent_field *f, json_t *value)
+int field_read_count(struct agent_file *file, const struct agent_field *f, json_t *value)
 {
 	json_int_t number = json_integer_value(value);
 	unsigned *out = agent_field_of(file, f);
@@ -183,7 +183,7 @@ json_t *field_show_count(const struct agent *agent, const struct agent_field *f)
 
 /* Others */
 
-int field_take_python(struct agent_file *file, const struct agent_field *f, json_t *value UNUSED)
+int field_read_python(struct agent_file *file, const struct agent_field *f, json_t *value UNUSED)
 {
 	return agent_file_fail(file, f->name, "names a Python object, which adkfs cannot run");
 }

@@ -63,7 +63,7 @@ static struct toolset *add_toolset(struct tool_entry *e, enum toolset_kind kind)
 
 /* Built-in tools */
 
-static int take_builtin(struct tool_entry *e, enum tool_kind kind)
+static int read_builtin(struct tool_entry *e, enum tool_kind kind)
 {
 	CLEANUP(free_tool) struct tool tool = { 0 };
 	int r = entry_no_args(&e->entry);
@@ -83,7 +83,7 @@ static int take_builtin(struct tool_entry *e, enum tool_kind kind)
 
 /* AgentTool */
 
-static int take_flag(struct tool_entry *e, const char *member, const json_t *value, bool *out)
+static int read_flag(struct tool_entry *e, const char *member, const json_t *value, bool *out)
 {
 	if (!json_is_boolean(value))
 		return entry_fail(&e->entry, member, "must be true or false");
@@ -108,9 +108,9 @@ static int read_agent_args(struct tool_entry *e, struct tool *tool, json_t **age
 		if (!strcmp(key, "agent"))
 			*agent = value;
 		else if (!strcmp(key, "skip_summarization"))
-			r = take_flag(e, member, value, &tool->skip_summarization);
+			r = read_flag(e, member, value, &tool->skip_summarization);
 		else if (!strcmp(key, "include_plugins"))
-			r = take_flag(e, member, value, &plugins);
+			r = read_flag(e, member, value, &plugins);
 		else
 			r = entry_fail(&e->entry, member, "unknown field");
 		if (r < 0)
@@ -129,7 +129,7 @@ static int load_agent(struct tool_entry *e, const json_t *reference, struct agen
 	return agent_file_refer(e->file, path, reference, NULL, out);
 }
 
-static int take_agent(struct tool_entry *e)
+static int read_agent(struct tool_entry *e)
 {
 	CLEANUP(free_tool) struct tool tool = { .kind = TOOL_AGENT };
 	json_t *reference = NULL;
@@ -152,7 +152,7 @@ static int take_agent(struct tool_entry *e)
 
 /* Servers */
 
-static int take_mcp(struct tool_entry *e)
+static int read_mcp(struct tool_entry *e)
 {
 	char path[AGENT_PATH_MAX];
 	struct toolset *set;
@@ -171,7 +171,7 @@ static int take_mcp(struct tool_entry *e)
 
 /* Programs */
 
-static int take_toolset(struct tool_entry *e)
+static int read_toolset(struct tool_entry *e)
 {
 	return entry_program(&e->entry, &add_toolset(e, TOOLSET_PROGRAM)->program);
 }
@@ -210,7 +210,7 @@ static int warn_parameters(struct tool_entry *e, const struct tool *tool)
 			       where.data, reason.text);
 }
 
-static int take_program(struct tool_entry *e)
+static int read_program(struct tool_entry *e)
 {
 	CLEANUP(free_tool) struct tool tool = { .kind = TOOL_PROGRAM };
 	int r = entry_program(&e->entry, &tool.program);
@@ -225,12 +225,12 @@ static int take_program(struct tool_entry *e)
 /* Names of ADK that are not paths: the function for their entries, or why there is none. */
 static const struct known_name {
 	const char *name;
-	int (*take)(struct tool_entry *e);
+	int (*read)(struct tool_entry *e);
 	const char *reason;
 } known_names[] = {
-	{ TOOL_ENTRY_AGENT, take_agent, NULL },
-	{ "MCPToolset", take_mcp, NULL },
-	{ TOOL_ENTRY_MCP, take_mcp, NULL },
+	{ TOOL_ENTRY_AGENT, read_agent, NULL },
+	{ "MCPToolset", read_mcp, NULL },
+	{ TOOL_ENTRY_MCP, read_mcp, NULL },
 	{ "google_search", NULL, AT_GOOGLE },
 	{ "url_context", NULL, AT_GOOGLE },
 	{ "enterprise_web_search", NULL, AT_GOOGLE },
@@ -251,14 +251,14 @@ static const char *short_name(const char *name)
 	return strrchr(name, '.') + 1;
 }
 
-static int take_known(struct tool_entry *e, const struct known_name *known)
+static int read_known(struct tool_entry *e, const struct known_name *known)
 {
-	if (known->take)
-		return known->take(e);
+	if (known->read)
+		return known->read(e);
 	return entry_fail(&e->entry, "name", "%s %s", known->name, known->reason);
 }
 
-static int take_entry(struct tool_entry *e, const json_t *value)
+static int read_entry(struct tool_entry *e, const json_t *value)
 {
 	enum tool_kind kind;
 	const char *name;
@@ -270,17 +270,17 @@ static int take_entry(struct tool_entry *e, const json_t *value)
 	name = short_name(e->entry.name);
 	kind = builtin_find(name);
 	if (kind != TOOL_PROGRAM)
-		return take_builtin(e, kind);
+		return read_builtin(e, kind);
 	for (i = 0; i < ARRAY_SIZE(known_names); i++) {
 		if (!strcmp(known_names[i].name, name))
-			return take_known(e, &known_names[i]);
+			return read_known(e, &known_names[i]);
 	}
 	if (!strncmp(name, TOOLSET_PREFIX, strlen(TOOLSET_PREFIX)))
-		return take_toolset(e);
-	return take_program(e);
+		return read_toolset(e);
+	return read_program(e);
 }
 
-int tool_entry_take_all(struct agent_file *file, const char *field, const json_t *list)
+int tool_entry_read_all(struct agent_file *file, const char *field, const json_t *list)
 {
 	struct agent *agent = file->agent;
 	size_t n = json_array_size(list);
@@ -301,7 +301,7 @@ int tool_entry_take_all(struct agent_file *file, const char *field, const json_t
 					  .yaml = file->yaml,
 					  .path = path,
 					  .err = file->ld->err };
-		r = take_entry(&e, json_array_get(list, i));
+		r = read_entry(&e, json_array_get(list, i));
 	}
 	return r;
 }

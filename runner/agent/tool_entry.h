@@ -20,6 +20,6 @@
  * of the file's agent. `field` is where the list is. -EINVAL: err has "FILE:LINE:
  * tools[INDEX].name: reason", or names the declaration; -ENOMEM.
  */
-MUST_CHECK int tool_entry_take_all(struct agent_file *file, const char *field, const json_t *list);
+MUST_CHECK int tool_entry_read_all(struct agent_file *file, const char *field, const json_t *list);
 
 #endif

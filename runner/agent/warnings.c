@@ -6,7 +6,7 @@
 #include <errno.h>
 
 /* Add a sentence once: agents may share what it is about. */
-static int warn(json_t *list, json_t *text)
+static int add_warning(json_t *list, json_t *text)
 {
 	const json_t *said;
 	size_t i;
@@ -20,7 +20,7 @@ static int warn(json_t *list, json_t *text)
 }
 
 /* texts: NULL when out of memory. */
-static int warn_all(json_t *list, const json_t *texts)
+static int add_warnings(json_t *list, const json_t *texts)
 {
 	json_t *text;
 	size_t i;
@@ -29,32 +29,32 @@ static int warn_all(json_t *list, const json_t *texts)
 	json_array_foreach(texts, i, text)
 	{
 		if (r == 0)
-			r = warn(list, text);
+			r = add_warning(list, text);
 	}
 	return r;
 }
 
-static int warn_of_files(const struct agent_tree *tree, json_t *list)
+static int add_of_files(const struct agent_tree *tree, json_t *list)
 {
-	return warn_all(list, tree->warnings);
+	return add_warnings(list, tree->warnings);
 }
 
-static int warn_of_server(void *arg, struct mcp_server *server)
+static int add_of_server(void *arg, struct mcp_server *server)
 {
 	json_auto_t *texts = mcp_warnings(server);
 
-	return warn_all(arg, texts);
+	return add_warnings(arg, texts);
 }
 
-static int warn_of_servers(const struct agent_tree *tree, json_t *list)
+static int add_of_servers(const struct agent_tree *tree, json_t *list)
 {
-	return agent_each_server(tree, warn_of_server, list);
+	return agent_each_server(tree, add_of_server, list);
 }
 
 /* Each appends what is known by now. 0 or -ENOMEM. */
 static int (*const sources[])(const struct agent_tree *tree, json_t *list) = {
-	warn_of_files,
-	warn_of_servers,
+	add_of_files,
+	add_of_servers,
 };
 
 json_t *agent_warnings(const struct agent_tree *tree)

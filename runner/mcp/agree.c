@@ -65,8 +65,8 @@ static const char *find_legacy(struct span list)
 }
 
 /* Choose from the versions that a server names. */
-static int choose(const struct mcp_link *link, struct span versions, enum verdict *verdict,
-		  struct err *err)
+static int choose_version(const struct mcp_link *link, struct span versions, enum verdict *verdict,
+			  struct err *err)
 {
 	if (has_text(versions, MCP_MODERN_VERSION))
 		*verdict = VERDICT_MODERN;
@@ -87,7 +87,7 @@ static int judge_refusal(const struct mcp_link *link, const struct mcp_request *
 	switch (rq->refusal.code) {
 	case VERSION_UNKNOWN:
 		if (json_member(buf_span(&rq->refusal.data), "supported", &versions) == 0)
-			return choose(link, versions, verdict, err);
+			return choose_version(link, versions, verdict, err);
 		return mcp_refused(link, rq, err);
 	case HEADER_MISMATCH:
 	case CAPABILITY_MISSING:
@@ -117,7 +117,7 @@ static bool tells_changes(struct span result)
 }
 
 /* Ask for reports of changes of the list, if the link can push them. */
-static int subscribe(struct mcp_link *link, struct cancel *cancel, struct err *err)
+static int subscribe_changes(struct mcp_link *link, struct cancel *cancel, struct err *err)
 {
 	static const struct mcp_request rq = MCP_LISTEN_REQUEST;
 	CLEANUP(buf_release) struct buf text = { 0 };
@@ -139,11 +139,11 @@ static int judge_discovery(struct mcp_link *link, struct span result, struct can
 	*verdict = VERDICT_LEGACY;
 	if (json_member(result, "supportedVersions", &versions) < 0)
 		return 0;
-	r = choose(link, versions, verdict, err);
+	r = choose_version(link, versions, verdict, err);
 	if (r < 0 || *verdict != VERDICT_MODERN)
 		return r;
 	link->tells_changes = tells_changes(result);
-	return subscribe(link, cancel, err);
+	return subscribe_changes(link, cancel, err);
 }
 
 /* When silence means a legacy server, half of the time is kept for initialize. */
@@ -156,8 +156,8 @@ static uint64_t end_of_probe(const struct mcp_link *link)
 	return clock_monotonic() + ms * (uint64_t)NSEC_PER_MSEC;
 }
 
-static int probe(struct mcp_link *link, struct cancel *cancel, enum verdict *verdict,
-		 struct err *err)
+static int probe_server(struct mcp_link *link, struct cancel *cancel, enum verdict *verdict,
+			struct err *err)
 {
 	CLEANUP(mcp_request_release) struct mcp_request rq = { .method = "server/discover" };
 	int r;
@@ -182,7 +182,7 @@ static int probe(struct mcp_link *link, struct cancel *cancel, enum verdict *ver
 }
 
 /* Take the version that the server agrees to; if it does not know ours, that is its own. */
-static int take_version(struct mcp_link *link, struct span result, struct err *err)
+static int read_version(struct mcp_link *link, struct span result, struct err *err)
 {
 	CLEANUP(buf_release) struct buf version = { 0 };
 	struct span token;
@@ -224,7 +224,7 @@ static int initialize(struct mcp_link *link, struct cancel *cancel, struct err *
 			"spoken here",
 			rq.status);
 	if (r == 0)
-		r = take_version(link, buf_span(&rq.result), err);
+		r = read_version(link, buf_span(&rq.result), err);
 	if (r < 0)
 		return r;
 	link->tells_changes = tells_changes(buf_span(&rq.result));
@@ -238,13 +238,13 @@ int mcp_agree(struct mcp_link *link, struct cancel *cancel, struct err *err)
 {
 	enum verdict verdict = VERDICT_LEGACY;
 	enum verdict again = VERDICT_LEGACY;
-	int r = probe(link, cancel, &verdict, err);
+	int r = probe_server(link, cancel, &verdict, err);
 
 	if (r == 0 && verdict != VERDICT_MODERN)
 		r = initialize(link, cancel, err);
 	/* A modern server that was slow to start. */
 	if (r == -EREMOTEIO && verdict == VERDICT_SILENT &&
-	    probe(link, cancel, &again, NULL) == 0 && again == VERDICT_MODERN)
+	    probe_server(link, cancel, &again, NULL) == 0 && again == VERDICT_MODERN)
 		return 0;
 	return r;
 }

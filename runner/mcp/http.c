@@ -79,7 +79,7 @@ static int exchange_fail(struct exchange *x, int r, const char *text)
 }
 
 /* The answer has come: the rest of the stream is not read. */
-static int settle(struct exchange *x, int r)
+static int exchange_settle(struct exchange *x, int r)
 {
 	x->is_done = true;
 	x->r = r;
@@ -100,7 +100,7 @@ static int take_message(struct exchange *x, const struct mcp_message *m)
 
 	/* An answer without an id is about our only request, but cannot be its result. */
 	if (m->kind == MCP_ANSWER && (id == x->id || (!m->id.len && !m->result.len)))
-		return settle(x, mcp_message_take(link, m, x->rq, x->err));
+		return exchange_settle(x, mcp_message_take(link, m, x->rq, x->err));
 	if (m->kind == MCP_ASKS)
 		mcp_service_reply(x->service, m, x->cancel); /* the server waits for our answer */
 	else if (mcp_message_progress(m) == x->id)
@@ -131,9 +131,9 @@ static int take_event(void *arg, struct span data)
 	if (r == 0)
 		return take_message(x, &again);
 	if (r == -ENOMEM)
-		return settle(x, err_nomem(x->err));
-	return settle(x, mcp_fail(x->service->link.params, x->err, -EPROTO,
-				  "answered %s with what is not JSON", x->rq->method));
+		return exchange_settle(x, err_nomem(x->err));
+	return exchange_settle(x, mcp_fail(x->service->link.params, x->err, -EPROTO,
+					   "answered %s with what is not JSON", x->rq->method));
 }
 
 static int take_piece(void *arg, struct span piece)
@@ -150,7 +150,7 @@ static int take_piece(void *arg, struct span piece)
 /* Verdicts */
 
 /* Quote the start of a body in an error. */
-static void quote(struct span body, char *out, size_t size)
+static void quote_body(struct span body, char *out, size_t size)
 {
 	int n = (int)MIN(body.len, QUOTE_MAX);
 
@@ -180,7 +180,7 @@ static int judge_status(struct exchange *x)
 		return mcp_fail(params, x->err, -EIO,
 				"answered %d: it is at another address, and that is not followed",
 				status);
-	quote(body, quoted, sizeof quoted);
+	quote_body(body, quoted, sizeof quoted);
 	return mcp_fail(params, x->err, status >= 500 ? -EIO : -EPROTO, "answered %s with %d%s",
 			x->rq->method, status, quoted);
 }
@@ -217,7 +217,7 @@ static bool can_resume(const struct exchange *x, int r)
 }
 
 /* Judge how one connection went. 0 or -errno: done; 1: the rest has to be fetched. */
-static int judge(struct exchange *x, int r, const struct err *reason)
+static int judge_connection(struct exchange *x, int r, const struct err *reason)
 {
 	int status = x->answer.status;
 
@@ -252,7 +252,8 @@ static void keep_session(struct exchange *x)
 	mutex_unlock(&s->lock);
 }
 
-/* Make one connection: the POST, or a GET for the rest of its answer. Returns as judge(). */
+/* Make one connection: the POST, or a GET for the rest of its answer. Returns as
+ * judge_connection(). */
 static int connect_once(struct exchange *x, const char *method)
 {
 	CLEANUP(http_request_release) struct http_request http = { .method = method };
@@ -284,7 +285,7 @@ static int connect_once(struct exchange *x, const char *method)
 	x->answer.arg = x;
 	r = http_send(&http, &limits, x->cancel, &x->answer, &reason);
 	keep_session(x);
-	return judge(x, r, &reason);
+	return judge_connection(x, r, &reason);
 }
 
 /* Wait as long as the server wants before a GET. 0; -ECANCELED; -ETIMEDOUT. */
@@ -320,7 +321,7 @@ static void rewind_stream(struct exchange *x)
 	x->stream = fresh;
 }
 
-static int converse(struct exchange *x)
+static int exchange_run(struct exchange *x)
 {
 	const struct err none = { 0 };
 	int r = connect_once(x, NULL);
@@ -371,7 +372,7 @@ static int http_ask(struct mcp_link *link, struct mcp_request *rq, struct cancel
 	mcp_write_request(&x.body, link, rq, x.id);
 	if (buf_check(&x.body, err) < 0)
 		return -ENOMEM;
-	r = converse(&x);
+	r = exchange_run(&x);
 	if (r == -ECANCELED || r == -ETIMEDOUT)
 		tell_cancelled(&x, r);
 	return r;

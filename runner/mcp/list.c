@@ -27,9 +27,9 @@ struct listing {
 	size_t bytes; /* of all pages */
 };
 
-static int warn(struct listing *l, const char *fmt, ...) PRINTF(2, 3);
+static int list_warn(struct listing *l, const char *fmt, ...) PRINTF(2, 3);
 
-static int warn(struct listing *l, const char *fmt, ...)
+static int list_warn(struct listing *l, const char *fmt, ...)
 {
 	size_t count = json_array_size(l->list->warnings);
 	struct err sentence = { 0 };
@@ -113,24 +113,25 @@ static int take_tool(struct listing *l, const json_t *item)
 	char name[MCP_NAME_MAX + 1];
 
 	if (!own || !*own)
-		return warn(l, "a tool without a name is left out");
+		return list_warn(l, "a tool without a name is left out");
 	if (json_object_get(l->own_names, own))
-		return warn(l, "%.100s is left out: the name is there twice", own);
+		return list_warn(l, "%.100s is left out: the name is there twice", own);
 	if (json_object_set_new(l->own_names, own, json_true()))
 		return -ENOMEM;
 	if (!is_wanted(link->params, own))
 		return 0;
 	if (!json_is_object(schema))
-		return warn(l, "%.100s is left out: it has no inputSchema", own);
+		return list_warn(l, "%.100s is left out: it has no inputSchema", own);
 	if (!is_of_object(schema))
-		return warn(l, "%.100s is left out: its inputSchema is not that of an object", own);
+		return list_warn(l, "%.100s is left out: its inputSchema is not that of an object",
+				 own);
 	if (link->transport->check)
 		reason = link->transport->check(link, schema);
 	if (reason)
-		return warn(l, "%.100s is left out: %s", own, reason);
+		return list_warn(l, "%.100s is left out: %s", own, reason);
 	make_name(link->params->prefix, own, name);
 	if (json_object_get(list->names, name))
-		return warn(l, "%.100s is left out: another tool is offered as %s", own, name);
+		return list_warn(l, "%.100s is left out: another tool is offered as %s", own, name);
 	if (json_object_set_new(list->names, name, json_string(own)))
 		return -ENOMEM;
 	list->tools[list->n++] = (struct mcp_tool){ .server_name = own,
@@ -183,7 +184,7 @@ static int take_tools(struct listing *l, const json_t *page)
 	for (i = 0; i < count && r == 0; i++)
 		r = take_tool(l, json_array_get(items, i));
 	if (r == 0 && count < json_array_size(items))
-		r = warn(l, "only the first %d tools are offered", MCP_TOOLS_MAX);
+		r = list_warn(l, "only the first %d tools are offered", MCP_TOOLS_MAX);
 	return r;
 }
 
@@ -258,9 +259,9 @@ static int next_cursor(struct listing *l, const json_t *page, size_t pages, stru
 	if (!text || l->list->n == MCP_TOOLS_MAX)
 		return 0;
 	if (json_object_get(l->cursors, text))
-		r = warn(l, "the list of tools repeats itself");
+		r = list_warn(l, "the list of tools repeats itself");
 	else if (pages == MCP_PAGES_MAX)
-		r = warn(l, "only the first %d pages of tools are offered", MCP_PAGES_MAX);
+		r = list_warn(l, "only the first %d pages of tools are offered", MCP_PAGES_MAX);
 	else
 		r = json_object_set_new(l->cursors, text, json_true()) ? -ENOMEM : 1;
 	buf_clear(cursor);
@@ -302,7 +303,7 @@ static int check_filter(struct listing *l)
 		const char *own = json_string_value(name);
 
 		if (!json_object_get(l->own_names, own))
-			r = warn(l, "tool_filter: the server has no %.100s", own);
+			r = list_warn(l, "tool_filter: the server has no %.100s", own);
 		if (r < 0)
 			break;
 	}

@@ -59,7 +59,7 @@ static int take_piece(void *arg, struct span piece)
 
 /* Asking */
 
-static int prepare(struct mcp_service *s, struct http_request *http)
+static int prepare_request(struct mcp_service *s, struct http_request *http)
 {
 	static const struct mcp_request listen = MCP_LISTEN_REQUEST;
 	bool is_modern = atomic_load(&s->link.era) == MCP_MODERN;
@@ -82,7 +82,7 @@ static bool is_stream(const struct http_answer *answer)
 }
 
 /* Read the stream to its end. Later changes would go unnoticed, so the list counts as changed. */
-static void hear(struct mcp_listener *l)
+static void read_stream(struct mcp_listener *l)
 {
 	CLEANUP(http_request_release) struct http_request http = { 0 };
 	struct mcp_link *link = &l->service->link;
@@ -91,7 +91,7 @@ static void hear(struct mcp_listener *l)
 
 	l->answer.on_body = take_piece;
 	l->answer.arg = l;
-	if (prepare(l->service, &http) == 0 &&
+	if (prepare_request(l->service, &http) == 0 &&
 	    http_send(&http, &limits, &l->cancel, &l->answer, NULL) == -ECANCELED)
 		return;
 	if (is_stream(&l->answer))
@@ -102,7 +102,7 @@ static void *listener_thread(void *arg)
 {
 	struct mcp_listener *l = arg;
 
-	hear(l);
+	read_stream(l);
 	l->ended = clock_monotonic();
 	atomic_store(&l->is_over, true);
 	return NULL;

@@ -31,7 +31,7 @@ struct reading {
 /* A member of a mapping. A field with a refusal is known but not supported. */
 struct field {
 	const char *name;
-	int (*take)(const struct reading *rd, const char *path, const json_t *value);
+	int (*read)(const struct reading *rd, const char *path, const json_t *value);
 	const char *refusal;
 };
 
@@ -57,7 +57,7 @@ static const struct field *find_field(const struct field *fields, const char *na
 	return NULL;
 }
 
-static int take_field(const struct reading *rd, const char *path, const struct field *f,
+static int read_field(const struct reading *rd, const char *path, const struct field *f,
 		      const json_t *value)
 {
 	if (!f)
@@ -66,10 +66,10 @@ static int take_field(const struct reading *rd, const char *path, const struct f
 		return 0;
 	if (f->refusal)
 		return yaml_tree_fail(rd->tree, rd->err, path, "%s", f->refusal);
-	return f->take(rd, path, value);
+	return f->read(rd, path, value);
 }
 
-static int take_fields(const struct reading *rd, const char *path, const json_t *object,
+static int read_fields(const struct reading *rd, const char *path, const json_t *object,
 		       const struct field *fields)
 {
 	const char *key;
@@ -81,7 +81,7 @@ static int take_fields(const struct reading *rd, const char *path, const json_t 
 	json_object_foreach((json_t *)object, key, value)
 	{
 		struct path at = path_of(path, key);
-		int r = take_field(rd, at.text, find_field(fields, key), value);
+		int r = read_field(rd, at.text, find_field(fields, key), value);
 
 		if (r < 0)
 			return r;
@@ -91,7 +91,7 @@ static int take_fields(const struct reading *rd, const char *path, const json_t 
 
 /* Values */
 
-static int take_text(const struct reading *rd, const char *path, const json_t *value,
+static int read_text(const struct reading *rd, const char *path, const json_t *value,
 		     const char **out)
 {
 	if (!json_is_string(value) || !json_string_length(value))
@@ -100,7 +100,7 @@ static int take_text(const struct reading *rd, const char *path, const json_t *v
 	return 0;
 }
 
-static int take_seconds(const struct reading *rd, const char *path, const json_t *value,
+static int read_seconds(const struct reading *rd, const char *path, const json_t *value,
 			double *out)
 {
 	double seconds = json_number_value(value);
@@ -113,11 +113,11 @@ static int take_seconds(const struct reading *rd, const char *path, const json_t
 }
 
 /* A time limit of at least a millisecond. */
-static int take_limit(const struct reading *rd, const char *path, const json_t *value,
+static int read_limit(const struct reading *rd, const char *path, const json_t *value,
 		      unsigned *out)
 {
 	double seconds = 0;
-	int r = take_seconds(rd, path, value, &seconds);
+	int r = read_seconds(rd, path, value, &seconds);
 
 	if (r < 0)
 		return r;
@@ -173,10 +173,10 @@ static int use_transport(const struct reading *rd, const char *path,
 
 /* Programs */
 
-static int take_command(const struct reading *rd, const char *path, const json_t *value)
+static int read_command(const struct reading *rd, const char *path, const json_t *value)
 {
 	const char *command;
-	int r = take_text(rd, path, value, &rd->params->command);
+	int r = read_text(rd, path, value, &rd->params->command);
 
 	if (r < 0)
 		return r;
@@ -186,7 +186,7 @@ static int take_command(const struct reading *rd, const char *path, const json_t
 	return 0;
 }
 
-static int take_args(const struct reading *rd, const char *path, const json_t *value)
+static int read_args(const struct reading *rd, const char *path, const json_t *value)
 {
 	int r = check_texts(rd, path, value);
 	size_t i;
@@ -208,22 +208,22 @@ static const char *check_variable(const char *name, const char *value UNUSED)
 	return NULL;
 }
 
-static int take_env(const struct reading *rd, const char *path, const json_t *value)
+static int read_env(const struct reading *rd, const char *path, const json_t *value)
 {
 	rd->params->env = value;
 	return check_map(rd, path, value, check_variable);
 }
 
-static int take_cwd(const struct reading *rd, const char *path, const json_t *value)
+static int read_cwd(const struct reading *rd, const char *path, const json_t *value)
 {
-	return take_text(rd, path, value, &rd->params->cwd);
+	return read_text(rd, path, value, &rd->params->cwd);
 }
 
 static const struct field program_fields[] = {
-	{ "command", take_command, NULL },
-	{ "args", take_args, NULL },
-	{ "env", take_env, NULL },
-	{ "cwd", take_cwd, NULL },
+	{ "command", read_command, NULL },
+	{ "args", read_args, NULL },
+	{ "env", read_env, NULL },
+	{ "cwd", read_cwd, NULL },
 	{ 0 },
 };
 
@@ -242,13 +242,13 @@ static void make_program_label(struct mcp_params *params)
 		       *script ? " " : "", script);
 }
 
-static int take_program(const struct reading *rd, const char *path, const json_t *value)
+static int read_program(const struct reading *rd, const char *path, const json_t *value)
 {
 	struct mcp_params *params = rd->params;
 	int r = use_transport(rd, path, MCP_TRANSPORT_STDIO);
 
 	if (r == 0)
-		r = take_fields(rd, path, value, program_fields);
+		r = read_fields(rd, path, value, program_fields);
 	if (r < 0)
 		return r;
 	if (!params->command)
@@ -262,20 +262,20 @@ static int take_program(const struct reading *rd, const char *path, const json_t
 	return 0;
 }
 
-static int take_timeout(const struct reading *rd, const char *path, const json_t *value)
+static int read_timeout(const struct reading *rd, const char *path, const json_t *value)
 {
-	return take_limit(rd, path, value, &rd->params->timeout_ms);
+	return read_limit(rd, path, value, &rd->params->timeout_ms);
 }
 
 static const struct field stdio_fields[] = {
-	{ "server_params", take_program, NULL },
-	{ "timeout", take_timeout, NULL },
+	{ "server_params", read_program, NULL },
+	{ "timeout", read_timeout, NULL },
 	{ 0 },
 };
 
-static int take_stdio(const struct reading *rd, const char *path, const json_t *value)
+static int read_stdio(const struct reading *rd, const char *path, const json_t *value)
 {
-	int r = take_fields(rd, path, value, stdio_fields);
+	int r = read_fields(rd, path, value, stdio_fields);
 
 	if (r == 0 && !rd->params->command)
 		return yaml_tree_fail(rd->tree, rd->err, path, "needs server_params");
@@ -284,11 +284,11 @@ static int take_stdio(const struct reading *rd, const char *path, const json_t *
 
 /* Services */
 
-static int take_url(const struct reading *rd, const char *path, const json_t *value)
+static int read_url(const struct reading *rd, const char *path, const json_t *value)
 {
 	struct mcp_params *params = rd->params;
 	CLEANUP(url_release) struct url url = { 0 };
-	int r = take_text(rd, path, value, &params->url);
+	int r = read_text(rd, path, value, &params->url);
 
 	if (r < 0)
 		return r;
@@ -330,7 +330,7 @@ static const char *check_header(const char *name, const char *value)
 	return NULL;
 }
 
-static int take_headers(const struct reading *rd, const char *path, const json_t *value)
+static int read_headers(const struct reading *rd, const char *path, const json_t *value)
 {
 	int r = check_map(rd, path, value, check_header);
 
@@ -340,12 +340,12 @@ static int take_headers(const struct reading *rd, const char *path, const json_t
 	return r;
 }
 
-static int take_silence(const struct reading *rd, const char *path, const json_t *value)
+static int read_silence(const struct reading *rd, const char *path, const json_t *value)
 {
-	return take_limit(rd, path, value, &rd->params->silence_ms);
+	return read_limit(rd, path, value, &rd->params->silence_ms);
 }
 
-static int take_terminate(const struct reading *rd, const char *path, const json_t *value)
+static int read_terminate(const struct reading *rd, const char *path, const json_t *value)
 {
 	if (!json_is_boolean(value))
 		return yaml_tree_fail(rd->tree, rd->err, path, "must be true or false");
@@ -354,20 +354,20 @@ static int take_terminate(const struct reading *rd, const char *path, const json
 }
 
 static const struct field http_fields[] = {
-	{ "url", take_url, NULL },
-	{ "headers", take_headers, NULL },
-	{ "timeout", take_timeout, NULL },
-	{ "sse_read_timeout", take_silence, NULL },
-	{ "terminate_on_close", take_terminate, NULL },
+	{ "url", read_url, NULL },
+	{ "headers", read_headers, NULL },
+	{ "timeout", read_timeout, NULL },
+	{ "sse_read_timeout", read_silence, NULL },
+	{ "terminate_on_close", read_terminate, NULL },
 	{ 0 },
 };
 
-static int take_http(const struct reading *rd, const char *path, const json_t *value)
+static int read_http(const struct reading *rd, const char *path, const json_t *value)
 {
 	int r = use_transport(rd, path, MCP_TRANSPORT_HTTP);
 
 	if (r == 0)
-		r = take_fields(rd, path, value, http_fields);
+		r = read_fields(rd, path, value, http_fields);
 	if (r == 0 && !rd->params->url)
 		return yaml_tree_fail(rd->tree, rd->err, path, "needs a url");
 	return r;
@@ -375,13 +375,13 @@ static int take_http(const struct reading *rd, const char *path, const json_t *v
 
 /* Tools */
 
-static int take_filter(const struct reading *rd, const char *path, const json_t *value)
+static int read_filter(const struct reading *rd, const char *path, const json_t *value)
 {
 	rd->params->filter = value;
 	return check_texts(rd, path, value);
 }
 
-static int take_prefix(const struct reading *rd, const char *path, const json_t *value)
+static int read_prefix(const struct reading *rd, const char *path, const json_t *value)
 {
 	const char *c;
 
@@ -399,24 +399,24 @@ static int take_prefix(const struct reading *rd, const char *path, const json_t 
 	return 0;
 }
 
-static int take_ttl(const struct reading *rd, const char *path, const json_t *value)
+static int read_ttl(const struct reading *rd, const char *path, const json_t *value)
 {
 	double seconds = 0;
-	int r = take_seconds(rd, path, value, &seconds);
+	int r = read_seconds(rd, path, value, &seconds);
 
 	rd->params->ttl_ms = (int64_t)(seconds * 1000);
 	return r;
 }
 
 static const struct field entry_fields[] = {
-	{ "stdio_server_params", take_program, NULL },
-	{ "stdio_connection_params", take_stdio, NULL },
-	{ "streamable_http_connection_params", take_http, NULL },
+	{ "stdio_server_params", read_program, NULL },
+	{ "stdio_connection_params", read_stdio, NULL },
+	{ "streamable_http_connection_params", read_http, NULL },
 	{ "sse_connection_params", NULL,
 	  "is the transport of 2024, which is not spoken: see streamable_http_connection_params" },
-	{ "tool_filter", take_filter, NULL },
-	{ "tool_name_prefix", take_prefix, NULL },
-	{ "tool_list_cache_ttl_seconds", take_ttl, NULL },
+	{ "tool_filter", read_filter, NULL },
+	{ "tool_name_prefix", read_prefix, NULL },
+	{ "tool_list_cache_ttl_seconds", read_ttl, NULL },
 	{ "use_mcp_resources", NULL, "is not supported: only tools are used" },
 	{ "auth_scheme", NULL, NO_CREDENTIAL },
 	{ "auth_credential", NULL, NO_CREDENTIAL },
@@ -443,7 +443,7 @@ int mcp_params_read(const struct yaml_tree *tree, const char *path, const json_t
 	params->args = args ? json_deep_copy(args) : json_object();
 	if (!params->args)
 		return err_nomem(err);
-	r = take_fields(&rd, path, params->args, entry_fields);
+	r = read_fields(&rd, path, params->args, entry_fields);
 	if (r < 0)
 		return r;
 	if (!params->transport)

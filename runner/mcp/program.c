@@ -43,7 +43,7 @@ static int check_program(const char *path)
 }
 
 /* DIRECTORY/NAME; a relative directory starts at the agent's folder. */
-static void join(struct buf *out, const char *folder, struct span directory, const char *name)
+static void join_path(struct buf *out, const char *folder, struct span directory, const char *name)
 {
 	buf_clear(out);
 	if (!directory.len || directory.data[0] != '/')
@@ -58,7 +58,7 @@ static int search_path(const char *path, const char *folder, const char *name, s
 	for (;;) {
 		size_t len = strcspn(path, ":");
 
-		join(out, folder, (struct span){ path, len }, name);
+		join_path(out, folder, (struct span){ path, len }, name);
 		if (!buf_cstr(out))
 			return -ENOMEM;
 		if (check_program(out->data) == 0)
@@ -113,7 +113,7 @@ static int find_directory(const struct mcp_params *params, const char *folder, c
 }
 
 /* The program may see all that the daemon's user sees, except the keys of the agents. */
-static int enclose(const struct mcp_home *home, struct process *p, struct buf *hidden)
+static int enclose_program(const struct mcp_home *home, struct process *p, struct buf *hidden)
 {
 	int r;
 
@@ -143,7 +143,7 @@ int mcp_program_start(const struct mcp_params *params, const struct mcp_home *ho
 	if (r == 0)
 		r = find_program(params, home->folder, &env, &program);
 	if (r == 0)
-		r = enclose(home, &p, &hidden);
+		r = enclose_program(home, &p, &hidden);
 	if (r == -ENOMEM)
 		return err_nomem(err);
 	if (r == 0) {

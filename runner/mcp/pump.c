@@ -19,7 +19,7 @@
 #define OVERLONG    4096                  /* bytes kept of each end of a line that is too long */
 #define FDS_AND_OUR (FDS + 1)             /* the wake descriptor is the last */
 
-static void wake(struct mcp_pump *s)
+static void wake_pump(struct mcp_pump *s)
 {
 	(void)eventfd_write(s->wake, 1); /* if it is full, the thread is awake anyway */
 }
@@ -42,7 +42,7 @@ static struct mcp_waiter **find_locked(struct mcp_pump *s, uint64_t id) REQUIRES
 }
 
 /* Give a waiter the answer, or the reason why there is none. A waiter that left is not found. */
-static void settle(struct mcp_pump *s, uint64_t id, struct span answer, int failure)
+static void settle_waiter(struct mcp_pump *s, uint64_t id, struct span answer, int failure)
 {
 	struct mcp_waiter **at;
 	struct mcp_waiter *w;
@@ -106,7 +106,7 @@ int mcp_pump_send(struct mcp_pump *s, struct span message, struct mcp_waiter *w)
 		s->waiters = w;
 	}
 	mutex_unlock(&s->lock);
-	wake(s);
+	wake_pump(s);
 	return r;
 }
 
@@ -150,7 +150,7 @@ static void end_program(struct mcp_pump *s, int failure)
 	mutex_unlock(&s->lock);
 }
 
-static void reply(struct mcp_pump *s, const struct mcp_message *m)
+static void reply_to_server(struct mcp_pump *s, const struct mcp_message *m)
 {
 	CLEANUP(buf_release) struct buf text = { 0 };
 
@@ -162,14 +162,14 @@ static void reply(struct mcp_pump *s, const struct mcp_message *m)
 		(void)mcp_pump_send(s, buf_span(&text), NULL);
 }
 
-static void handle(struct mcp_pump *s, const struct mcp_message *m, struct span line)
+static void handle_message(struct mcp_pump *s, const struct mcp_message *m, struct span line)
 {
 	uint64_t progress = mcp_message_progress(m);
 
 	if (m->kind == MCP_ANSWER)
-		settle(s, mcp_message_id(m->id), line, 0);
+		settle_waiter(s, mcp_message_id(m->id), line, 0);
 	else if (m->kind == MCP_ASKS)
-		reply(s, m);
+		reply_to_server(s, m);
 	else if (progress)
 		move_deadline(s, progress);
 	else
@@ -186,9 +186,9 @@ static void handle_broken(struct mcp_pump *s, struct span line)
 	if (r == 0)
 		r = mcp_message_read(buf_span(&mended), &m);
 	if (r == 0)
-		handle(s, &m, buf_span(&mended));
+		handle_message(s, &m, buf_span(&mended));
 	else
-		settle(s, mcp_message_guess(line), SPAN(""), r == -ENOMEM ? r : -EPROTO);
+		settle_waiter(s, mcp_message_guess(line), SPAN(""), r == -ENOMEM ? r : -EPROTO);
 }
 
 /* Programs print other lines, too. A line that does not look like a message is skipped. */
@@ -200,7 +200,7 @@ static void handle_line(struct mcp_pump *s, struct span line)
 	if (!memmem(line.data, line.len, sign.data, sign.len))
 		return;
 	if (mcp_message_read(line, &m) == 0)
-		handle(s, &m, line);
+		handle_message(s, &m, line);
 	else
 		handle_broken(s, line);
 }
@@ -213,7 +213,7 @@ static void handle_overlong(struct mcp_pump *s, struct span end)
 	if (!id)
 		id = mcp_message_guess(end);
 	if (id)
-		settle(s, id, SPAN(""), -EFBIG);
+		settle_waiter(s, id, SPAN(""), -EFBIG);
 	else
 		end_program(s, -EFBIG);
 	buf_clear(&s->in_head);
@@ -273,7 +273,7 @@ static int take_stderr(struct mcp_pump *s)
 	return r;
 }
 
-static void feed(struct mcp_pump *s)
+static void feed_program(struct mcp_pump *s)
 {
 	struct span rest = span_sub(buf_span(&s->sending), s->sent, s->sending.len);
 	ssize_t n = write(s->child.fds[FD_IN], rest.data, rest.len);
@@ -290,7 +290,7 @@ static void feed(struct mcp_pump *s)
 
 /* The pump: the program's life */
 
-static void late(struct mcp_pump *s)
+static void end_phase(struct mcp_pump *s)
 {
 	s->deadline = grace_over(s);
 	if (s->phase == MCP_CLOSED && child_term(&s->child)) {
@@ -346,7 +346,7 @@ static void wait_for_news(struct mcp_pump *s, struct pollfd *polls)
 }
 
 /* Do one round of the loop. False: the program has ended. */
-static bool serve(struct mcp_pump *s)
+static bool serve_round(struct mcp_pump *s)
 {
 	struct pollfd polls[FDS_AND_OUR];
 	eventfd_t count;
@@ -356,7 +356,7 @@ static bool serve(struct mcp_pump *s)
 	if (polls[FDS].revents)
 		(void)eventfd_read(s->wake, &count);
 	if (polls[FD_IN].revents)
-		feed(s);
+		feed_program(s);
 	if (polls[FD_OUT].revents)
 		(void)take_output(s);
 	if (polls[FD_ERR].revents)
@@ -364,12 +364,12 @@ static bool serve(struct mcp_pump *s)
 	if (polls[FD_PID].revents)
 		return false;
 	if (time_left(s) == 0)
-		late(s);
+		end_phase(s);
 	return true;
 }
 
 /* Read what is left in the pipes when the program has ended. */
-static void drain(struct mcp_pump *s)
+static void drain_pipes(struct mcp_pump *s)
 {
 	uint64_t end = clock_monotonic() + PROCESS_DRAIN_MS * (uint64_t)NSEC_PER_MSEC;
 
@@ -379,13 +379,13 @@ static void drain(struct mcp_pump *s)
 		;
 }
 
-static void finish(struct mcp_pump *s)
+static void finish_program(struct mcp_pump *s)
 {
 	int status = 0;
 	int r;
 
 	child_kill(&s->child);
-	drain(s);
+	drain_pipes(s);
 	r = child_reap(&s->child, buf_span(&s->stderr_text), &status);
 
 	mutex_lock(&s->lock);
@@ -417,9 +417,9 @@ static void *pump_thread(void *arg)
 
 	if (start_program(s) < 0)
 		return NULL;
-	while (serve(s))
+	while (serve_round(s))
 		;
-	finish(s);
+	finish_program(s);
 	return NULL;
 }
 
@@ -464,7 +464,7 @@ void mcp_pump_stop(struct mcp_pump *s)
 	mutex_lock(&s->lock);
 	s->stopping = true;
 	mutex_unlock(&s->lock);
-	wake(s);
+	wake_pump(s);
 }
 
 static void pump_free(struct mcp_pump *s)
@@ -519,7 +519,7 @@ static int await_program(struct mcp_pump *s, struct err *err)
 	return r;
 }
 
-static int start(struct mcp_pump *s, struct err *err)
+static int start_pump(struct mcp_pump *s, struct err *err)
 {
 	int r;
 
@@ -540,7 +540,7 @@ int mcp_pump_start(struct mcp_pump *s, struct mcp_link *link, const struct mcp_h
 	mutex_init(&s->lock);
 	cond_init(&s->news);
 	s->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	r = start(s, err);
+	r = start_pump(s, err);
 	if (r < 0)
 		pump_free(s);
 	return r;

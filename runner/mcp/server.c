@@ -99,7 +99,7 @@ static void free_ended(struct mcp_server *server)
 		link->transport->free(link);
 }
 
-static void adopt(struct mcp_server *server, struct mcp_link *link, bool is_good)
+static void adopt_link(struct mcp_server *server, struct mcp_link *link, bool is_good)
 {
 	mutex_lock(&server->lock);
 	link->number = ++server->numbers;
@@ -128,7 +128,7 @@ static int connect_by(struct wanted *w, agree_fn *agree, uint64_t deadline, stru
 		return r;
 	link->agree_by = deadline;
 	r = agree(link, cancel, err);
-	adopt(server, link, r == 0);
+	adopt_link(server, link, r == 0);
 	if (r < 0)
 		link->transport->stop(link);
 	else
@@ -311,8 +311,8 @@ static void made_release(struct made *made)
 	buf_release(&made->members);
 }
 
-static int ask(struct mcp_link *link, const struct made *made, const struct mcp_list *list,
-	       struct mcp_request *rq, struct cancel *cancel, struct err *err)
+static int ask_once(struct mcp_link *link, const struct made *made, const struct mcp_list *list,
+		    struct mcp_request *rq, struct cancel *cancel, struct err *err)
 {
 	const struct mcp_call *call = made->call;
 	const struct mcp_tool *tool = mcp_list_find(list, call->tool);
@@ -338,7 +338,7 @@ static int call_over(struct mcp_link *link, struct made *made, const struct mcp_
 
 	for (rounds = 0; rounds <= MCP_ROUNDS_MAX; rounds++) {
 		CLEANUP(mcp_request_release) struct mcp_request rq = { 0 };
-		int r = ask(link, made, list, &rq, cancel, err);
+		int r = ask_once(link, made, list, &rq, cancel, err);
 
 		made->members.len = plain;
 		if (r < 0)

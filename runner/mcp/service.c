@@ -66,7 +66,7 @@ int mcp_service_prepare(const struct mcp_service *s, const char *session, struct
 	return r;
 }
 
-static int ignore(void *arg UNUSED, struct span piece UNUSED)
+static int ignore_body(void *arg UNUSED, struct span piece UNUSED)
 {
 	return 0;
 }
@@ -75,7 +75,7 @@ int mcp_service_tell(struct mcp_service *s, const char *method, struct span mess
 		     struct cancel *cancel, struct err *err)
 {
 	CLEANUP(http_request_release) struct http_request http = { .method = method };
-	CLEANUP(http_answer_release) struct http_answer answer = { .on_body = ignore };
+	CLEANUP(http_answer_release) struct http_answer answer = { .on_body = ignore_body };
 	uint64_t until = clock_monotonic() + ms * (uint64_t)NSEC_PER_MSEC;
 	struct http_limits limits = { ms, ms, ms, &until };
 	char session[MCP_SESSION_MAX];

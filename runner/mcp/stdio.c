@@ -53,7 +53,7 @@ static int say_failure(struct stdio *s, const struct mcp_request *rq, int r, str
 }
 
 /* Wait for the waiter's result. 0; -ECANCELED; -ETIMEDOUT. */
-static int await(struct stdio *s, struct mcp_waiter *w, struct cancel *cancel)
+static int await_answer(struct stdio *s, struct mcp_waiter *w, struct cancel *cancel)
 {
 	struct pollfd polls[] = { { .fd = w->done.fd, .events = POLLIN },
 				  { .fd = cancel->fd, .events = POLLIN } };
@@ -81,7 +81,7 @@ static void tell_cancelled(struct stdio *s, uint64_t id, int r)
 		(void)mcp_pump_send(&s->pump, buf_span(&text), NULL);
 }
 
-static int converse(struct stdio *s, struct mcp_request *rq, struct mcp_waiter *w,
+static int ask_pump(struct stdio *s, struct mcp_request *rq, struct mcp_waiter *w,
 		    struct cancel *cancel)
 {
 	CLEANUP(buf_release) struct buf text = { 0 };
@@ -95,7 +95,7 @@ static int converse(struct stdio *s, struct mcp_request *rq, struct mcp_waiter *
 		r = mcp_pump_send(&s->pump, buf_span(&text), w);
 	if (r < 0)
 		return r == -EPIPE ? -ESTALE : r; /* the program did not see the request */
-	r = await(s, w, cancel);
+	r = await_answer(s, w, cancel);
 	if (mcp_pump_leave(&s->pump, w))
 		return w->failure;
 	if (!rq->must_end)
@@ -124,7 +124,7 @@ static int stdio_ask(struct mcp_link *link, struct mcp_request *rq, struct cance
 	w.patience = rq->timeout_ms * (uint64_t)NSEC_PER_MSEC;
 	w.last = mcp_request_last(rq, now);
 	w.deadline = MIN(now + w.patience, w.last);
-	r = converse(s, rq, &w, cancel);
+	r = ask_pump(s, rq, &w, cancel);
 	if (r == 0)
 		r = mcp_message_read(buf_span(&w.answer), &m);
 	if (r < 0)

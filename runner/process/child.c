@@ -146,7 +146,7 @@ static int start_in_sandbox(struct child *c, const struct process *p, struct spa
 	return spawn_start(s, &c->pid);
 }
 
-static int start(struct child *c, const struct process *p)
+static int start_child(struct child *c, const struct process *p)
 {
 	CLEANUP(ends_release) struct ends ends = { { -1, -1, -1, -1, -1 } };
 	bool is_inside = sandbox_is_on(p->sandbox);
@@ -169,7 +169,7 @@ static int start(struct child *c, const struct process *p)
 
 int child_open(struct child *c, const struct process *p)
 {
-	int r = start(c, p);
+	int r = start_child(c, p);
 
 	if (r < 0)
 		child_release(c);

@@ -15,7 +15,7 @@
  * Returns how many were added, 0 or 1. A file that the daemon cannot find is one that a program of
  * the same user cannot read either.
  */
-static size_t add(const char *folder, const char *name, struct buf *out)
+static size_t add_file(const char *folder, const char *name, struct buf *out)
 {
 	char path[PATH_MAX];
 	char real[PATH_MAX];
@@ -28,26 +28,26 @@ static size_t add(const char *folder, const char *name, struct buf *out)
 	return 1;
 }
 
-static void add_all(const char *agents, size_t n, struct buf *out)
+static void add_files(const char *agents, size_t n, struct buf *out)
 {
 	const struct dirent *entry;
 	DIR *dir = opendir(agents);
 
 	if (!dir)
 		return;
-	n += add(agents, ".", out);
+	n += add_file(agents, ".", out);
 	while (n < ENVFILES_MAX && (entry = readdir(dir))) {
 		if (entry->d_name[0] != '.')
-			n += add(agents, entry->d_name, out);
+			n += add_file(agents, entry->d_name, out);
 	}
 	(void)closedir(dir);
 }
 
 int envfiles_find(const char *folder, const char *agents, struct buf *out)
 {
-	size_t n = add(folder, ".", out);
+	size_t n = add_file(folder, ".", out);
 
 	if (agents)
-		add_all(agents, n, out);
+		add_files(agents, n, out);
 	return buf_check(out, NULL);
 }

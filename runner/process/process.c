@@ -72,7 +72,7 @@ static void member_start(struct member *m)
 
 /* Ending */
 
-static void enter(struct member *m, enum phase phase, unsigned limit_ms)
+static void enter_phase(struct member *m, enum phase phase, unsigned limit_ms)
 {
 	m->phase = phase;
 	m->deadline = clock_monotonic() + (uint64_t)limit_ms * NSEC_PER_MSEC;
@@ -86,7 +86,7 @@ static void member_end(struct member *m, int reason)
 	if (m->phase != PHASE_RUNNING)
 		return;
 	child_close(&m->child, FD_IN);
-	enter(m, PHASE_ENDING, PROCESS_GRACE_MS);
+	enter_phase(m, PHASE_ENDING, PROCESS_GRACE_MS);
 	if (!child_term(&m->child))
 		m->phase = PHASE_KILLED;
 }
@@ -170,7 +170,7 @@ static void member_late(struct member *m)
 
 /* Pipes */
 
-static void feed(struct member *m)
+static void feed_child(struct member *m)
 {
 	struct span rest = span_sub(m->p->input, m->fed, m->p->input.len);
 	ssize_t n = write(m->child.fds[FD_IN], rest.data, rest.len);
@@ -223,7 +223,7 @@ static void member_step(struct member *m, uint64_t now)
 	const struct pollfd *polls = m->polls;
 
 	if (m->child.fds[FD_IN] >= 0 && polls[FD_IN].revents)
-		feed(m);
+		feed_child(m);
 	if (m->child.fds[FD_OUT] >= 0 && polls[FD_OUT].revents)
 		take_output(m);
 	if (m->child.fds[FD_ERR] >= 0 && polls[FD_ERR].revents)
@@ -231,7 +231,7 @@ static void member_step(struct member *m, uint64_t now)
 	if (m->child.fds[FD_PID] >= 0 && polls[FD_PID].revents) {
 		child_close(&m->child, FD_PID);
 		child_close(&m->child, FD_IN);
-		enter(m, PHASE_DRAINING, PROCESS_DRAIN_MS);
+		enter_phase(m, PHASE_DRAINING, PROCESS_DRAIN_MS);
 	}
 	if (m->phase == PHASE_DRAINING && m->child.fds[FD_OUT] < 0 && m->child.fds[FD_ERR] < 0)
 		member_finish(m);

@@ -57,7 +57,7 @@ static int find_bwrap(struct sandbox *sb)
 }
 
 /* Run a program that does nothing in the sandbox. */
-static int probe(const struct sandbox *sb, struct err *err)
+static int try_bwrap(const struct sandbox *sb, struct err *err)
 {
 	char *const env[] = { "PATH=" PATH_USUAL, NULL };
 	struct process p = { .program = "/bin/true",
@@ -93,7 +93,7 @@ static int turn_on(struct sandbox *sb, struct err *err)
 		r = sandbox_view_start(VIEW_PROGRAM, sb->bwrap, &sb->views[VIEW_PROGRAM]);
 	if (r == 0)
 		r = sandbox_view_start(VIEW_SERVER, sb->bwrap, &sb->views[VIEW_SERVER]);
-	return r < 0 ? err_nomem(err) : probe(sb, err);
+	return r < 0 ? err_nomem(err) : try_bwrap(sb, err);
 }
 
 static void release_views(struct sandbox *sb)

@@ -53,15 +53,15 @@ static const char *const server_capabilities[] = {
 /* Capabilities of root's programs: to open the files of others in the mount. */
 static const char *const program_capabilities[] = { "CAP_DAC_OVERRIDE" };
 
-static void add(struct buf *words, const char *word)
+static void add_word(struct buf *words, const char *word)
 {
 	buf_add(words, word, strlen(word) + 1);
 }
 
-static void add_two(struct buf *words, const char *option, const char *value)
+static void add_option(struct buf *words, const char *option, const char *value)
 {
-	add(words, option);
-	add(words, value);
+	add_word(words, option);
+	add_word(words, value);
 }
 
 static void add_number(struct buf *words, const char *option, int value)
@@ -69,14 +69,14 @@ static void add_number(struct buf *words, const char *option, int value)
 	char number[16];
 
 	(void)snprintf(number, sizeof number, "%d", value);
-	add_two(words, option, number);
+	add_option(words, option, number);
 }
 
 /* Show a path inside where it is outside. */
 static void add_path(struct buf *words, const char *option, const char *path)
 {
-	add_two(words, option, path);
-	add(words, path);
+	add_option(words, option, path);
+	add_word(words, path);
 }
 
 static void add_system(struct buf *words)
@@ -90,8 +90,8 @@ static void add_system(struct buf *words)
 
 		target[MAX(n, 0)] = 0;
 		if (n > 0) {
-			add_two(words, "--symlink", target);
-			add(words, system_names[i]);
+			add_option(words, "--symlink", target);
+			add_word(words, system_names[i]);
 		} else {
 			add_path(words, "--ro-bind-try", system_names[i]);
 		}
@@ -111,10 +111,10 @@ static void add_etc(struct buf *words, bool for_network)
 	}
 }
 
-static void hide(struct buf *words, const char *path)
+static void hide_path(struct buf *words, const char *path)
 {
-	add_two(words, "--ro-bind", "/dev/null");
-	add(words, path);
+	add_option(words, "--ro-bind", "/dev/null");
+	add_word(words, path);
 }
 
 /*
@@ -128,12 +128,12 @@ static void add_proc(struct buf *words)
 	static const char *const hidden[] = { "/proc/keys", "/proc/kcore", "/proc/timer_list" };
 	size_t i;
 
-	add_two(words, "--proc", "/proc");
+	add_option(words, "--proc", "/proc");
 	for (i = 0; i < ARRAY_SIZE(fixed); i++)
 		add_path(words, "--ro-bind-try", fixed[i]);
 	for (i = 0; i < ARRAY_SIZE(hidden); i++) {
 		if (access(hidden[i], F_OK) == 0)
-			hide(words, hidden[i]);
+			hide_path(words, hidden[i]);
 	}
 }
 
@@ -143,24 +143,24 @@ static void keep_capabilities(struct buf *words, const char *const *names, size_
 
 	if (geteuid() != 0)
 		return;
-	add_two(words, "--cap-drop", "ALL");
+	add_option(words, "--cap-drop", "ALL");
 	for (i = 0; i < n; i++)
-		add_two(words, "--cap-add", names[i]);
+		add_option(words, "--cap-add", names[i]);
 }
 
 /* VIEW_PROGRAM */
 static void start_program(struct buf *words)
 {
 	add_number(words, "--seccomp", SPAWN_FILTER);
-	add(words, "--unshare-ipc");
-	add(words, "--unshare-uts");
-	add(words, "--unshare-cgroup-try");
+	add_word(words, "--unshare-ipc");
+	add_word(words, "--unshare-uts");
+	add_word(words, "--unshare-cgroup-try");
 	keep_capabilities(words, program_capabilities, ARRAY_SIZE(program_capabilities));
 	add_system(words);
 	add_etc(words, false);
 	add_proc(words);
-	add_two(words, "--dev", "/dev");
-	add_two(words, "--tmpfs", "/tmp");
+	add_option(words, "--dev", "/dev");
+	add_option(words, "--tmpfs", "/tmp");
 }
 
 /* VIEW_SERVER: without other processes, whose /proc would lead around the hiding. */
@@ -173,11 +173,11 @@ static void start_server(struct buf *words)
 
 int sandbox_view_start(enum sandbox_view view, const char *bwrap, struct buf *words)
 {
-	add(words, bwrap);
+	add_word(words, bwrap);
 	add_number(words, "--json-status-fd", SPAWN_NEWS);
-	add(words, "--unshare-pid");
-	add(words, "--new-session");
-	add(words, "--die-with-parent");
+	add_word(words, "--unshare-pid");
+	add_word(words, "--new-session");
+	add_word(words, "--die-with-parent");
 	if (view == VIEW_SERVER)
 		start_server(words);
 	else
@@ -198,7 +198,7 @@ static void add_lifeline(struct buf *words, const char *session)
 
 	if (geteuid() != 0 &&
 	    snprintf(path, sizeof path, "%s/" LIFELINE, session) < (int)sizeof path)
-		add_two(words, "--lock-file", path);
+		add_option(words, "--lock-file", path);
 }
 
 /* Show the session and the directories that its links lead to. The path has no links in it. */
@@ -223,12 +223,12 @@ static void add_session(struct buf *words, const char *session)
 	}
 }
 
-static void hide_all(struct buf *words, struct span paths)
+static void hide_paths(struct buf *words, struct span paths)
 {
 	size_t at;
 
 	for (at = 0; at < paths.len; at += strlen(paths.data + at) + 1)
-		hide(words, paths.data + at);
+		hide_path(words, paths.data + at);
 }
 
 /* Show the agent's folder, but hide its settings: they hold keys, which are not for programs. */
@@ -239,7 +239,7 @@ static void add_folder(struct buf *words, const char *folder)
 	add_path(words, "--ro-bind", folder);
 	if (snprintf(path, sizeof path, "%s/.env", folder) < (int)sizeof path &&
 	    access(path, F_OK) == 0)
-		hide(words, path);
+		hide_path(words, path);
 }
 
 static void add_program(struct buf *words, const struct process *p)
@@ -249,17 +249,17 @@ static void add_program(struct buf *words, const struct process *p)
 	if (p->network)
 		add_etc(words, true);
 	else
-		add(words, "--unshare-net");
+		add_word(words, "--unshare-net");
 	add_folder(words, p->folder);
 	if (session && !p->is_shut_out)
 		add_session(words, session);
 	if (p->context && !p->is_shut_out)
 		add_path(words, "--bind", p->context);
-	add_two(words, "--remount-ro", "/");
-	add_two(words, "--setenv", "HOME");
-	add(words, "/tmp");
-	add_two(words, "--setenv", "TMPDIR");
-	add(words, "/tmp");
+	add_option(words, "--remount-ro", "/");
+	add_option(words, "--setenv", "HOME");
+	add_word(words, "/tmp");
+	add_option(words, "--setenv", "TMPDIR");
+	add_word(words, "/tmp");
 }
 
 enum sandbox_view sandbox_view_of(const struct process *p)
@@ -272,11 +272,11 @@ void sandbox_view_add(struct buf *words, const struct process *p)
 	char *const *at;
 
 	if (p->sees_all)
-		hide_all(words, p->hidden);
+		hide_paths(words, p->hidden);
 	else
 		add_program(words, p);
-	add_two(words, "--chdir", p->folder);
-	add_two(words, "--", p->program);
+	add_option(words, "--chdir", p->folder);
+	add_option(words, "--", p->program);
 	for (at = p->argv; at && *at && at[1]; at++)
-		add(words, at[1]);
+		add_word(words, at[1]);
 }

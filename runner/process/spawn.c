@@ -71,7 +71,7 @@ static int set_descriptors(const struct spawn *s)
 	return close_range((unsigned)i, ~0u, CLOSE_RANGE_CLOEXEC);
 }
 
-static _Noreturn void become(const struct spawn *s, int report, pid_t parent)
+static _Noreturn void become_program(const struct spawn *s, int report, pid_t parent)
 {
 	int failed;
 
@@ -89,7 +89,7 @@ static _Noreturn void become(const struct spawn *s, int report, pid_t parent)
 /* In this process */
 
 /* Read the errno that the child reports. 0: the pipe closed with its exec. */
-static int take_report(int fd, pid_t child)
+static int read_report(int fd, pid_t child)
 {
 	int failed = 0;
 	ssize_t n;
@@ -119,12 +119,12 @@ int spawn_start(const struct spawn *s, pid_t *pid)
 	(void)pthread_sigmask(SIG_BLOCK, &all, &before);
 	child = vfork();
 	if (child == 0)
-		become(s, report[1], parent);
+		become_program(s, report[1], parent);
 	r = child < 0 ? -errno : 0;
 	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
 	(void)close(report[1]);
 	if (r == 0)
-		r = take_report(report[0], child);
+		r = read_report(report[0], child);
 	(void)close(report[0]);
 	if (r == 0)
 		*pid = child;

@@ -10,7 +10,7 @@ struct picker {
 	void *into;
 };
 
-static int pick(void *arg, struct span key, struct span value)
+static int pick_member(void *arg, struct span key, struct span value)
 {
 	struct picker *p = arg;
 	const struct jsonpick *m;
@@ -26,7 +26,7 @@ int jsonpick_object(struct span object, const struct jsonpick *members, void *in
 {
 	struct picker p = { members, into };
 
-	return jsonpick_is(object, '{') ? json_each(object, pick, &p) : 0;
+	return jsonpick_is(object, '{') ? json_each(object, pick_member, &p) : 0;
 }
 
 int jsonpick_list(struct span list, jsonpick_fn *fn, void *arg)

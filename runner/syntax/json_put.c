@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 /* Write a comma, unless a bracket was just opened. */
-static void separate(struct buf *out)
+static void put_comma(struct buf *out)
 {
 	if (out->len && !strchr("{[", out->data[out->len - 1]))
 		buf_char(out, ',');
@@ -17,7 +17,7 @@ static void separate(struct buf *out)
 
 void jsonput_key(struct buf *out, const char *name)
 {
-	separate(out);
+	put_comma(out);
 	buf_printf(out, "\"%s\":", name);
 }
 
@@ -35,7 +35,7 @@ void jsonput_raw(struct buf *out, const char *name, struct span json)
 
 void jsonput_item(struct buf *out)
 {
-	separate(out);
+	put_comma(out);
 }
 
 int jsonput_value(struct buf *out, const json_t *value)

@@ -44,7 +44,7 @@ static pcre2_compile_context *make_rules(void)
 	return rules;
 }
 
-static int refuse(int code, size_t at, struct err *err)
+static int refuse_pattern(int code, size_t at, struct err *err)
 {
 	char reason[REASON_SIZE];
 
@@ -69,7 +69,7 @@ int pattern_compile(struct span source, unsigned flags, struct pattern **out, st
 	code = pcre2_compile((PCRE2_SPTR)source.data, source.len, options, &r, &at, rules);
 	pcre2_compile_context_free(rules);
 	if (!code)
-		return refuse(r, at, err);
+		return refuse_pattern(r, at, err);
 	*out = of_code(code);
 	return 0;
 }
@@ -79,7 +79,7 @@ void pattern_free(struct pattern *p)
 	pcre2_code_free((pcre2_code *)p);
 }
 
-static uint32_t number(const struct pattern *p, uint32_t what)
+static uint32_t read_number(const struct pattern *p, uint32_t what)
 {
 	uint32_t value = 0;
 
@@ -89,14 +89,14 @@ static uint32_t number(const struct pattern *p, uint32_t what)
 
 size_t pattern_groups(const struct pattern *p)
 {
-	return p ? number(p, PCRE2_INFO_CAPTURECOUNT) : 0;
+	return p ? read_number(p, PCRE2_INFO_CAPTURECOUNT) : 0;
 }
 
 /* A row of the table of names has the group's number in two bytes, then the name with a NUL. */
 struct span pattern_name(const struct pattern *p, size_t group)
 {
-	uint32_t count = number(p, PCRE2_INFO_NAMECOUNT);
-	uint32_t size = number(p, PCRE2_INFO_NAMEENTRYSIZE);
+	uint32_t count = read_number(p, PCRE2_INFO_NAMECOUNT);
+	uint32_t size = read_number(p, PCRE2_INFO_NAMEENTRYSIZE);
 	PCRE2_SPTR row = NULL;
 
 	(void)pcre2_pattern_info(code_of(p), PCRE2_INFO_NAMETABLE, &row);

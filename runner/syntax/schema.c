@@ -48,9 +48,9 @@ static void write_path(const struct subject *s, struct buf *out)
 		buf_printf(out, "[%zu]", s->index);
 }
 
-static int misfit(const struct subject *s, const char *fmt, ...) PRINTF(2, 3);
+static int say_misfit(const struct subject *s, const char *fmt, ...) PRINTF(2, 3);
 
-static int misfit(const struct subject *s, const char *fmt, ...)
+static int say_misfit(const struct subject *s, const char *fmt, ...)
 {
 	CLEANUP(buf_release) struct buf path = { 0 };
 	char text[160];
@@ -90,15 +90,15 @@ static struct subject item_of(const struct subject *s, const json_t *schema, siz
 }
 
 /* Check the same value against another schema. */
-static struct subject again(const struct subject *s, const json_t *schema)
+static struct subject same_value(const struct subject *s, const json_t *schema)
 {
 	return member_of(s, schema, NULL, s->value);
 }
 
 /* Try the same value against another schema: a misfit is no error. */
-static int try(const struct subject *s, const json_t *schema)
+static int try_schema(const struct subject *s, const json_t *schema)
 {
-	struct subject other = again(s, schema);
+	struct subject other = same_value(s, schema);
 
 	other.err = NULL;
 	return check_subject(&other);
@@ -107,7 +107,7 @@ static int try(const struct subject *s, const json_t *schema)
 static int take_step(const struct subject *s)
 {
 	if (s->depth > SCHEMA_DEPTH_MAX || !s->check->steps)
-		return misfit(s, "cannot be checked: the schema asks for too many steps");
+		return say_misfit(s, "cannot be checked: the schema asks for too many steps");
 	s->check->steps--;
 	return 0;
 }
@@ -211,9 +211,9 @@ static int check_type(const struct subject *s, const json_t *arg)
 	const struct value_type *type = find_type(arg);
 
 	if (json_is_array(arg) && !fits_a_type(arg, s->value))
-		return misfit(s, "has the wrong type: %s", say_type(s->value));
+		return say_misfit(s, "has the wrong type: %s", say_type(s->value));
 	if (type && !type->is(s->value))
-		return misfit(s, "must be %s, not %s", type->say, say_type(s->value));
+		return say_misfit(s, "must be %s, not %s", type->say, say_type(s->value));
 	return 0;
 }
 
@@ -224,7 +224,7 @@ static int not_one_of(const struct subject *s, const char *say, const json_t *ar
 
 	if (!text)
 		return err_nomem(s->err);
-	r = misfit(s, "%s %.110s", say, text);
+	r = say_misfit(s, "%s %.110s", say, text);
 	free(text);
 	return r;
 }
@@ -265,7 +265,7 @@ static int check_required(const struct subject *s, const json_t *arg)
 		if (key && !json_object_get(s->value, key)) {
 			struct subject missing = member_of(s, NULL, key, NULL);
 
-			return misfit(&missing, "is missing");
+			return say_misfit(&missing, "is missing");
 		}
 	}
 	return 0;
@@ -306,7 +306,7 @@ static int check_additional(const struct subject *s, const json_t *arg)
 
 		if (json_object_get(known, key))
 			continue;
-		r = json_is_false(arg) ? misfit(&member, "is not a known member")
+		r = json_is_false(arg) ? say_misfit(&member, "is not a known member")
 				       : check_subject(&member);
 		if (r < 0)
 			return r;
@@ -359,7 +359,7 @@ static int check_min_items(const struct subject *s, const json_t *arg)
 	if (!json_is_array(s->value) || !json_is_number(arg) ||
 	    (double)json_array_size(s->value) >= json_number_value(arg))
 		return 0;
-	return misfit(s, "must have at least %.0f items", json_number_value(arg));
+	return say_misfit(s, "must have at least %.0f items", json_number_value(arg));
 }
 
 static int check_max_items(const struct subject *s, const json_t *arg)
@@ -367,7 +367,7 @@ static int check_max_items(const struct subject *s, const json_t *arg)
 	if (!json_is_array(s->value) || !json_is_number(arg) ||
 	    (double)json_array_size(s->value) <= json_number_value(arg))
 		return 0;
-	return misfit(s, "must have at most %.0f items", json_number_value(arg));
+	return say_misfit(s, "must have at most %.0f items", json_number_value(arg));
 }
 
 static int check_unique(const struct subject *s, const json_t *arg)
@@ -383,7 +383,7 @@ static int check_unique(const struct subject *s, const json_t *arg)
 			if (r < 0)
 				return r;
 			if (schema_same(json_array_get(s->value, i), json_array_get(s->value, k)))
-				return misfit(s, "items %zu and %zu are equal", k, i);
+				return say_misfit(s, "items %zu and %zu are equal", k, i);
 		}
 	}
 	return 0;
@@ -409,7 +409,7 @@ static int check_min_length(const struct subject *s, const json_t *arg)
 	if (!json_is_string(s->value) || !json_is_number(arg) ||
 	    length_of(s->value) >= json_number_value(arg))
 		return 0;
-	return misfit(s, "must have at least %.0f characters", json_number_value(arg));
+	return say_misfit(s, "must have at least %.0f characters", json_number_value(arg));
 }
 
 static int check_max_length(const struct subject *s, const json_t *arg)
@@ -417,7 +417,7 @@ static int check_max_length(const struct subject *s, const json_t *arg)
 	if (!json_is_string(s->value) || !json_is_number(arg) ||
 	    length_of(s->value) <= json_number_value(arg))
 		return 0;
-	return misfit(s, "must have at most %.0f characters", json_number_value(arg));
+	return say_misfit(s, "must have at most %.0f characters", json_number_value(arg));
 }
 
 static int check_pattern(const struct subject *s, const json_t *arg)
@@ -430,7 +430,7 @@ static int check_pattern(const struct subject *s, const json_t *arg)
 	if (!json_is_string(s->value) || !json_is_string(arg))
 		return 0;
 	if (!s->check->patterns)
-		return misfit(s, "cannot be checked: the schema's patterns take too long");
+		return say_misfit(s, "cannot be checked: the schema's patterns take too long");
 	text = (struct span){ json_string_value(s->value), json_string_length(s->value) };
 	began = clock_thread();
 	r = pattern_match(json_string_value(arg), text);
@@ -438,7 +438,7 @@ static int check_pattern(const struct subject *s, const json_t *arg)
 	s->check->patterns -= MIN(took, s->check->patterns);
 	if (r == -ENOMEM)
 		return err_nomem(s->err);
-	return r ? 0 : misfit(s, "must match the pattern %.100s", json_string_value(arg));
+	return r ? 0 : say_misfit(s, "must match the pattern %.100s", json_string_value(arg));
 }
 
 /* Numbers */
@@ -453,7 +453,7 @@ static int out_of_bounds(const struct subject *s, const char *how, const json_t 
 	char number[SCHEMA_NUMBER_MAX];
 
 	schema_say_number(bound, number);
-	return misfit(s, "must be %s %s", how, number);
+	return say_misfit(s, "must be %s %s", how, number);
 }
 
 static int check_minimum(const struct subject *s, const json_t *arg)
@@ -511,12 +511,12 @@ static int check_any(const struct subject *s, const json_t *arg)
 
 	json_array_foreach(arg, i, schema)
 	{
-		int r = try(s, schema);
+		int r = try_schema(s, schema);
 
 		if (r != -EINVAL)
 			return r;
 	}
-	return json_array_size(arg) ? misfit(s, "fits none of the allowed forms") : 0;
+	return json_array_size(arg) ? say_misfit(s, "fits none of the allowed forms") : 0;
 }
 
 static int check_one(const struct subject *s, const json_t *arg)
@@ -527,7 +527,7 @@ static int check_one(const struct subject *s, const json_t *arg)
 
 	json_array_foreach(arg, i, schema)
 	{
-		int r = try(s, schema);
+		int r = try_schema(s, schema);
 
 		if (r < 0 && r != -EINVAL)
 			return r;
@@ -535,8 +535,8 @@ static int check_one(const struct subject *s, const json_t *arg)
 	}
 	if (fits == 1 || !json_array_size(arg))
 		return 0;
-	return misfit(s, fits ? "fits more than one of the allowed forms"
-			      : "fits none of the allowed forms");
+	return say_misfit(s, fits ? "fits more than one of the allowed forms"
+				  : "fits none of the allowed forms");
 }
 
 static int check_all(const struct subject *s, const json_t *arg)
@@ -546,7 +546,7 @@ static int check_all(const struct subject *s, const json_t *arg)
 
 	json_array_foreach(arg, i, schema)
 	{
-		struct subject other = again(s, schema);
+		struct subject other = same_value(s, schema);
 		int r = check_subject(&other);
 
 		if (r < 0)
@@ -557,11 +557,11 @@ static int check_all(const struct subject *s, const json_t *arg)
 
 static int check_not(const struct subject *s, const json_t *arg)
 {
-	int r = try(s, arg);
+	int r = try_schema(s, arg);
 
 	if (r == -EINVAL)
 		return take_step(s);
-	return r < 0 ? r : misfit(s, "has a form that is not allowed");
+	return r < 0 ? r : say_misfit(s, "has a form that is not allowed");
 }
 
 static int check_ref(const struct subject *s, const json_t *arg)
@@ -578,8 +578,9 @@ static int check_ref(const struct subject *s, const json_t *arg)
 	if (r < 0 && !s->check->steps)
 		return take_step(s); /* the search used them up */
 	if (r < 0)
-		return misfit(s, "cannot be checked: the schema has no %.100s", ref ? ref : "$ref");
-	other = again(s, schema);
+		return say_misfit(s, "cannot be checked: the schema has no %.100s",
+				  ref ? ref : "$ref");
+	other = same_value(s, schema);
 	return check_subject(&other);
 }
 
@@ -621,7 +622,7 @@ static int check_subject(struct subject *s)
 	if (r < 0)
 		return r;
 	if (json_is_false(s->schema))
-		return misfit(s, "is not allowed");
+		return say_misfit(s, "is not allowed");
 	if (json_is_null(s->value) && json_is_true(json_object_get(s->schema, "nullable")))
 		return 0;
 	for (i = 0; i < ARRAY_SIZE(keywords); i++) {

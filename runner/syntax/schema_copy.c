@@ -25,35 +25,35 @@ static const struct member {
 };
 
 struct walk {
-	model_schema_fn *fn;
+	schema_fn *fn;
 	void *arg;
 };
 
-static int walk(const struct walk *w, json_t *schema, int depth);
+static int walk_schema(const struct walk *w, json_t *schema, int depth);
 
 static int walk_member(const struct walk *w, json_t *member, enum place place, int depth)
 {
 	const char *key;
 	json_t *value;
 	size_t i;
-	int r = place == PLACE_ONE ? walk(w, member, depth) : 0;
+	int r = place == PLACE_ONE ? walk_schema(w, member, depth) : 0;
 
 	json_array_foreach(member, i, value)
 	{
 		if (r == 0)
-			r = walk(w, value, depth);
+			r = walk_schema(w, value, depth);
 	}
 	if (place != PLACE_MAP)
 		return r;
 	json_object_foreach(member, key, value)
 	{
 		if (r == 0)
-			r = walk(w, value, depth);
+			r = walk_schema(w, value, depth);
 	}
 	return r;
 }
 
-static int walk(const struct walk *w, json_t *schema, int depth)
+static int walk_schema(const struct walk *w, json_t *schema, int depth)
 {
 	size_t i;
 	int r;
@@ -69,11 +69,11 @@ static int walk(const struct walk *w, json_t *schema, int depth)
 	return r;
 }
 
-int model_schema_each(json_t *schema, model_schema_fn *fn, void *arg)
+int schema_each(json_t *schema, schema_fn *fn, void *arg)
 {
 	const struct walk w = { fn, arg };
 
-	return walk(&w, schema, MODEL_SCHEMA_DEPTH);
+	return walk_schema(&w, schema, SCHEMA_COPY_DEPTH);
 }
 
 static int lower_word(json_t *word)
@@ -102,25 +102,25 @@ static int lower_type(json_t *type)
 	return r;
 }
 
-static int lower(void *arg UNUSED, json_t *schema)
+static int lower_types(void *arg UNUSED, json_t *schema)
 {
 	return lower_type(json_object_get(schema, "type"));
 }
 
-int model_schema_copy(const json_t *schema, json_t **out)
+int schema_copy(const json_t *schema, json_t **out)
 {
 	json_auto_t *copy = json_deep_copy(schema);
-	int r = copy ? model_schema_each(copy, lower, NULL) : -ENOMEM;
+	int r = copy ? schema_each(copy, lower_types, NULL) : -ENOMEM;
 
 	if (r == 0)
 		*out = STEAL(&copy);
 	return r;
 }
 
-int model_schema_put(const json_t *schema, struct buf *out)
+int schema_copy_put(const json_t *schema, struct buf *out)
 {
 	json_auto_t *copy = NULL;
-	int r = model_schema_copy(schema, &copy);
+	int r = schema_copy(schema, &copy);
 
 	return r < 0 ? r : jsonput_value(out, copy);
 }
@@ -134,10 +134,10 @@ static int add_member(json_t *schema, const char *name, json_t *value)
 	return 0;
 }
 
-int model_schema_put_object(const json_t *schema, struct buf *out)
+int schema_copy_put_object(const json_t *schema, struct buf *out)
 {
 	json_auto_t *copy = NULL;
-	int r = schema ? model_schema_copy(schema, &copy) : 0;
+	int r = schema ? schema_copy(schema, &copy) : 0;
 
 	if (r == 0 && !schema)
 		copy = json_object();

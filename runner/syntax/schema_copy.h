@@ -8,27 +8,27 @@
 
 #include <jansson.h>
 
-#define MODEL_SCHEMA_DEPTH 64
+#define SCHEMA_COPY_DEPTH 64
 
 /* Make a copy with types in lower case (Gemini has upper case). 0; -E2BIG: nested too deeply;
  * -ENOMEM. */
-MUST_CHECK int model_schema_copy(const json_t *schema, json_t **out);
+MUST_CHECK int schema_copy(const json_t *schema, json_t **out);
 
-/* Append such a copy as text. Returns as model_schema_copy(). */
-MUST_CHECK int model_schema_put(const json_t *schema, struct buf *out);
+/* Append such a copy as text. Returns as schema_copy(). */
+MUST_CHECK int schema_copy_put(const json_t *schema, struct buf *out);
 
 /*
  * Append such a copy of a schema of parameters (NULL: no parameters). Most services
  * refuse a schema that is not plainly of an object, so missing `type` and
- * `properties` are added. Returns as model_schema_copy().
+ * `properties` are added. Returns as schema_copy().
  */
-MUST_CHECK int model_schema_put_object(const json_t *schema, struct buf *out);
+MUST_CHECK int schema_copy_put_object(const json_t *schema, struct buf *out);
 
 /*
  * Call fn for a schema and all schemas in it; fn may change them. A result other than 0 ends the
  * walk and is returned; -E2BIG: nested too deeply.
  */
-typedef int model_schema_fn(void *arg, json_t *schema);
-MUST_CHECK int model_schema_each(json_t *schema, model_schema_fn *fn, void *arg);
+typedef int schema_fn(void *arg, json_t *schema);
+MUST_CHECK int schema_each(json_t *schema, schema_fn *fn, void *arg);
 
 #endif

@@ -66,7 +66,7 @@ struct search {
 	const json_t *found;
 };
 
-static int look(void *arg, json_t *schema)
+static int match_anchor(void *arg, json_t *schema)
 {
 	struct search *search = arg;
 	const char *anchor = json_string_value(json_object_get(schema, "$anchor"));
@@ -85,8 +85,8 @@ static int find_anchor(const json_t *root, const char *name, unsigned *steps, co
 {
 	struct search search = { .name = name, .steps = steps };
 
-	/* the walk wants a mutable schema, and look() does not change it */
-	if (model_schema_each((json_t *)root, look, &search) != 1)
+	/* the walk wants a mutable schema, and match_anchor() does not change it */
+	if (schema_each((json_t *)root, match_anchor, &search) != 1)
 		return -ENOENT;
 	*out = search.found;
 	return 0;

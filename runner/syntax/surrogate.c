@@ -64,7 +64,8 @@ static void put_escape(unsigned half UNUSED, struct buf *out)
 	buf_text(out, "\\ufffd");
 }
 
-static void mend(struct span json, void (*put)(unsigned half, struct buf *out), struct buf *out)
+static void replace_lone(struct span json, void (*put)(unsigned half, struct buf *out),
+			 struct buf *out)
 {
 	const char *at = json.data;
 	const char *end = json.data + json.len;
@@ -88,12 +89,12 @@ bool surrogate_lone(struct span json)
 
 void surrogate_mark(struct span json, struct buf *out)
 {
-	mend(json, put_private, out);
+	replace_lone(json, put_private, out);
 }
 
 void surrogate_drop(struct span json, struct buf *out)
 {
-	mend(json, put_escape, out);
+	replace_lone(json, put_escape, out);
 }
 
 /* The half in a private character at the start of a text; 0: no such character. */

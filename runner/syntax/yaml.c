@@ -64,7 +64,7 @@ static int parser_error(struct reader *r)
 		       p->context ? " " : "", p->context ? p->context : "");
 }
 
-static int next(struct reader *r, yaml_event_t *event)
+static int next_event(struct reader *r, yaml_event_t *event)
 {
 	return yaml_parser_parse(&r->parser, event) ? 0 : parser_error(r);
 }
@@ -267,7 +267,7 @@ static int list_value(struct reader *r, json_t **out)
 		json_t *item = NULL;
 		EVENT(event);
 
-		e = next(r, &event);
+		e = next_event(r, &event);
 		if (e < 0)
 			return e;
 		if (event.type == YAML_SEQUENCE_END_EVENT) {
@@ -350,7 +350,7 @@ static int member_value(struct reader *r, const char *key, json_t *into, size_t 
 	EVENT(event);
 	int e;
 
-	e = next(r, &event);
+	e = next_event(r, &event);
 	if (e < 0)
 		return e;
 	buf_printf(&r->path, "%s%s", base ? "." : "", key);
@@ -393,7 +393,7 @@ static int map_value(struct reader *r, json_t **out)
 		return err_nomem(r->err);
 	for (;;) {
 		EVENT(event);
-		int e = next(r, &event);
+		int e = next_event(r, &event);
 
 		if (e == 0 && event.type == YAML_MAPPING_END_EVENT)
 			break;
@@ -463,25 +463,25 @@ static int value_of(struct reader *r, const yaml_event_t *event, json_t **out)
 /* Documents */
 
 /* Read the only document, after the start of the stream. */
-static int document(struct reader *r)
+static int read_document(struct reader *r)
 {
 	EVENT(start);
 	EVENT(root);
 	EVENT(end);
 	EVENT(last);
-	int e = next(r, &start);
+	int e = next_event(r, &start);
 
 	if (e < 0 || start.type == YAML_STREAM_END_EVENT)
 		return e;
-	e = next(r, &root);
+	e = next_event(r, &root);
 	if (e == 0)
 		e = keep_line(r, root.start_mark.line);
 	if (e == 0)
 		e = value_of(r, &root, &r->tree->root);
 	if (e == 0)
-		e = next(r, &end);
+		e = next_event(r, &end);
 	if (e == 0)
-		e = next(r, &last);
+		e = next_event(r, &last);
 	if (e == 0 && last.type != YAML_STREAM_END_EVENT)
 		return fail_at(r, last.start_mark.line, "a second document");
 	return e;
@@ -516,9 +516,9 @@ static int read_tree(struct span text, struct yaml_tree *tree, struct err *err)
 	yaml_parser_set_input_string(&r.parser, (const unsigned char *)text.data, text.len);
 	if (yaml_plain_init(&r.plain) < 0)
 		return err_nomem(err);
-	e = next(&r, &start);
+	e = next_event(&r, &start);
 	if (e == 0)
-		e = document(&r);
+		e = read_document(&r);
 	yaml_plain_release(&r.plain);
 	if (e == 0 && !tree->root)
 		tree->root = json_null();

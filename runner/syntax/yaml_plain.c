@@ -81,7 +81,7 @@ static json_t *read_float(const char *text)
 }
 
 /* 1:30 and 1:30.5: digits of base 60. */
-static double sixties(const char *text)
+static double sum_sixties(const char *text)
 {
 	bool negative = *text == '-';
 	double value = 0;
@@ -98,14 +98,14 @@ static double sixties(const char *text)
 
 static json_t *read_sixties(const char *text)
 {
-	double value = sixties(text);
+	double value = sum_sixties(text);
 
 	return fabs(value) < 0x1p53 ? json_integer((long long)value) : NULL;
 }
 
 static json_t *read_float_sixties(const char *text)
 {
-	double value = sixties(text);
+	double value = sum_sixties(text);
 
 	return isfinite(value) ? json_real(value) : NULL;
 }

@@ -207,7 +207,7 @@ int model_config_put_schema(const struct model_config *w, const struct model_opt
 		return model_option_bad(w, o->name, "is not an object");
 	jsonput_key(w->out, o->wire);
 	buf_text(w->out, before);
-	r = model_schema_put(schema, w->out);
+	r = schema_copy_put(schema, w->out);
 	buf_text(w->out, after);
 	return r == -E2BIG ? model_option_bad(w, o->name, "is nested too deeply") : r;
 }

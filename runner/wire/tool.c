@@ -11,7 +11,7 @@
 int model_tool_parameters(const struct model_tool *tool, struct buf *out)
 {
 	jsonput_key(out, "parameters");
-	return model_schema_put_object(tool->parameters, out);
+	return schema_copy_put_object(tool->parameters, out);
 }
 
 static int put_tool(const struct model_tool_form *form, const struct model_name_rule *names,

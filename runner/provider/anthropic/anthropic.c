@@ -25,7 +25,7 @@
 static int put_parameters(const struct model_tool *tool, struct buf *out)
 {
 	jsonput_key(out, "input_schema");
-	return model_schema_put_object(tool->parameters, out);
+	return schema_copy_put_object(tool->parameters, out);
 }
 
 static const struct model_tool_form tool_form = { MODEL_TOOL_LIST, .item = "{", .item_end = "}",

@@ -228,7 +228,7 @@ static int narrow(struct narrowing *n, json_t *schema)
 static int narrowed(const json_t *schema, struct narrowing *n, json_t **out)
 {
 	json_auto_t *copy = NULL;
-	int r = model_schema_copy(schema, &copy);
+	int r = schema_copy(schema, &copy);
 
 	if (r == 0)
 		r = narrow(n, copy);

@@ -43,7 +43,7 @@ static int put_parameters(const struct model_tool *tool, struct buf *out)
 	if (!tool->parameters)
 		return 0;
 	jsonput_key(out, "parametersJsonSchema");
-	return model_schema_put_object(tool->parameters, out);
+	return schema_copy_put_object(tool->parameters, out);
 }
 
 static const struct model_tool_form tool_form = { .list = "[{\"functionDeclarations\":[",

@@ -330,7 +330,7 @@ static int narrow_root(struct narrowing *n, json_t **out)
 
 	buf_text(&n->path, "parameters");
 	if (r == 0)
-		r = narrow(n, root_members, n->root, MODEL_SCHEMA_DEPTH, root);
+		r = narrow(n, root_members, n->root, SCHEMA_COPY_DEPTH, root);
 	if (r == 0 && !json_object_get(root, "properties") &&
 	    json_object_set_new(root, "properties", json_object()))
 		r = -ENOMEM;
@@ -347,7 +347,7 @@ static int put_parameters(const struct model_tool *tool, struct buf *out)
 	int r = narrow_root(&n, &schema);
 
 	jsonput_key(out, "parameters");
-	return r < 0 ? r : model_schema_put(schema, out);
+	return r < 0 ? r : schema_copy_put(schema, out);
 }
 
 static const struct model_tool_form tool_form = { MODEL_TOOL_LIST, MODEL_TOOL_FUNCTION,
