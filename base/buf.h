@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Borrowed bytes. The function that returns a span says how long they last. */
@@ -72,6 +73,9 @@ uint64_t span_hash(struct span s);
 
 /* Copy the bytes and add a NUL. The caller frees the copy. NULL: out of memory. */
 char *span_dup(struct span s);
+
+/* For CLEANUP: frees a text, such as a copy. */
+DEFINE_CLEANUP(char, free);
 
 /* Free the memory and leave the buf empty. */
 void buf_release(struct buf *b);

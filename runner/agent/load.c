@@ -97,11 +97,6 @@ static const char *clean_name(const struct folder *folder, const char *name, con
 	return real + strspn(real, "/");
 }
 
-static void free_text(char **text)
-{
-	free(*text);
-}
-
 static int refuse_reference(struct agent_file *file, const char *field, int r,
 			    const struct err *reason)
 {
@@ -114,7 +109,7 @@ static int follow_reference(struct agent_file *file, const char *path, const cha
 {
 	CLEANUP(buf_release) struct buf joined = { 0 };
 	CLEANUP(buf_release) struct buf text = { 0 };
-	CLEANUP(free_text) char *real = NULL;
+	CLEANUP(free_p) char *real = NULL;
 	CLEANUP(agent_file_release)
 	struct agent_file below = { .ld = file->ld, .above = file, .depth = file->depth + 1 };
 	struct folder *folder = &file->ld->folder;
@@ -200,7 +195,7 @@ static int read_settings(struct loader *ld)
 static int load_root(struct loader *ld)
 {
 	CLEANUP(buf_release) struct buf text = { 0 };
-	CLEANUP(free_text) char *real = NULL;
+	CLEANUP(free_p) char *real = NULL;
 	CLEANUP(agent_file_release) struct agent_file file = { .ld = ld };
 	int r = folder_read(&ld->folder, AGENT_ROOT_FILE, AGENT_FILE_MAX, &text, ld->err);
 

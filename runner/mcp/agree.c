@@ -202,7 +202,7 @@ static int read_version(struct mcp_link *link, struct span result, struct err *e
 			"speaks version %.40s of MCP, which is not known here", version.data);
 }
 
-static int initialize(struct mcp_link *link, struct cancel *cancel, struct err *err)
+int mcp_agree_legacy(struct mcp_link *link, struct cancel *cancel, struct err *err)
 {
 	CLEANUP(mcp_request_release) struct mcp_request rq = { .method = "initialize" };
 	CLEANUP(buf_release) struct buf text = { 0 };
@@ -241,15 +241,10 @@ int mcp_agree(struct mcp_link *link, struct cancel *cancel, struct err *err)
 	int r = probe_server(link, cancel, &verdict, err);
 
 	if (r == 0 && verdict != VERDICT_MODERN)
-		r = initialize(link, cancel, err);
+		r = mcp_agree_legacy(link, cancel, err);
 	/* A modern server that was slow to start. */
 	if (r == -EREMOTEIO && verdict == VERDICT_SILENT &&
 	    probe_server(link, cancel, &again, NULL) == 0 && again == VERDICT_MODERN)
 		return 0;
 	return r;
-}
-
-int mcp_agree_legacy(struct mcp_link *link, struct cancel *cancel, struct err *err)
-{
-	return initialize(link, cancel, err);
 }

@@ -206,17 +206,6 @@ static void take_lifetime(struct listing *l, const json_t *page)
 				     l->now + (uint64_t)(MIN(ms, 1e12) * NSEC_PER_MSEC));
 }
 
-/* Integers beyond 64 bits become the nearest double, since jansson has no larger type. */
-static json_t *load(struct span text)
-{
-	json_error_t at;
-	json_t *tree = json_loadb(text.data, text.len, JSON_ALLOW_NUL, &at);
-
-	if (tree || json_error_code(&at) != json_error_numeric_overflow)
-		return tree;
-	return json_loadb(text.data, text.len, JSON_ALLOW_NUL | JSON_DECODE_INT_AS_REAL, NULL);
-}
-
 static int ask_page(struct listing *l, struct span cursor, struct cancel *cancel, json_t **page,
 		    struct err *err)
 {
@@ -241,7 +230,7 @@ static int ask_page(struct listing *l, struct span cursor, struct cancel *cancel
 	if (l->bytes > MCP_LIST_BYTES)
 		return mcp_fail(l->link->params, err, -E2BIG,
 				"answered tools/list with more than %u bytes", MCP_LIST_BYTES);
-	*page = load(buf_span(&rq.result));
+	*page = json_value_load(buf_span(&rq.result));
 	if (!*page) /* the text is valid JSON */
 		return err_nomem(err);
 	if (!json_is_array(json_object_get(*page, "tools")))

@@ -107,15 +107,9 @@ static uint64_t guess_at_start(struct span text)
 	return 0;
 }
 
-static void cut_blanks(struct span *text)
-{
-	while (text->len && isspace((unsigned char)text->data[text->len - 1]))
-		text->len--;
-}
-
 static bool cut_char(struct span *text, char c)
 {
-	cut_blanks(text);
+	*text = span_trim_end(*text);
 	if (!text->len || text->data[text->len - 1] != c)
 		return false;
 	text->len--;
@@ -130,7 +124,7 @@ static uint64_t guess_at_end(struct span text)
 
 	if (!cut_char(&text, '}'))
 		return 0;
-	cut_blanks(&text);
+	text = span_trim_end(text);
 	id = span_sub(text, text.len, text.len);
 	while (text.len && isdigit((unsigned char)text.data[text.len - 1])) {
 		text.len--;
@@ -139,7 +133,7 @@ static uint64_t guess_at_end(struct span text)
 	}
 	if (!cut_char(&text, ':'))
 		return 0;
-	cut_blanks(&text);
+	text = span_trim_end(text);
 	if (text.len < key.len || !span_equal(span_sub(text, text.len - key.len, text.len), key))
 		return 0;
 	return mcp_message_id(id);

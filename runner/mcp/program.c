@@ -5,6 +5,7 @@
 
 #include "runner/process/env.h"
 #include "runner/process/env_files.h"
+#include "runner/process/process.h"
 #include "runner/process/sandbox.h"
 
 #include <errno.h>
@@ -14,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define LINE_MAX_BYTES 160 /* bytes of standard error in errors */
+#define QUOTE_MAX 160 /* bytes of standard error in errors */
 
 static int make_env(const struct mcp_params *params, struct childenv *env)
 {
@@ -82,16 +83,11 @@ static int find_program(const struct mcp_params *params, const char *folder,
 	return buf_cstr(out) ? check_program(out->data) : -ENOMEM;
 }
 
-static void free_text(char **text)
-{
-	free(*text);
-}
-
 /* Find the working directory. With symlinks resolved it must lie in the folder. */
 static int find_directory(const struct mcp_params *params, const char *folder, char **out,
 			  struct err *err)
 {
-	CLEANUP(free_text) char *base = realpath(folder, NULL);
+	CLEANUP(free_p) char *base = realpath(folder, NULL);
 	CLEANUP(buf_release) struct buf path = { 0 };
 	size_t len = base ? strlen(base) : 0;
 
@@ -132,7 +128,7 @@ int mcp_program_start(const struct mcp_params *params, const struct mcp_home *ho
 	CLEANUP(childenv_release) struct childenv env = { 0 };
 	CLEANUP(buf_release) struct buf program = { 0 };
 	CLEANUP(buf_release) struct buf hidden = { 0 };
-	CLEANUP(free_text) char *directory = NULL;
+	CLEANUP(free_p) char *directory = NULL;
 	struct process p = { .argv = (char *const *)params->argv };
 	char reason[64];
 	int r = find_directory(params, home->folder, &directory, err);
@@ -158,22 +154,8 @@ int mcp_program_start(const struct mcp_params *params, const struct mcp_home *ho
 	return 0;
 }
 
-/* The last line that is not blank. */
-static struct span last_line(struct span text)
-{
-	size_t from;
-
-	text = span_trim_end(text);
-	for (from = text.len; from && text.data[from - 1] != '\n'; from--)
-		;
-	text = span_sub(text, from, text.len);
-	text.len = MIN(text.len, LINE_MAX_BYTES);
-	return text;
-}
-
 void mcp_program_say(struct buf *out, int r, int status, struct span stderr_text)
 {
-	struct span line = last_line(stderr_text);
 	const char *name = WIFSIGNALED(status) ? sigabbrev_np(WTERMSIG(status)) : NULL;
 
 	if (r < 0)
@@ -182,7 +164,5 @@ void mcp_program_say(struct buf *out, int r, int status, struct span stderr_text
 		buf_printf(out, "was killed by SIG%s", name ? name : "?");
 	else
 		buf_printf(out, "ended with exit status %d", WEXITSTATUS(status));
-	if (line.len)
-		buf_text(out, ": ");
-	buf_span_add(out, line);
+	process_quote_stderr(out, stderr_text, QUOTE_MAX);
 }

@@ -187,16 +187,11 @@ static int add_source(struct reader *rd, char **provider, char **model, struct s
 	return 0;
 }
 
-static void free_text(char **text)
-{
-	free(*text);
-}
-
 static int find_source(struct reader *rd, size_t *out)
 {
 	struct cassette *c = rd->c;
-	CLEANUP(free_text) char *provider = NULL;
-	CLEANUP(free_text) char *model = NULL;
+	CLEANUP(free_p) char *provider = NULL;
+	CLEANUP(free_p) char *model = NULL;
 	struct span settings = SPAN("{}");
 	size_t i;
 	int r = take_text(rd, "provider", &provider);

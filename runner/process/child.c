@@ -13,6 +13,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -133,17 +134,19 @@ static int start_alone(struct child *c, const struct process *p, struct spawn *s
 /* bwrap enters the folder by itself, inside the sandbox. */
 static int start_in_sandbox(struct child *c, const struct process *p, struct spawn *s)
 {
-	CLEANUP(sandbox_command_release) struct sandbox_command command = { 0 };
-	int r = sandbox_command(p, &command);
+	char **argv;
+	int r = sandbox_command(p, &argv);
 
 	if (r < 0)
 		return r;
-	s->program = command.argv[0];
-	s->argv = command.argv;
+	s->program = argv[0];
+	s->argv = argv;
 	s->folder = "/";
 	s->stays = true;
 	s->may_gain = true; /* bwrap may need privileges, and takes them from the program */
-	return spawn_start(s, &c->pid);
+	r = spawn_start(s, &c->pid);
+	free(argv);
+	return r;
 }
 
 static int start_child(struct child *c, const struct process *p)

@@ -385,3 +385,14 @@ int process_run_all(struct process *list, size_t n, struct cancel *cancel, struc
 		return r;
 	return cancel_fired(cancel) ? err_set(err, -ECANCELED, "cancelled") : 0;
 }
+
+void process_quote_stderr(struct buf *out, struct span stderr_text, size_t max)
+{
+	struct span text = span_trim_end(stderr_text);
+	size_t from;
+
+	for (from = text.len; from && text.data[from - 1] != '\n'; from--)
+		;
+	if (text.len)
+		buf_printf(out, ": %.*s", (int)MIN(text.len - from, max), text.data + from);
+}

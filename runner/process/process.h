@@ -27,4 +27,10 @@ void process_release(struct process *p);
 MUST_CHECK int process_run_all(struct process *list, size_t n, struct cancel *cancel,
 			       struct err *err);
 
+/*
+ * Append ": " and the last line of what a program wrote to standard error, at most
+ * `max` bytes of it. Nothing is appended for a blank text.
+ */
+void process_quote_stderr(struct buf *out, struct span stderr_text, size_t max);
+
 #endif

@@ -41,24 +41,18 @@ bool sandbox_is_on(const struct sandbox *sandbox)
 	return sandbox && sandbox->bwrap;
 }
 
-int sandbox_command(const struct process *p, struct sandbox_command *out)
+int sandbox_command(const struct process *p, char ***argv)
 {
 	CLEANUP(buf_release) struct buf words = { 0 };
 
 	buf_span_add(&words, buf_span(&p->sandbox->views[sandbox_view_of(p)]));
 	sandbox_view_add(&words, p);
-	return words.failed ? -ENOMEM : make_argv(buf_span(&words), &out->argv);
+	return words.failed ? -ENOMEM : make_argv(buf_span(&words), argv);
 }
 
 bool sandbox_has_filter(const struct process *p)
 {
 	return sandbox_is_on(p->sandbox) && sandbox_view_of(p) == VIEW_PROGRAM;
-}
-
-void sandbox_command_release(struct sandbox_command *command)
-{
-	free(command->argv);
-	command->argv = NULL;
 }
 
 /* News: one JSON object in each line, with a space after each colon */
@@ -107,8 +101,7 @@ static int exec_failure(struct span said)
 	char reason[64];
 	size_t i;
 
-	while (said.len && said.data[said.len - 1] == '\n')
-		said.len--;
+	said = span_trim_end(said);
 	for (i = 0; i < ARRAY_SIZE(reasons); i++) {
 		const char *text = strerror_r(reasons[i], reason, sizeof reason);
 		size_t n = strlen(text);

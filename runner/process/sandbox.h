@@ -60,21 +60,21 @@ const char *sandbox_name(const struct sandbox *sandbox);
 /* Why the sandbox is off; "" when it is on. */
 const char *sandbox_reason(const struct sandbox *sandbox);
 
-/* For child.c: the command line of bwrap, which writes its news to SPAWN_NEWS. */
-struct sandbox_command {
-	char **argv; /* owned, ends with NULL; the first is an absolute path */
-};
-
 /* Whether bwrap reads a filter of system calls from SPAWN_FILTER when it starts this program. */
 bool sandbox_has_filter(const struct process *p);
 
 /* Write that filter to a descriptor, as BPF for the kernel. 0 or -errno. Any thread. */
 MUST_CHECK int sandbox_write_filter(int fd);
 
-/* Make the command line that starts the program of a job in its sandbox, which is on. 0 or
- * -ENOMEM. */
-MUST_CHECK int sandbox_command(const struct process *p, struct sandbox_command *out);
-void sandbox_command_release(struct sandbox_command *command);
+/*
+ * Make bwrap's command line for the program of a job, whose sandbox is on. bwrap
+ * writes its news to SPAWN_NEWS.
+ *
+ * @argv	ends with NULL; the first is an absolute path. The caller frees the list,
+ *		which holds the words, too.
+ * Returns 0; -ENOMEM.
+ */
+MUST_CHECK int sandbox_command(const struct process *p, char ***argv);
 
 /* The process group of the program, from bwrap's news; 0: not reported yet. */
 pid_t sandbox_group(struct span news);

@@ -72,9 +72,7 @@ static int try_bwrap(const struct sandbox *sb, struct err *err)
 	if (r < 0)
 		return r;
 	r = process_run_all(&p, 1, &never, err);
-	said = buf_span(&p.stderr_text);
-	while (said.len && said.data[said.len - 1] == '\n')
-		said.len--;
+	said = span_trim_end(buf_span(&p.stderr_text));
 	if (r == 0 && (p.failure || p.status))
 		r = err_set(err, -EPERM, "%s does not work here: %.*s", sb->bwrap,
 			    (int)MIN(said.len, 160), said.len ? said.data : "it fails");

@@ -146,14 +146,9 @@ int folder_resolve(const struct folder *folder, const char *name, char **out, st
 	return 0;
 }
 
-static void free_text(char **text)
-{
-	free(*text);
-}
-
 int folder_program(const struct folder *folder, const char *name, char **path, struct err *err)
 {
-	CLEANUP(free_text) char *real = NULL;
+	CLEANUP(free_p) char *real = NULL;
 	struct stat st;
 	int r = folder_resolve(folder, name, &real, err);
 
@@ -191,7 +186,7 @@ static int read_all(int fd, const char *name, size_t max, struct buf *text, stru
 int folder_read(struct folder *folder, const char *name, size_t max, struct buf *text,
 		struct err *err)
 {
-	CLEANUP(free_text) char *real = NULL;
+	CLEANUP(free_p) char *real = NULL;
 	CLEANUP(close_fd) int fd = -1;
 	struct stat st;
 	int r = folder_resolve(folder, name, &real, err);

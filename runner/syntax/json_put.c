@@ -8,8 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Write a comma, unless a bracket was just opened. */
-static void put_comma(struct buf *out)
+void jsonput_item(struct buf *out)
 {
 	if (out->len && !strchr("{[", out->data[out->len - 1]))
 		buf_char(out, ',');
@@ -17,7 +16,7 @@ static void put_comma(struct buf *out)
 
 void jsonput_key(struct buf *out, const char *name)
 {
-	put_comma(out);
+	jsonput_item(out);
 	buf_printf(out, "\"%s\":", name);
 }
 
@@ -31,11 +30,6 @@ void jsonput_raw(struct buf *out, const char *name, struct span json)
 {
 	jsonput_key(out, name);
 	buf_span_add(out, json);
-}
-
-void jsonput_item(struct buf *out)
-{
-	put_comma(out);
 }
 
 int jsonput_value(struct buf *out, const json_t *value)

@@ -21,7 +21,7 @@ void jsonput_text(struct buf *out, const char *name, struct span text);
 /* Write a member whose value is JSON text. */
 void jsonput_raw(struct buf *out, const char *name, struct span json);
 
-/* Begin the next item of the current list. */
+/* Begin the next item of the current list: write a comma, unless a bracket was just opened. */
 void jsonput_item(struct buf *out);
 
 /* Append a value. Numbers are short: 0.7, not 0.69999999999999996. 0 or -ENOMEM. */

@@ -4,23 +4,6 @@
 #include "runner/syntax/json_tree.h"
 
 #include <errno.h>
-#include <stdlib.h>
-
-/* A tree without lines, for a text that is not valid YAML. */
-static struct yaml_tree *bare_tree(const char *file)
-{
-	struct yaml_tree *tree = calloc(1, sizeof *tree);
-
-	if (!tree)
-		return NULL;
-	tree->file = strdup(file);
-	tree->lines = json_object();
-	if (!tree->file || !tree->lines) {
-		yaml_tree_free(tree);
-		return NULL;
-	}
-	return tree;
-}
 
 int json_tree_load(struct span text, const char *file, struct yaml_tree **out, struct err *err)
 {
@@ -36,7 +19,7 @@ int json_tree_load(struct span text, const char *file, struct yaml_tree **out, s
 		return err_set(err, -EINVAL, "%s:%d: %s", file, MAX(at.line, 1), at.text);
 	r = yaml_tree_load(text, file, &tree, NULL);
 	if (r < 0 && r != -ENOMEM)
-		tree = bare_tree(file);
+		tree = yaml_tree_new(file); /* without lines */
 	if (!tree)
 		return err_nomem(err);
 	json_decref(tree->root);

@@ -16,3 +16,13 @@ json_t *json_value_text(const char *text)
 		return NULL;
 	return json_loadb(json.data, json.len, JSON_DECODE_ANY, NULL);
 }
+
+json_t *json_value_load(struct span text)
+{
+	json_error_t at;
+	json_t *tree = json_loadb(text.data, text.len, JSON_ALLOW_NUL, &at);
+
+	if (tree || json_error_code(&at) != json_error_numeric_overflow)
+		return tree;
+	return json_loadb(text.data, text.len, JSON_ALLOW_NUL | JSON_DECODE_INT_AS_REAL, NULL);
+}

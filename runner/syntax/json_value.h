@@ -4,6 +4,8 @@
 #ifndef RUNNER_SYNTAX_JSON_VALUE_H
 #define RUNNER_SYNTAX_JSON_VALUE_H
 
+#include "base/buf.h"
+
 #include <jansson.h>
 
 /*
@@ -11,5 +13,11 @@
  * U+FFFD. JSON null for NULL. Returns NULL when out of memory.
  */
 json_t *json_value_text(const char *text);
+
+/*
+ * Parse a JSON text. Integers beyond 64 bits become the nearest double, since jansson has no
+ * larger type. Returns NULL for an invalid text, and when out of memory.
+ */
+json_t *json_value_load(struct span text);
 
 #endif

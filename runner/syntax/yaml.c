@@ -36,6 +36,17 @@ void yaml_tree_free(struct yaml_tree *tree)
 	free(tree);
 }
 
+struct yaml_tree *yaml_tree_new(const char *file)
+{
+	CLEANUP(yaml_tree_free_p) struct yaml_tree *tree = calloc(1, sizeof *tree);
+
+	if (!tree)
+		return NULL;
+	tree->file = strdup(file);
+	tree->lines = json_object();
+	return tree->file && tree->lines ? STEAL(&tree) : NULL;
+}
+
 /* Errors */
 
 static int fail_at(struct reader *r, size_t line, const char *fmt, ...) PRINTF(3, 4);
@@ -532,12 +543,8 @@ int yaml_tree_load(struct span text, const char *file, struct yaml_tree **out, s
 
 	if (text.len > YAML_TREE_TEXT_MAX)
 		return err_set(err, -EFBIG, "%s: larger than %u bytes", file, YAML_TREE_TEXT_MAX);
-	tree = calloc(1, sizeof *tree);
+	tree = yaml_tree_new(file);
 	if (!tree)
-		return err_nomem(err);
-	tree->file = strdup(file);
-	tree->lines = json_object();
-	if (!tree->file || !tree->lines)
 		return err_nomem(err);
 	e = read_tree(text, tree, err);
 	if (e == 0)

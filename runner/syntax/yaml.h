@@ -36,10 +36,12 @@ struct yaml_tree {
 /* The text without its byte order mark, after which libyaml would count columns from 1. */
 struct span yaml_tree_text(struct span text);
 
+/* Make a tree without root and lines. The caller frees it. NULL: out of memory. */
+struct yaml_tree *yaml_tree_new(const char *file);
+
 /*
- * Read a text; errors call it `file`. *out belongs to the caller. 0;
- * -EINVAL: err has "FILE:LINE: reason"; -EFBIG: over YAML_TREE_TEXT_MAX;
- * -ENOMEM. Any thread.
+ * Read a text; errors call it `file`. The caller frees *out. Returns 0; -EINVAL: err
+ * has "FILE:LINE: reason"; -EFBIG: over YAML_TREE_TEXT_MAX; -ENOMEM. Any thread.
  */
 MUST_CHECK int yaml_tree_load(struct span text, const char *file, struct yaml_tree **out,
 			      struct err *err);

@@ -121,28 +121,6 @@ int run_program(struct agent_run *run, const struct program *program, struct con
 	return r;
 }
 
-/* The last line that is not blank, without blanks at its end. */
-static struct span last_line(struct span text)
-{
-	size_t from;
-
-	text = span_trim_end(text);
-	for (from = text.len; from && text.data[from - 1] != '\n'; from--)
-		;
-	text = span_sub(text, from, text.len);
-	text.len = MIN(text.len, LINE_MAX_BYTES);
-	return text;
-}
-
-/* Append the last line of standard error. */
-static void add_last_line(const struct process *p, struct buf *reason)
-{
-	struct span line = last_line(buf_span(&p->stderr_text));
-
-	if (line.len)
-		buf_printf(reason, ": %.*s", (int)line.len, line.data);
-}
-
 /* Append why the program was refused, which it cannot know. */
 static void add_hint(const struct process *p, struct buf *reason)
 {
@@ -212,7 +190,7 @@ bool process_reason(const struct process *p, struct buf *reason)
 	} else {
 		return false;
 	}
-	add_last_line(p, reason);
+	process_quote_stderr(reason, buf_span(&p->stderr_text), LINE_MAX_BYTES);
 	add_hint(p, reason);
 	return true;
 }

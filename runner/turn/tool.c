@@ -5,26 +5,13 @@
 
 #include "base/json_text.h"
 #include "base/utf8.h"
+#include "runner/syntax/json_value.h"
 #include "runner/syntax/schema.h"
 #include "runner/turn/run.h"
 
 #include <errno.h>
 
 /* Arguments */
-
-/*
- * Parse arguments to check them. Integers that do not fit 64 bits are checked as the nearest
- * double; the program gets them as they were written.
- */
-static json_t *args_tree(struct span args)
-{
-	json_error_t at;
-	json_t *tree = json_loadb(args.data, args.len, JSON_ALLOW_NUL, &at);
-
-	if (tree || json_error_code(&at) != json_error_numeric_overflow)
-		return tree;
-	return json_loadb(args.data, args.len, JSON_ALLOW_NUL | JSON_DECODE_INT_AS_REAL, NULL);
-}
 
 int tool_check_args(const struct tool *tool, struct span args, struct err *reason)
 {
@@ -34,7 +21,7 @@ int tool_check_args(const struct tool *tool, struct span args, struct err *reaso
 		return err_set(reason, -EINVAL, "the arguments have to be an object");
 	if (!tool->parameters)
 		return 0;
-	tree = args_tree(args);
+	tree = json_value_load(args);
 	if (!tree)
 		return err_set(reason, -EINVAL, "the arguments cannot be checked");
 	return schema_check(tool->parameters, tree, reason);

@@ -25,11 +25,6 @@ enum {
 	EVENTS_EACH = 1000,
 };
 
-static void free_text(char **text)
-{
-	free(*text);
-}
-
 static int dir_make(const char *path)
 {
 	return mkdir(path, 0700) && errno != EEXIST ? -errno : 0;
@@ -116,7 +111,7 @@ static int many_make(const char *root, long long count)
 /* The scopes of a path of mount names, "apps/a/users/u/...", made if they are missing. */
 static int scopes_make(struct store *st, const char *path, struct ref *ref, struct err *err)
 {
-	CLEANUP(free_text) char *copy = strdup(path);
+	CLEANUP(free_p) char *copy = strdup(path);
 	char *rest = copy;
 	char *word;
 	int r = copy ? 0 : -ENOMEM;
