@@ -63,58 +63,33 @@ static const char *const free_maps[] = {
 	"extraBody",
 };
 
-static bool is_text(const json_t *value)
-{
-	return json_is_string(value);
-}
+#define TYPE(type) (1u << (type))
 
-static bool is_number(const json_t *value)
-{
-	return json_is_number(value);
-}
+static const struct {
+	const char *say;
+	unsigned types; /* jansson's, as bits */
+} kinds[] = {
+	[KIND_NUMBER] = { "a number", TYPE(JSON_INTEGER) | TYPE(JSON_REAL) },
+	[KIND_INTEGER] = { "an integer", TYPE(JSON_INTEGER) },
+	[KIND_BOOL] = { "true or false", TYPE(JSON_TRUE) | TYPE(JSON_FALSE) },
+	[KIND_TEXT] = { "a text", TYPE(JSON_STRING) },
+	[KIND_LIST] = { "a list", TYPE(JSON_ARRAY) },
+	[KIND_TEXTS] = { "a list of texts", TYPE(JSON_ARRAY) },
+	[KIND_OBJECT] = { "a mapping", TYPE(JSON_OBJECT) },
+};
 
-static bool is_integer(const json_t *value)
-{
-	return json_is_integer(value);
-}
-
-static bool is_bool(const json_t *value)
-{
-	return json_is_boolean(value);
-}
-
-static bool is_list(const json_t *value)
-{
-	return json_is_array(value);
-}
-
-static bool is_object(const json_t *value)
-{
-	return json_is_object(value);
-}
-
-static bool is_texts(const json_t *value)
+static bool is_of_kind(enum kind kind, const json_t *value)
 {
 	json_t *item;
 	size_t i;
 
 	json_array_foreach(value, i, item)
 	{
-		if (!json_is_string(item))
+		if (kind == KIND_TEXTS && !json_is_string(item))
 			return false;
 	}
-	return json_is_array(value);
+	return kinds[kind].types & TYPE(json_typeof(value));
 }
-
-static const struct {
-	const char *say;
-	bool (*is)(const json_t *value);
-} kinds[] = {
-	[KIND_NUMBER] = { "a number", is_number },  [KIND_INTEGER] = { "an integer", is_integer },
-	[KIND_BOOL] = { "true or false", is_bool }, [KIND_TEXT] = { "a text", is_text },
-	[KIND_LIST] = { "a list", is_list },        [KIND_TEXTS] = { "a list of texts", is_texts },
-	[KIND_OBJECT] = { "a mapping", is_object },
-};
 
 static const struct option *find_option(const char *name)
 {
@@ -159,23 +134,21 @@ static json_t *camel_value(const json_t *value);
 
 static json_t *camel_list(const json_t *list)
 {
-	json_t *out = json_array();
+	json_auto_t *out = json_array();
 	json_t *item;
 	size_t i;
 
 	json_array_foreach(list, i, item)
 	{
-		if (json_array_append_new(out, camel_value(item))) {
-			json_decref(out);
+		if (json_array_append_new(out, camel_value(item)))
 			return NULL;
-		}
 	}
-	return out;
+	return STEAL(&out);
 }
 
 static json_t *camel_map(const json_t *map)
 {
-	json_t *out = json_object();
+	json_auto_t *out = json_object();
 	const char *key;
 	json_t *value;
 
@@ -186,12 +159,10 @@ static json_t *camel_map(const json_t *map)
 		const char *to = to_camel(key, name) ? name : key;
 		json_t *new = is_free_map(to) ? json_deep_copy(value) : camel_value(value);
 
-		if (json_object_set_new(out, to, new)) {
-			json_decref(out);
+		if (json_object_set_new(out, to, new))
 			return NULL;
-		}
 	}
-	return out;
+	return STEAL(&out);
 }
 
 /* A copy with all names in camelCase, but those of free maps. NULL: out of memory. */
@@ -222,7 +193,7 @@ static int read_option(const struct yaml_tree *tree, const char *key, const json
 				      option->instead);
 	if (json_is_null(value))
 		return 0;
-	if (!kinds[option->kind].is(value))
+	if (!is_of_kind(option->kind, value))
 		return yaml_tree_fail(tree, err, path, "must be %s", kinds[option->kind].say);
 	if (json_object_get(config, name))
 		return yaml_tree_fail(tree, err, path, "is there twice");

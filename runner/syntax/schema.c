@@ -112,83 +112,7 @@ static int take_step(const struct subject *s)
 	return 0;
 }
 
-/* Types of values */
-
-static bool is_whole(const json_t *value)
-{
-	if (json_is_real(value))
-		return trunc(json_real_value(value)) == json_real_value(value);
-	return json_is_integer(value);
-}
-
-static bool is_number(const json_t *value)
-{
-	return json_is_number(value);
-}
-
-static bool is_object(const json_t *value)
-{
-	return json_is_object(value);
-}
-
-static bool is_list(const json_t *value)
-{
-	return json_is_array(value);
-}
-
-static bool is_string(const json_t *value)
-{
-	return json_is_string(value);
-}
-
-static bool is_bool(const json_t *value)
-{
-	return json_is_boolean(value);
-}
-
-static bool is_null(const json_t *value)
-{
-	return json_is_null(value);
-}
-
-static const struct value_type {
-	const char *name;
-	const char *say;
-	bool (*is)(const json_t *value);
-} value_types[] = {
-	{ "object", "an object", is_object }, { "array", "a list", is_list },
-	{ "string", "a string", is_string },  { "integer", "an integer", is_whole },
-	{ "number", "a number", is_number },  { "boolean", "true or false", is_bool },
-	{ "null", "null", is_null },
-};
-
-/* Say what type a value has, for people. */
-static const char *say_type(const json_t *value)
-{
-	size_t i = 0;
-
-	while (i + 1 < ARRAY_SIZE(value_types) && !value_types[i].is(value))
-		i++;
-	return value_types[i].say;
-}
-
 /* type, enum, const */
-
-static const struct value_type *find_type(const json_t *name)
-{
-	size_t i;
-
-	for (i = 0; json_is_string(name) && i < ARRAY_SIZE(value_types); i++) {
-		if (!strcasecmp(value_types[i].name, json_string_value(name)))
-			return &value_types[i];
-	}
-	return NULL;
-}
-
-bool schema_is_type(const json_t *name)
-{
-	return find_type(name);
-}
 
 /* Whether a value fits one type of a list. An unknown name is ignored, and so fits. */
 static bool fits_a_type(const json_t *names, const json_t *value)
@@ -198,9 +122,9 @@ static bool fits_a_type(const json_t *names, const json_t *value)
 
 	json_array_foreach(names, i, name)
 	{
-		const struct value_type *type = find_type(name);
+		const struct schema_type *type = schema_type_find(name);
 
-		if (!type || type->is(value))
+		if (!type || schema_type_fits(type, value))
 			return true;
 	}
 	return !json_array_size(names);
@@ -208,12 +132,13 @@ static bool fits_a_type(const json_t *names, const json_t *value)
 
 static int check_type(const struct subject *s, const json_t *arg)
 {
-	const struct value_type *type = find_type(arg);
+	const struct schema_type *type = schema_type_find(arg);
 
 	if (json_is_array(arg) && !fits_a_type(arg, s->value))
-		return say_misfit(s, "has the wrong type: %s", say_type(s->value));
-	if (type && !type->is(s->value))
-		return say_misfit(s, "must be %s, not %s", type->say, say_type(s->value));
+		return say_misfit(s, "has the wrong type: %s", schema_type_of(s->value)->say);
+	if (type && !schema_type_fits(type, s->value))
+		return say_misfit(s, "must be %s, not %s", type->say,
+				  schema_type_of(s->value)->say);
 	return 0;
 }
 

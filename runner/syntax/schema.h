@@ -13,7 +13,6 @@
 #include "base/err.h"
 
 #include <jansson.h>
-#include <stdbool.h>
 
 #define SCHEMA_DEPTH_MAX   200
 #define SCHEMA_STEPS_MAX   1000000 /* of one check, so that it ends soon */
@@ -24,8 +23,5 @@
  * says that the schema asks for too many steps; -ENOMEM. Any thread.
  */
 MUST_CHECK int schema_check(const json_t *schema, const json_t *value, struct err *err);
-
-/* Whether a value is the name of a type. */
-bool schema_is_type(const json_t *name);
 
 #endif

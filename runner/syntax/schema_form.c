@@ -5,6 +5,7 @@
 
 #include "runner/syntax/schema.h"
 #include "runner/syntax/schema_ref.h"
+#include "runner/syntax/schema_value.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -106,7 +107,7 @@ static int check_type(struct form *f, const json_t *arg)
 	}
 	if (!json_is_string(arg))
 		return err_set(f->err, -EINVAL, "must be a text or a list of texts");
-	if (!schema_is_type(arg))
+	if (!schema_type_find(arg))
 		return err_set(f->err, -EINVAL, "there is no type '%.60s'", json_string_value(arg));
 	return 0;
 }

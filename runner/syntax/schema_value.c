@@ -3,12 +3,61 @@
  */
 #include "runner/syntax/schema_value.h"
 
+#include "base/cc.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <strings.h>
 
 #define INT_END 0x1p63 /* the first double over all integers */
 #define SAY_MAX 1e18   /* smaller whole numbers are written in full */
+
+/* Types */
+
+#define KIND(type) (1u << (type))
+
+/* A narrow type stands before a wide one. */
+static const struct schema_type types[] = {
+	{ "object", "an object", KIND(JSON_OBJECT) },
+	{ "array", "a list", KIND(JSON_ARRAY) },
+	{ "string", "a string", KIND(JSON_STRING) },
+	{ "integer", "an integer", KIND(JSON_INTEGER) },
+	{ "number", "a number", KIND(JSON_INTEGER) | KIND(JSON_REAL) },
+	{ "boolean", "true or false", KIND(JSON_TRUE) | KIND(JSON_FALSE) },
+	{ "null", "null", KIND(JSON_NULL) },
+};
+
+const struct schema_type *schema_type_find(const json_t *name)
+{
+	size_t i;
+
+	for (i = 0; json_is_string(name) && i < ARRAY_SIZE(types); i++) {
+		if (!strcasecmp(types[i].name, json_string_value(name)))
+			return &types[i];
+	}
+	return NULL;
+}
+
+bool schema_type_fits(const struct schema_type *type, const json_t *value)
+{
+	double real = json_real_value(value);
+
+	if (json_is_real(value) && trunc(real) == real)
+		return type->kinds & KIND(JSON_INTEGER);
+	return type->kinds & KIND(json_typeof(value));
+}
+
+const struct schema_type *schema_type_of(const json_t *value)
+{
+	const struct schema_type *type = types;
+
+	while (!schema_type_fits(type, value))
+		type++;
+	return type;
+}
+
+/* Numbers */
 
 /* Compare an integer with a double without a conversion that rounds. */
 static int compare_mixed(json_int_t n, double x)
@@ -44,6 +93,8 @@ int schema_compare_numbers(const json_t *a, const json_t *b)
 		return -compare_mixed(json_integer_value(b), x);
 	return (x > y) - (x < y);
 }
+
+/* Equality */
 
 static bool same_lists(const json_t *a, const json_t *b)
 {
