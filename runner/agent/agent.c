@@ -7,6 +7,7 @@
 #include "runner/agent/file.h"
 #include "runner/syntax/folder.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 static void program_release(struct program *program)
@@ -197,4 +198,52 @@ const struct tool *agent_tool(const struct agent *agent, const char *name)
 			return &agent->tools[i];
 	}
 	return NULL;
+}
+
+/* Warnings */
+
+/* Append a sentence, unless it is there: agents may share what the sentence is about. */
+static int add_warning(json_t *list, json_t *text)
+{
+	const json_t *said;
+	size_t i;
+
+	json_array_foreach(list, i, said)
+	{
+		if (json_equal(said, text))
+			return 0;
+	}
+	return json_array_append(list, text) ? -ENOMEM : 0;
+}
+
+/* Append sentences; NULL: there was no memory for them. */
+static int add_warnings(json_t *list, const json_t *texts)
+{
+	json_t *text;
+	size_t i;
+	int r = texts ? 0 : -ENOMEM;
+
+	json_array_foreach(texts, i, text)
+	{
+		if (r == 0)
+			r = add_warning(list, text);
+	}
+	return r;
+}
+
+static int add_of_server(void *arg, struct mcp_server *server)
+{
+	json_auto_t *texts = mcp_warnings(server);
+
+	return add_warnings(arg, texts);
+}
+
+json_t *agent_warnings(const struct agent_tree *tree)
+{
+	json_auto_t *list = json_array();
+
+	if (!list || add_warnings(list, tree->warnings) < 0 ||
+	    agent_each_server(tree, add_of_server, list) < 0)
+		return NULL;
+	return STEAL(&list);
 }

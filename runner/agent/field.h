@@ -1,31 +1,32 @@
 /*
- * Fields of an agent's file: what their rows name.
+ * Fields of an agent's file.
  *
- * A row says which kinds of agents have a field, who takes its value out of
- * the file and who shows it in agent.json. The table is in fields.c, the
- * functions in scalar.c and nested.c.
+ * A row of the table in fields.c describes a field: which kinds of agents have it, which
+ * function reads its value from the file, and which function shows it in agent.json.
  */
 #ifndef RUNNER_AGENT_FIELD_H
 #define RUNNER_AGENT_FIELD_H
 
 #include "runner/agent/entry.h"
-#include "runner/agent/file.h"
 
 struct agent_field {
 	const char *name;
-	unsigned kinds; /* of agents that have it, as bits */
+	unsigned kinds; /* the kinds of agents that have the field, as bits */
 
-	/* 0; -EINVAL: err has "FILE:LINE: field: reason"; -ENOMEM. The value is never null. */
+	/*
+	 * Read the value, which is never null, into the agent. 0; -EINVAL: err has
+	 * "FILE:LINE: field: reason"; -ENOMEM.
+	 */
 	int (*read)(struct agent_file *file, const struct agent_field *f, json_t *value);
 
-	/* JSON null: it is left out. NULL: out of memory. */
+	/* Make the value for agent.json. JSON null: leave it out; NULL: out of memory. */
 	json_t *(*show)(const struct agent *agent, const struct agent_field *f);
 
-	size_t at;   /* of its value in struct agent; of callbacks: their kind */
-	bool refers; /* to other agents: taken after everything else */
+	size_t at;   /* the offset of the value in struct agent; for callbacks: their kind */
+	bool refers; /* the value refers to other agents: read it after all other fields */
 };
 
-/* The place of a field's value. */
+/* The place of a field's value in its agent. */
 static inline void *agent_field_of(struct agent_file *file, const struct agent_field *f)
 {
 	return (char *)file->agent + f->at;
@@ -36,18 +37,13 @@ static inline const void *agent_field_in(const struct agent *agent, const struct
 	return (const char *)agent + f->at;
 }
 
-/* The entry at `path`, still to be read. */
-static inline struct entry agent_entry(struct agent_file *file, const char *path)
-{
-	return (struct entry){
-		.folder = &file->ld->folder, .yaml = file->yaml, .path = path, .err = file->ld->err
-	};
-}
-
-/* fields.c: take all fields of a file. */
+/*
+ * Read all fields of a file into its agent, and check that no required field is missing.
+ * 0; -EINVAL: err has "FILE:LINE: field: reason"; -ENOMEM.
+ */
 MUST_CHECK int agent_fields_read(struct agent_file *file);
 
-/* scalar.c: words, texts, flags and numbers */
+/* Rows in scalar.c: words, texts, flags and numbers */
 int field_read_class(struct agent_file *file, const struct agent_field *f, json_t *value);
 json_t *field_show_class(const struct agent *agent, const struct agent_field *f);
 int field_read_text(struct agent_file *file, const struct agent_field *f, json_t *value);
@@ -64,7 +60,7 @@ json_t *field_show_count(const struct agent *agent, const struct agent_field *f)
 int field_read_python(struct agent_file *file, const struct agent_field *f, json_t *value);
 json_t *field_show_nothing(const struct agent *agent, const struct agent_field *f);
 
-/* nested.c: values with structure */
+/* Rows in nested.c and show.c: values with structure */
 int field_read_static(struct agent_file *file, const struct agent_field *f, json_t *value);
 json_t *field_show_static(const struct agent *agent, const struct agent_field *f);
 int field_read_config(struct agent_file *file, const struct agent_field *f, json_t *value);

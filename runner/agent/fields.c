@@ -44,7 +44,7 @@ static json_t *show_tool(const struct agent *agent, const struct tool *tool)
 /* The tools and toolsets, in the order of the file's entries. */
 static json_t *show_tools(const struct agent *agent, const struct agent_field *f UNUSED)
 {
-	json_t *list = json_array();
+	json_auto_t *list = json_array();
 	size_t t = 0;
 	size_t s = 0;
 
@@ -55,30 +55,24 @@ static json_t *show_tools(const struct agent *agent, const struct agent_field *f
 		json_t *shown = is_set ? agent_show_toolset(agent, &agent->toolsets[s++])
 				       : show_tool(agent, &agent->tools[t++]);
 
-		if (json_array_append_new(list, shown)) {
-			json_decref(list);
+		if (json_array_append_new(list, shown))
 			return NULL;
-		}
 	}
-	return list;
+	return STEAL(&list);
 }
 
 static json_t *show_subs(const struct agent *agent, const struct agent_field *f UNUSED)
 {
-	json_t *list = json_array();
+	json_auto_t *list = json_array();
 	size_t i;
 
-	if (!agent->sub_count) {
-		json_decref(list);
+	if (!agent->sub_count)
 		return json_null();
-	}
 	for (i = 0; i < agent->sub_count; i++) {
-		if (json_array_append_new(list, show_agent(agent->subs[i]))) {
-			json_decref(list);
+		if (json_array_append_new(list, show_agent(agent->subs[i])))
 			return NULL;
-		}
 	}
-	return list;
+	return STEAL(&list);
 }
 
 /* The table */
@@ -146,7 +140,7 @@ static int read_field(struct agent_file *file, const struct agent_field *f)
 static int read_rest(struct agent_file *file)
 {
 	struct program *program = &file->agent->program;
-	struct entry entry = agent_entry(file, "");
+	struct entry entry = { .file = file, .path = "" };
 	json_auto_t *rest = json_copy(file->yaml->root);
 	size_t i;
 
@@ -284,7 +278,7 @@ static int show_field(const struct agent *agent, const struct agent_field *f, js
 
 static json_t *show_agent(const struct agent *agent)
 {
-	json_t *object = json_object();
+	json_auto_t *object = json_object();
 	size_t i;
 	int r = 0;
 
@@ -296,21 +290,15 @@ static json_t *show_agent(const struct agent *agent)
 		r = json_object_set_new(object, "args", json_loads(agent->program.args, 0, NULL));
 	if (r == 0)
 		r = json_object_set_new(object, "file", json_string(agent->file));
-	if (r < 0) {
-		json_decref(object);
-		return NULL;
-	}
-	return object;
+	return r < 0 ? NULL : STEAL(&object);
 }
 
 json_t *agent_show(const struct agent_tree *tree)
 {
-	json_t *object = show_agent(tree->root);
+	json_auto_t *object = show_agent(tree->root);
 
 	if (!object || json_object_set_new(object, "folder", json_value_text(tree->folder)) ||
-	    json_object_set_new(object, "warnings", agent_warnings(tree))) {
-		json_decref(object);
+	    json_object_set_new(object, "warnings", agent_warnings(tree)))
 		return NULL;
-	}
-	return object;
+	return STEAL(&object);
 }

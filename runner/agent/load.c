@@ -5,7 +5,6 @@
 #include "runner/agent/agent.h"
 
 #include "runner/agent/field.h"
-#include "runner/agent/review.h"
 #include "runner/model/settings.h"
 #include "runner/syntax/json_value.h"
 

@@ -3,8 +3,6 @@
  */
 #include "runner/agent/config.h"
 #include "runner/agent/field.h"
-#include "runner/agent/schema_file.h"
-#include "runner/agent/show.h"
 #include "runner/agent/tool_entry.h"
 
 #include <errno.h>
@@ -119,12 +117,12 @@ int field_read_config(struct agent_file *file, const struct agent_field *f, json
 /* {name: FILE} of a JSON Schema in the folder. */
 int field_read_schema(struct agent_file *file, const struct agent_field *f, json_t *value)
 {
-	struct entry entry = agent_entry(file, f->name);
+	struct entry entry = { .file = file, .path = f->name };
 	int r = entry_read(&entry, value);
 
 	if (r == 0)
-		r = entry_no_args(&entry);
-	return r < 0 ? r : schema_file_read(&entry, agent_field_of(file, f));
+		r = entry_refuse_args(&entry);
+	return r < 0 ? r : entry_read_schema(&entry, agent_field_of(file, f));
 }
 
 json_t *field_show_json(const struct agent *agent, const struct agent_field *f)
@@ -154,21 +152,14 @@ int field_read_callbacks(struct agent_file *file, const struct agent_field *f, j
 		return err_nomem(file->ld->err);
 	callbacks->count = n;
 	for (i = 0; i < n && r == 0; i++) {
-		struct entry entry = agent_entry(file, path);
+		struct entry entry = { .file = file, .path = path };
 
 		(void)snprintf(path, sizeof path, "%s[%zu]", f->name, i);
 		r = entry_read(&entry, json_array_get(value, i));
 		if (r == 0)
-			r = entry_program(&entry, &callbacks->list[i]);
+			r = entry_read_program(&entry, &callbacks->list[i]);
 	}
 	return r;
-}
-
-json_t *field_show_callbacks(const struct agent *agent, const struct agent_field *f)
-{
-	return agent->callbacks[f->at].count
-		       ? agent_show_callbacks(agent, (enum callback_kind)f->at)
-		       : json_null();
 }
 
 int field_read_subs(struct agent_file *file, const struct agent_field *f, json_t *value)

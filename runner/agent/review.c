@@ -1,10 +1,10 @@
 /*
- * Reviews of agents: see review.h.
+ * Reviews of agents: what the provider of an agent's model will refuse, or send
+ * otherwise than the file says.
  */
-#include "runner/agent/review.h"
-
-#include "runner/agent/request.h"
 #include "runner/model/review.h"
+#include "runner/agent/file.h"
+#include "runner/agent/request.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -27,7 +27,7 @@ const char *agent_kind_name(enum agent_kind kind)
 /* Take the class, such as LlmAgent or google.adk.agents.LlmAgent, or the path of a program. */
 int field_read_class(struct agent_file *file, const struct agent_field *f, json_t *value)
 {
-	struct entry entry = agent_entry(file, f->name);
+	struct entry entry = { .file = file, .path = f->name };
 	const char *name = json_string_value(value);
 	enum agent_kind kind = AGENT_LLM;
 

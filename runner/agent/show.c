@@ -3,12 +3,12 @@
  */
 #include "runner/agent/show.h"
 
+#include "runner/agent/field.h"
 #include "runner/agent/tool_entry.h"
 #include "runner/syntax/json_value.h"
 
 #include <stdlib.h>
 
-/* The path of a program in the folder. */
 json_t *agent_show_path(const struct agent *agent, const struct program *program)
 {
 	const char *path = program->path + strlen(agent->tree->folder);
@@ -22,23 +22,23 @@ static json_t *args_of(const struct program *program)
 	return program->args ? json_loads(program->args, 0, NULL) : NULL;
 }
 
-json_t *agent_show_callbacks(const struct agent *agent, enum callback_kind kind)
+json_t *field_show_callbacks(const struct agent *agent, const struct agent_field *f)
 {
-	const struct callbacks *callbacks = &agent->callbacks[kind];
-	json_t *list = json_array();
+	const struct callbacks *callbacks = &agent->callbacks[f->at];
+	json_auto_t *list = json_array();
 	size_t i;
 
+	if (!callbacks->count)
+		return json_null();
 	for (i = 0; i < callbacks->count; i++) {
 		const struct program *program = &callbacks->list[i];
 		json_t *shown = json_pack("{s:o, s:o*}", "name", agent_show_path(agent, program),
 					  "args", args_of(program));
 
-		if (json_array_append_new(list, shown)) {
-			json_decref(list);
+		if (json_array_append_new(list, shown))
 			return NULL;
-		}
 	}
-	return list;
+	return STEAL(&list);
 }
 
 /* Tools */

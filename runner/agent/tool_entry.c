@@ -22,12 +22,6 @@
 	"{\"type\":\"object\",\"properties\":{\"request\":{\"type\":\"string\"}},"                 \
 	"\"required\":[\"request\"]}"
 
-struct tool_entry {
-	struct agent_file *file;
-	size_t index; /* in the list */
-	struct entry entry;
-};
-
 static void free_tool(struct tool *tool)
 {
 	tool_release(tool);
@@ -36,22 +30,21 @@ static void free_tool(struct tool *tool)
 /* What entries become */
 
 /* Add a tool to the agent, which is its owner then. */
-static int add_tool(struct tool_entry *e, struct tool *tool)
+static int add_tool(struct entry *e, struct tool *tool)
 {
 	struct agent *agent = e->file->agent;
 
 	if (builtin_find(tool->name) != tool->kind && builtin_is_reserved(tool->name))
-		return entry_fail(&e->entry, "name", "%s is the name of a tool of ADK's own",
-				  tool->name);
+		return entry_fail(e, "name", "%s is the name of a tool of ADK's own", tool->name);
 	if (agent_tool(agent, tool->name))
-		return entry_fail(&e->entry, "name", "a second tool named %s", tool->name);
+		return entry_fail(e, "name", "a second tool named %s", tool->name);
 	agent->tools[agent->tool_count] = *tool;
 	agent->tool_index[agent->tool_count++] = e->index;
 	*tool = (struct tool){ 0 };
 	return 0;
 }
 
-static struct toolset *add_toolset(struct tool_entry *e, enum toolset_kind kind)
+static struct toolset *add_toolset(struct entry *e, enum toolset_kind kind)
 {
 	struct agent *agent = e->file->agent;
 	struct toolset *set = &agent->toolsets[agent->toolset_count++];
@@ -63,36 +56,36 @@ static struct toolset *add_toolset(struct tool_entry *e, enum toolset_kind kind)
 
 /* Built-in tools */
 
-static int read_builtin(struct tool_entry *e, enum tool_kind kind)
+static int read_builtin(struct entry *e, enum tool_kind kind)
 {
 	CLEANUP(free_tool) struct tool tool = { 0 };
-	int r = entry_no_args(&e->entry);
+	int r = entry_refuse_args(e);
 
 	if (r == 0)
-		r = builtin_fill(kind, &tool, e->entry.err);
+		r = builtin_fill(kind, &tool, e->file->ld->err);
 	if (r < 0)
 		return r;
 	if (!builtin_is_reserved(tool.name))
 		return add_tool(e, &tool);
 	if (kind == TOOL_TRANSFER)
 		return 0; /* the tool is offered whenever there are agents to transfer to */
-	return agent_file_warn(e->file, e->entry.path,
+	return agent_file_warn(e->file, e->path,
 			       "%s is ignored: it is added by itself where it is needed",
 			       tool.name);
 }
 
 /* AgentTool */
 
-static int read_flag(struct tool_entry *e, const char *member, const json_t *value, bool *out)
+static int read_flag(struct entry *e, const char *member, const json_t *value, bool *out)
 {
 	if (!json_is_boolean(value))
-		return entry_fail(&e->entry, member, "must be true or false");
+		return entry_fail(e, member, "must be true or false");
 	*out = json_is_true(value);
 	return 0;
 }
 
 /* Read which agent the entry names, and how its result is used. */
-static int read_agent_args(struct tool_entry *e, struct tool *tool, json_t **agent)
+static int read_agent_args(struct entry *e, struct tool *tool, json_t **agent)
 {
 	bool plugins; /* there are none here */
 	const char *key;
@@ -100,7 +93,7 @@ static int read_agent_args(struct tool_entry *e, struct tool *tool, json_t **age
 	int r = 0;
 
 	/* jansson's loop wants a mutable object, but does not change it */
-	json_object_foreach((json_t *)e->entry.args, key, value)
+	json_object_foreach((json_t *)e->args, key, value)
 	{
 		char member[AGENT_PATH_MAX];
 
@@ -112,24 +105,24 @@ static int read_agent_args(struct tool_entry *e, struct tool *tool, json_t **age
 		else if (!strcmp(key, "include_plugins"))
 			r = read_flag(e, member, value, &plugins);
 		else
-			r = entry_fail(&e->entry, member, "unknown field");
+			r = entry_fail(e, member, "unknown field");
 		if (r < 0)
 			return r;
 	}
-	return *agent ? 0 : entry_fail(&e->entry, "args.agent", "is missing");
+	return *agent ? 0 : entry_fail(e, "args.agent", "is missing");
 }
 
-static int load_agent(struct tool_entry *e, const json_t *reference, struct agent **out)
+static int load_agent(struct entry *e, const json_t *reference, struct agent **out)
 {
 	char path[AGENT_PATH_MAX];
 
-	(void)snprintf(path, sizeof path, "%.80s.args.agent", e->entry.path);
+	(void)snprintf(path, sizeof path, "%.80s.args.agent", e->path);
 	if (json_is_string(reference))
 		return e->file->ld->follow(e->file, path, json_string_value(reference), NULL, out);
 	return agent_file_refer(e->file, path, reference, NULL, out);
 }
 
-static int read_agent(struct tool_entry *e)
+static int read_agent(struct entry *e)
 {
 	CLEANUP(free_tool) struct tool tool = { .kind = TOOL_AGENT };
 	json_t *reference = NULL;
@@ -146,74 +139,74 @@ static int read_agent(struct tool_entry *e)
 	tool.parameters = agent->input_schema ? json_incref(agent->input_schema)
 					      : json_loads(REQUEST_PARAMETERS, 0, NULL);
 	if (!tool.name || !tool.description || !tool.parameters)
-		return err_nomem(e->entry.err);
+		return err_nomem(e->file->ld->err);
 	return add_tool(e, &tool);
 }
 
 /* Servers */
 
-static int read_mcp(struct tool_entry *e)
+static int read_mcp(struct entry *e)
 {
 	char path[AGENT_PATH_MAX];
 	struct toolset *set;
 	int r;
 
-	if (!e->entry.args)
-		return entry_fail(&e->entry, "args", "is missing");
+	if (!e->args)
+		return entry_fail(e, "args", "is missing");
 	set = add_toolset(e, TOOLSET_MCP);
-	(void)snprintf(path, sizeof path, "%.80s.args", e->entry.path);
-	r = mcp_params_read(e->entry.yaml, path, e->entry.args, &set->mcp, e->entry.err);
+	(void)snprintf(path, sizeof path, "%.80s.args", e->path);
+	r = mcp_params_read(e->file->yaml, path, e->args, &set->mcp, e->file->ld->err);
 	if (r < 0)
 		return r;
 	set->server = mcp_server_new(set->mcp, e->file->agent->tree->folder);
-	return set->server ? 0 : err_nomem(e->entry.err);
+	return set->server ? 0 : err_nomem(e->file->ld->err);
 }
 
 /* Programs */
 
-static int read_toolset(struct tool_entry *e)
+static int read_toolset(struct entry *e)
 {
-	return entry_program(&e->entry, &add_toolset(e, TOOLSET_PROGRAM)->program);
+	return entry_read_program(e, &add_toolset(e, TOOLSET_PROGRAM)->program);
 }
 
-static int read_declaration(struct tool_entry *e, struct tool *tool)
+static int read_declaration(struct entry *e, struct tool *tool)
 {
 	CLEANUP(buf_release) struct buf file = { 0 };
 	CLEANUP(buf_release) struct buf text = { 0 };
 	struct err reason = { 0 };
 	int r;
 
-	buf_printf(&file, "%s%s", e->entry.name, DECLARATION_SUFFIX);
+	buf_printf(&file, "%s%s", e->name, DECLARATION_SUFFIX);
 	if (!buf_cstr(&file))
-		return err_nomem(e->entry.err);
-	r = folder_read(e->entry.folder, file.data, AGENT_FILE_MAX, &text, &reason);
+		return err_nomem(e->file->ld->err);
+	r = folder_read(&e->file->ld->folder, file.data, AGENT_FILE_MAX, &text, &reason);
 	if (r == 0)
-		return declaration_read(buf_span(&text), file.data, tool, e->entry.err);
+		return declaration_read(buf_span(&text), file.data, tool, e->file->ld->err);
 	if (r == -ENOMEM)
-		return err_nomem(e->entry.err);
-	return entry_fail(&e->entry, "name", "its declaration %s", reason.text);
+		return err_nomem(e->file->ld->err);
+	return entry_fail(e, "name", "its declaration %s", reason.text);
 }
 
 /* Warn of errors in the schema of the parameters: calls are not checked against them. */
-static int warn_parameters(struct tool_entry *e, const struct tool *tool)
+static int warn_parameters(struct entry *e, const struct tool *tool)
 {
 	CLEANUP(buf_release) struct buf where = { 0 };
 	struct err reason = { 0 };
 	int r = tool->parameters ? schema_form_check(tool->parameters, &where, &reason) : 0;
 
 	if (r == -ENOMEM || !buf_cstr(&where))
-		return err_nomem(e->entry.err);
+		return err_nomem(e->file->ld->err);
 	if (r == 0)
 		return 0;
-	return agent_file_warn(e->file, e->entry.path,
-			       "%.60s" DECLARATION_SUFFIX ": parameters.%.60s: %s", e->entry.name,
+	return agent_file_warn(e->file, e->path,
+			       "%.60s" DECLARATION_SUFFIX ": parameters.%.60s: %s", e->name,
 			       where.data, reason.text);
 }
 
-static int read_program(struct tool_entry *e)
+static int read_program(struct entry *e)
 {
 	CLEANUP(free_tool) struct tool tool = { .kind = TOOL_PROGRAM };
-	int r = entry_program(&e->entry, &tool.program);
+	int r = entry_read_program(e, &tool.program);
 
 	if (r == 0)
 		r = read_declaration(e, &tool);
@@ -225,7 +218,7 @@ static int read_program(struct tool_entry *e)
 /* Names of ADK that are not paths: the function for their entries, or why there is none. */
 static const struct known_name {
 	const char *name;
-	int (*read)(struct tool_entry *e);
+	int (*read)(struct entry *e);
 	const char *reason;
 } known_names[] = {
 	{ TOOL_ENTRY_AGENT, read_agent, NULL },
@@ -251,23 +244,23 @@ static const char *short_name(const char *name)
 	return strrchr(name, '.') + 1;
 }
 
-static int read_known(struct tool_entry *e, const struct known_name *known)
+static int read_known(struct entry *e, const struct known_name *known)
 {
 	if (known->read)
 		return known->read(e);
-	return entry_fail(&e->entry, "name", "%s %s", known->name, known->reason);
+	return entry_fail(e, "name", "%s %s", known->name, known->reason);
 }
 
-static int read_entry(struct tool_entry *e, const json_t *value)
+static int read_entry(struct entry *e, const json_t *value)
 {
 	enum tool_kind kind;
 	const char *name;
 	size_t i;
-	int r = entry_read(&e->entry, value);
+	int r = entry_read(e, value);
 
 	if (r < 0)
 		return r;
-	name = short_name(e->entry.name);
+	name = short_name(e->name);
 	kind = builtin_find(name);
 	if (kind != TOOL_PROGRAM)
 		return read_builtin(e, kind);
@@ -294,13 +287,9 @@ int tool_entry_read_all(struct agent_file *file, const char *field, const json_t
 	if (!agent->tools || !agent->tool_index || !agent->toolsets)
 		return err_nomem(file->ld->err);
 	for (i = 0; i < n && r == 0; i++) {
-		struct tool_entry e = { .file = file, .index = i };
+		struct entry e = { .file = file, .path = path, .index = i };
 
 		(void)snprintf(path, sizeof path, "%.80s[%zu]", field, i);
-		e.entry = (struct entry){ .folder = &file->ld->folder,
-					  .yaml = file->yaml,
-					  .path = path,
-					  .err = file->ld->err };
 		r = read_entry(&e, json_array_get(list, i));
 	}
 	return r;

@@ -20,9 +20,10 @@ json_t *json_value_text(const char *text)
 json_t *json_value_load(struct span text)
 {
 	json_error_t at;
-	json_t *tree = json_loadb(text.data, text.len, JSON_ALLOW_NUL, &at);
+	json_t *tree = json_loadb(text.data, text.len, JSON_DECODE_ANY | JSON_ALLOW_NUL, &at);
 
 	if (tree || json_error_code(&at) != json_error_numeric_overflow)
 		return tree;
-	return json_loadb(text.data, text.len, JSON_ALLOW_NUL | JSON_DECODE_INT_AS_REAL, NULL);
+	return json_loadb(text.data, text.len,
+			  JSON_DECODE_ANY | JSON_ALLOW_NUL | JSON_DECODE_INT_AS_REAL, NULL);
 }

@@ -5,6 +5,7 @@
 
 #include "base/json_text.h"
 #include "runner/model/ask.h"
+#include "runner/syntax/json_value.h"
 #include "runner/syntax/schema.h"
 
 #include <errno.h>
@@ -41,10 +42,7 @@ int output_check(const struct agent *agent, struct span text, struct buf *value,
 		return err_set(err, -EINVAL, "the JSON is cut off");
 	if (r < 0)
 		return r;
-	tree = json_loadb(value->data, value->len, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
-	if (!tree)
-		tree = json_loadb(value->data, value->len,
-				  JSON_DECODE_ANY | JSON_ALLOW_NUL | JSON_DECODE_INT_AS_REAL, NULL);
+	tree = json_value_load(buf_span(value));
 	if (!tree)
 		return err_set(err, -EINVAL, "it cannot be checked");
 	return schema_check(agent->output_schema, tree, err);
