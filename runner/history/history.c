@@ -3,7 +3,7 @@
  */
 #include "runner/history/history.h"
 
-#include "runner/history/foreign.h"
+#include "runner/history/contents.h"
 #include "runner/history/pairing.h"
 #include "runner/history/past_cache.h"
 

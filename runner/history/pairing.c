@@ -8,7 +8,7 @@
 #include "runner/history/pairing.h"
 
 #include "base/json_text.h"
-#include "runner/history/foreign.h"
+#include "runner/history/contents.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /*
- * Turns that an earlier process left running: see abort.h.
+ * Turns that an earlier process left running: see invocation.h.
  */
-#include "runner/turn/abort.h"
+#include "runner/turn/invocation.h"
 
 #include "runner/history/open_calls.h"
 #include "runner/history/pairing.h"

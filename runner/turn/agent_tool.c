@@ -1,12 +1,13 @@
 /*
- * Agents as tools: see agent_tool.h.
+ * Agents as tools: see tool.h.
  */
-#include "runner/turn/agent_tool.h"
+#include "runner/turn/tool.h"
 
 #include "base/clock.h"
 #include "base/json_text.h"
-#include "runner/turn/failure.h"
+#include "runner/turn/commit.h"
 #include "runner/turn/output.h"
+#include "runner/turn/run.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -33,22 +34,15 @@ static int make_message(const struct tool_call *call, struct buf *json, struct e
 	return buf_check(json, err);
 }
 
+/* Begin the log in memory with the message. */
 static int begin(struct event_sink *sink, struct span message, struct err *err)
 {
 	CLEANUP(event_release) struct event e = { 0 };
-	char id[40];
 
-	clock_new_id(id, "");
 	event_set_text(&e, EVENT_INVOCATION, span_of(sink->in->live->invocation));
 	event_set_text(&e, EVENT_AUTHOR, SPAN("user"));
 	event_set_json(&e, EVENT_CONTENT, message);
-	event_set_text(&e, EVENT_ID, span_of(id));
-	event_set_time(&e, clock_now());
-	mutex_lock(&sink->lock);
-	event_to_json(&e, &sink->lines);
-	buf_char(&sink->lines, '\n');
-	mutex_unlock(&sink->lock);
-	return event_check(&e, err);
+	return sink_add(sink, &e, NULL, err);
 }
 
 /* The content of an agent's line; NULL: none. */

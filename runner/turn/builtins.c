@@ -1,7 +1,7 @@
 /*
- * Built-in tools: see builtins.h.
+ * Built-in tools: see tool.h.
  */
-#include "runner/turn/builtins.h"
+#include "runner/turn/tool.h"
 
 #include "base/json_text.h"
 #include "store/memory/memory.h"

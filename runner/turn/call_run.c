@@ -1,13 +1,11 @@
 /*
- * One call at work: see call_run.h.
+ * One call at work: see call.h.
  */
-#include "runner/turn/call_run.h"
+#include "runner/turn/call.h"
 
 #include "base/clock.h"
-#include "runner/turn/agent_tool.h"
-#include "runner/turn/builtins.h"
 #include "runner/turn/callback.h"
-#include "runner/turn/failure.h"
+#include "runner/turn/run.h"
 #include "runner/turn/tool.h"
 
 #include <errno.h>

@@ -6,7 +6,7 @@
 #include "base/json_text.h"
 #include "base/name.h"
 #include "runner/turn/call.h"
-#include "runner/turn/failure.h"
+#include "runner/turn/run.h"
 
 #include <errno.h>
 #include <stdio.h>

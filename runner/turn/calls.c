@@ -4,10 +4,10 @@
 #include "runner/turn/calls.h"
 
 #include "runner/history/open_calls.h"
-#include "runner/turn/call_run.h"
+#include "runner/turn/call.h"
 #include "runner/turn/commit.h"
 #include "runner/turn/confirm.h"
-#include "runner/turn/failure.h"
+#include "runner/turn/run.h"
 
 #include <errno.h>
 #include <pthread.h>

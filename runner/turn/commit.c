@@ -5,7 +5,7 @@
 
 #include "base/clock.h"
 #include "base/json_merge.h"
-#include "runner/turn/failure.h"
+#include "runner/turn/run.h"
 #include "store/turn/text.h"
 
 #include <errno.h>
@@ -73,11 +73,8 @@ void commit_show(struct live *live, const struct turn_hooks *hooks, const struct
 	commit_notify(live, hooks);
 }
 
-/* Add an event to the log in memory; its saves wait for the event of the call. */
-static int commit_nested(struct agent_run *run, struct event *e, struct changes *changes,
-			 struct err *err)
+int sink_add(struct event_sink *sink, struct event *e, struct changes *changes, struct err *err)
 {
-	struct event_sink *sink = run->sink;
 	char id[40];
 	int r;
 
@@ -146,7 +143,7 @@ int run_try_commit(struct agent_run *run, struct run_event *re, struct err *err)
 	else if (r == 0 && re->report_count && re->reports->kind == CALL_MODEL)
 		r = run_report(run, re->reports, re->report_count);
 	if (r == 0 && run->sink->nested)
-		r = commit_nested(run, e, changes, err);
+		r = sink_add(run->sink, e, changes, err);
 	re->bad_save = commit.bad_save;
 	if (r < 0) {
 		err->code = err->code ? err->code : r;

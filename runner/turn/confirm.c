@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "runner/history/speaker.h"
 #include "runner/turn/commit.h"
-#include "runner/turn/failure.h"
+#include "runner/turn/run.h"
 
 #include <errno.h>
 #include <stdlib.h>

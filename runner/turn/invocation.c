@@ -5,8 +5,8 @@
 
 #include "runner/history/speaker.h"
 #include "runner/turn/commit.h"
-#include "runner/turn/failure.h"
 #include "runner/turn/resume.h"
+#include "runner/turn/run.h"
 #include "runner/turn/work.h"
 #include "store/session/log.h"
 

@@ -16,4 +16,10 @@ struct agent_tree;
 MUST_CHECK int invocation_run(const struct invocation_host *host, struct live *live,
 			      struct agent_tree *tree, const struct err *why);
 
+/*
+ * Close a turn that an earlier process left running: answer the calls that it left open, and end
+ * it as failed (ABORTED).
+ */
+MUST_CHECK int invocation_abort(struct store *st, struct ref session, uint64_t n, struct err *err);
+
 #endif

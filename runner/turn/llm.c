@@ -1,17 +1,16 @@
 /*
- * LlmAgents: see llm.h.
+ * LlmAgents: see work.h.
  */
-#include "runner/turn/llm.h"
+#include "runner/turn/work.h"
 
 #include "base/clock.h"
 #include "runner/turn/callback.h"
 #include "runner/turn/calls.h"
 #include "runner/turn/commit.h"
-#include "runner/turn/failure.h"
 #include "runner/turn/output.h"
-#include "runner/turn/partial.h"
-#include "runner/turn/prompt_json.h"
+#include "runner/turn/prompt.h"
 #include "runner/turn/reply.h"
+#include "runner/turn/run.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -7,9 +7,9 @@
 #include "runner/agent/builtin.h"
 #include "runner/agent/declaration.h"
 #include "runner/syntax/folder.h"
-#include "runner/turn/failure.h"
 #include "runner/turn/output.h"
 #include "runner/turn/program.h"
+#include "runner/turn/run.h"
 
 #include <errno.h>
 #include <stdlib.h>

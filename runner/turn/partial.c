@@ -1,12 +1,11 @@
 /*
- * Partial events: see partial.h.
+ * Partial events: see commit.h.
  *
  * A model sends many pieces of text: the members that their events have in common are written once.
  */
-#include "runner/turn/partial.h"
+#include "runner/turn/commit.h"
 
 #include "base/clock.h"
-#include "runner/turn/commit.h"
 #include "store/json/time.h"
 
 static void notify_progress(const struct agent_run *run)

@@ -1,15 +1,14 @@
 /*
- * Programs as agents: see program_agent.h.
+ * Programs as agents: see work.h.
  */
-#include "runner/turn/program_agent.h"
+#include "runner/turn/work.h"
 
 #include "base/json_merge.h"
 #include "runner/history/open_calls.h"
 #include "runner/turn/calls.h"
 #include "runner/turn/commit.h"
-#include "runner/turn/failure.h"
-#include "runner/turn/partial.h"
 #include "runner/turn/program.h"
+#include "runner/turn/run.h"
 #include "store/turn/text.h"
 
 #include <errno.h>

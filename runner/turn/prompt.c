@@ -8,9 +8,8 @@
 #include "runner/history/history.h"
 #include "runner/syntax/json_put.h"
 #include "runner/turn/artifacts.h"
-#include "runner/turn/failure.h"
 #include "runner/turn/output.h"
-#include "runner/turn/reference.h"
+#include "runner/turn/run.h"
 #include "store/memory/memory.h"
 
 #include <errno.h>

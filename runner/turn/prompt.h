@@ -1,5 +1,5 @@
 /*
- * Prompts: what one step of an agent asks its model.
+ * Prompts: the question that one step of an agent puts to its model.
  */
 #ifndef RUNNER_TURN_PROMPT_H
 #define RUNNER_TURN_PROMPT_H
@@ -10,19 +10,29 @@
 struct prompt {
 	char *model;
 	struct buf system;
-	struct content **contents; /* owned; others may share one, so none is to be changed */
+	struct content **contents; /* owned; others may share one, so none is changed */
 	size_t count;
 	json_t *config; /* owned */
 	struct model_tool *tools;
 	size_t tool_count;
-	json_t *tool_schemas; /* owns what tools point at after a callback changed them */
+	json_t *tool_schemas; /* owns the texts of the tools after a callback changed them */
 };
 
-/* out: all zero; to be released in any case. An error: run->failure says why. */
+/*
+ * Make the prompt. out: all zero; the caller releases it, even after an error. After an error
+ * run->failure says why.
+ */
 MUST_CHECK int prompt_build(struct agent_run *run, const struct offer *offer, struct prompt *out);
 void prompt_release(struct prompt *prompt);
 
-/* Add a content at the end. Takes it, also on failure. -ENOMEM. */
+/* Add a content at the end. Takes it, even on failure. -ENOMEM. */
 MUST_CHECK int prompt_add(struct prompt *prompt, struct content *content);
+
+/*
+ * For callbacks: append {"model", "contents", "config"}; replace the members that a callback
+ * printed. -EINVAL with the reason; -ENOMEM.
+ */
+MUST_CHECK int prompt_to_json(const struct prompt *prompt, struct buf *out);
+MUST_CHECK int prompt_from_json(struct prompt *prompt, struct span json, struct err *err);
 
 #endif

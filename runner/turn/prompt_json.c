@@ -1,7 +1,7 @@
 /*
- * Prompts as JSON: see prompt_json.h.
+ * Prompts as JSON: see prompt.h.
  */
-#include "runner/turn/prompt_json.h"
+#include "runner/turn/prompt.h"
 
 #include "base/json_text.h"
 #include "runner/syntax/json_put.h"

@@ -1,12 +1,11 @@
 /*
- * References: see reference.h.
+ * References to artifacts: see artifacts.h.
  */
-#include "runner/turn/reference.h"
+#include "runner/turn/artifacts.h"
 
 #include "base/name.h"
 #include "base/percent.h"
-#include "runner/turn/artifacts.h"
-#include "runner/turn/failure.h"
+#include "runner/turn/run.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -5,10 +5,9 @@
 
 #include "runner/history/speaker.h"
 #include "runner/turn/confirm.h"
-#include "runner/turn/failure.h"
 #include "runner/turn/pause.h"
+#include "runner/turn/run.h"
 #include "runner/turn/work.h"
-#include "runner/turn/workflow.h"
 
 #include <errno.h>
 #include <stdlib.h>

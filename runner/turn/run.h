@@ -1,8 +1,8 @@
 /*
- * Runs: agents at work in a turn.
+ * Runs: agents at work in a turn, and why a turn fails.
  *
- * An invocation is a turn that runs. Each agent that works in it is an agent_run. Runs put their
- * events into a sink: the session, or, for an agent that is called as a tool, a log in memory.
+ * An invocation is a turn that runs. Each agent that works in it has an agent_run. A run puts its
+ * events into a sink: the session, or, below an agent that is called as a tool, a log in memory.
  */
 #ifndef RUNNER_TURN_RUN_H
 #define RUNNER_TURN_RUN_H
@@ -12,8 +12,6 @@
 #include "runner/turn/changes.h"
 #include "runner/turn/host.h"
 #include "store/turn/call.h"
-
-struct failure;
 
 struct invocation {
 	/* fixed */
@@ -34,27 +32,43 @@ struct invocation {
 
 struct event_sink {
 	struct invocation *in;
-	struct stateview *state; /* what its agents see */
+	struct stateview *state; /* the state that its agents see */
 	struct span message;     /* the user's Content, canonical JSON; empty: none */
 	bool nested;             /* a log in memory, of an agent that is called as a tool */
 
 	struct mutex lock;
-	/* nested: the log, and what waits for the event of the call */
+	/* nested: the log, and the saves and contexts that wait for the event of the call */
 	struct buf lines GUARDED_BY(lock);
 	struct buf saves GUARDED_BY(lock);    /* struct save */
 	struct buf contexts GUARDED_BY(lock); /* struct context * */
 };
 
+/*
+ * Why a turn fails, and what its last event still has. The first failure of a run counts: calls of
+ * one run may fail side by side.
+ */
+struct failure {
+	char name[64]; /* errorCode; "" for MODEL_ERROR */
+	char *agent;   /* NULL: the root */
+	char *branch;
+	struct content *answer; /* texts of an answer that broke off; NULL: none */
+	char *finish_reason;
+	struct buf usage;
+	uint64_t streamed;      /* bytes of the answer's text that were shown already */
+	struct changes changes; /* of model callbacks; the event of the failure has them */
+	struct err err;
+};
+
 struct agent_run {
 	struct event_sink *sink;
 	struct agent *agent;
-	const struct agent_run *above; /* of the agent whose sub-agent this is; NULL: none */
+	const struct agent_run *above; /* the run whose agent has this sub-agent; NULL: none */
 	const char *branch;            /* NULL: none */
-	unsigned depth;                /* agents that are tools, one in the other */
+	unsigned depth;                /* how many agents that are tools are around this one */
 	struct failure *failure;
 
-	bool escalated; /* an event of it or of a run below has `escalate` */
-	bool paused;    /* it waits for an answer from outside */
+	bool escalated; /* an event of this run, or of a run below, has `escalate` */
+	bool paused;    /* the agent waits for an answer from outside */
 
 	/* LlmAgent: the call of the model that is under way */
 	struct call_report model_call; /* started 0: an event or a report has it */
@@ -62,18 +76,18 @@ struct agent_run {
 	uint64_t streamed;             /* bytes of the answer's text that were shown already */
 	struct changes waiting;        /* of callbacks, for the next event */
 	struct {                       /* partial.c */
-		struct buf middle;     /* what events of pieces have in common */
+		struct buf middle;     /* the members that the events of all pieces share */
 		struct buf line;       /* the last event of a piece; scratch */
 	} partial;
-	json_t *artifacts; /* names of those that the next prompt carries; NULL: none */
+	json_t *artifacts; /* names of the artifacts for the next prompt; NULL: none */
 
-	struct agent *transfer; /* the agent that goes on in its place; NULL: none */
-	struct buf transferred; /* struct agent *: these transferred, and end when it does */
+	struct agent *transfer; /* the agent that continues in place of this one; NULL: none */
+	struct buf transferred; /* struct agent *: the agents that transferred; they end with it */
 };
 
-/* A sub-agent at work in the run of its parent. */
+/* Make the run of a sub-agent in the run of its parent. */
 struct agent_run run_below(struct agent_run *parent, struct agent *agent);
-/* Note in the parent's run how the sub-agent's ended. */
+/* Note in the parent's run how the sub-agent's run ended. */
 void run_join(struct agent_run *parent, const struct agent_run *child);
 
 /* The state that the run sees: its sink's, with the changes that wait for an event on top. */
@@ -81,5 +95,20 @@ struct stateview *run_state(const struct agent_run *run);
 
 /* Whether pieces of an answer are shown as they come, in the stream and in the output. */
 bool run_streams(const struct agent_run *run);
+
+/*
+ * Set run->failure, unless the run has failed before. name: the errorCode, or NULL. Return the
+ * code of the failure that counts. Any thread of the run.
+ */
+int run_fail(struct agent_run *run, const char *name, const struct err *err);
+int run_fail_text(struct agent_run *run, const char *name, int code, const char *fmt, ...)
+	PRINTF(4, 5);
+int run_nomem(struct agent_run *run);
+
+/* 0, or -ECANCELED when the turn was cancelled: the run has failed then. */
+MUST_CHECK int run_check_cancelled(struct agent_run *run);
+
+/* Free the members and make all zero. */
+void failure_release(struct failure *f);
 
 #endif

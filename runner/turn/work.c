@@ -6,10 +6,7 @@
 #include "base/json_text.h"
 #include "runner/turn/callback.h"
 #include "runner/turn/commit.h"
-#include "runner/turn/failure.h"
-#include "runner/turn/llm.h"
-#include "runner/turn/program_agent.h"
-#include "runner/turn/workflow.h"
+#include "runner/turn/run.h"
 
 #include <errno.h>
 #include <stdlib.h>

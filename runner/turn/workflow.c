@@ -1,10 +1,10 @@
 /*
- * Workflow agents: see workflow.h.
+ * Workflow agents: see work.h.
  */
-#include "runner/turn/workflow.h"
+#include "runner/turn/work.h"
 
 #include "runner/turn/commit.h"
-#include "runner/turn/failure.h"
+#include "runner/turn/run.h"
 
 #include <errno.h>
 #include <pthread.h>
