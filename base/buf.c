@@ -148,6 +148,18 @@ char *buf_cstr(struct buf *b)
 	return b->data;
 }
 
+bool buf_has_text(const struct buf *list, const char *text)
+{
+	size_t at = 0;
+
+	while (at < list->len) {
+		if (!strcmp(list->data + at, text))
+			return true;
+		at += strlen(list->data + at) + 1;
+	}
+	return false;
+}
+
 int buf_check(const struct buf *b, struct err *err)
 {
 	return b->failed ? err_nomem(err) : 0;

@@ -106,6 +106,9 @@ void buf_consume(struct buf *b, size_t n);
 /* Put a NUL after the content; len does not count it. Returns data. NULL: out of memory. */
 char *buf_cstr(struct buf *b);
 
+/* Whether a list of texts, each with its NUL, has this text. */
+bool buf_has_text(const struct buf *list, const char *text);
+
 static inline void *buf_list(const struct buf *b, size_t size, size_t *n)
 {
 	if (n)

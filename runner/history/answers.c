@@ -5,6 +5,7 @@
 
 #include "base/json_merge.h"
 #include "runner/history/speaker.h"
+#include "store/turn/text.h"
 
 #include <errno.h>
 
@@ -48,9 +49,8 @@ int answers_link(struct store *st, struct ref session, struct event *message, st
 {
 	CLEANUP(content_free_p) struct content *content = NULL;
 	CLEANUP(buf_release) struct buf invocation = { 0 };
-	struct span json = event_json(message, EVENT_CONTENT);
 	size_t i;
-	int r = json.len ? content_from_stored(json, &content) : 0;
+	int r = turn_content(message, &content);
 
 	if (r < 0)
 		return err_nomem(err);

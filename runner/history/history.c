@@ -42,18 +42,6 @@ static bool is_request(const char *name)
 			!strcmp(name, "adk_request_credential"));
 }
 
-static bool is_requested(const struct builder *b, const char *id)
-{
-	size_t at = 0;
-
-	while (id && at < b->requests.len) {
-		if (!strcmp(b->requests.data + at, id))
-			return true;
-		at += strlen(b->requests.data + at) + 1;
-	}
-	return false;
-}
-
 static bool is_for_people(struct builder *b, const struct part *p)
 {
 	if (p->kind == PART_CALL && is_request(p->name)) {
@@ -61,7 +49,8 @@ static bool is_for_people(struct builder *b, const struct part *p)
 			buf_add(&b->requests, p->id, strlen(p->id) + 1);
 		return true;
 	}
-	return p->kind == PART_RESPONSE && (is_request(p->name) || is_requested(b, p->id));
+	return p->kind == PART_RESPONSE &&
+	       (is_request(p->name) || (p->id && buf_has_text(&b->requests, p->id)));
 }
 
 /* Replace a content that others share by a copy, which may be changed. */

@@ -4,6 +4,7 @@
 #include "runner/history/open_calls.h"
 
 #include "runner/history/pairing.h"
+#include "store/turn/text.h"
 
 #include <errno.h>
 
@@ -93,9 +94,8 @@ static int add_event(struct open_calls *open, const struct event *e, struct cont
 int open_calls_note(struct open_calls *open, const struct event *e)
 {
 	CLEANUP(content_free_p) struct content *content = NULL;
-	struct span json = event_json(e, EVENT_CONTENT);
 	size_t i;
-	int r = json.len ? content_from_stored(json, &content) : 0;
+	int r = turn_content(e, &content);
 
 	if (r < 0 || !content)
 		return r;

@@ -69,18 +69,6 @@ static int walk(struct way *w, struct store *st, struct ref session, struct err 
 	return r;
 }
 
-static bool was_asked(const struct way *w, const char *author)
-{
-	size_t at = 0;
-
-	while (at < w->asked.len) {
-		if (!strcmp(w->asked.data + at, author))
-			return true;
-		at += strlen(w->asked.data + at) + 1;
-	}
-	return false;
-}
-
 static int take_author(struct way *w, const struct past_line *picked, struct span line)
 {
 	CLEANUP(buf_release) struct buf author = { 0 };
@@ -89,7 +77,7 @@ static int take_author(struct way *w, const struct past_line *picked, struct spa
 	(void)line;
 	if (r < 0 || !buf_cstr(&author))
 		return r < 0 ? r : -ENOMEM;
-	if (!strcmp(author.data, "user") || was_asked(w, author.data))
+	if (!strcmp(author.data, "user") || buf_has_text(&w->asked, author.data))
 		return 0;
 	buf_add(&w->asked, author.data, author.len + 1);
 	if (w->asked.failed)
@@ -117,34 +105,36 @@ void caller_release(struct caller *caller)
 	buf_release(&caller->author);
 	buf_release(&caller->branch);
 	buf_release(&caller->line);
+	content_free(STEAL(&caller->content));
 }
 
-/* 1: the line has the call. */
-static int has_call(const struct way *w, const struct past_line *picked)
+static const struct part *find_call(const struct content *content, const char *id)
 {
-	CLEANUP(content_free_p) struct content *content = NULL;
-	int r = picked->content.len ? content_from_stored(picked->content, &content) : 0;
 	size_t i;
 
-	for (i = 0; r == 0 && content && i < content->count; i++) {
+	for (i = 0; i < content->count; i++) {
 		const struct part *p = &content->parts[i];
 
-		if (p->kind == PART_CALL && p->id && !strcmp(p->id, w->id))
-			return 1;
+		if (p->kind == PART_CALL && p->id && !strcmp(p->id, id))
+			return p;
 	}
-	return r;
+	return NULL;
 }
 
 static int take_caller(struct way *w, const struct past_line *picked, struct span line)
 {
-	int r = has_call(w, picked);
+	CLEANUP(content_free_p) struct content *content = NULL;
+	struct caller *caller = w->caller;
+	int r = picked->content.len ? content_from_stored(picked->content, &content) : 0;
 
-	if (r <= 0)
+	caller->call = content ? find_call(content, w->id) : NULL;
+	if (r < 0 || !caller->call)
 		return r;
-	r = json_unquote(picked->author, &w->caller->author);
+	caller->content = STEAL(&content);
+	r = json_unquote(picked->author, &caller->author);
 	if (r == 0 && picked->branch.len)
-		r = json_unquote(picked->branch, &w->caller->branch);
-	buf_span_add(&w->caller->line, line);
+		r = json_unquote(picked->branch, &caller->branch);
+	buf_span_add(&caller->line, line);
 	return r < 0 ? r : 1;
 }
 

@@ -6,6 +6,7 @@
 #ifndef RUNNER_HISTORY_SPEAKER_H
 #define RUNNER_HISTORY_SPEAKER_H
 
+#include "store/json/content.h"
 #include "store/turn/turn.h"
 
 /* The choice of an author. */
@@ -28,11 +29,13 @@ MUST_CHECK int speaker_last(struct store *st, struct ref session,
 			    const struct speaker_filter *filter, struct buf *author,
 			    struct err *err);
 
-/* The event that has a call. */
+/* A call of a function, and the event that has it. */
 struct caller {
 	struct buf author;
-	struct buf branch; /* empty: none */
-	struct buf line;   /* of the log, without its newline */
+	struct buf branch;       /* empty: none */
+	struct buf line;         /* the event's line of the log, without its newline */
+	struct content *content; /* the event's content */
+	const struct part *call; /* the call, in that content */
 };
 void caller_release(struct caller *caller);
 

@@ -8,6 +8,7 @@
 #include "runner/turn/confirm.h"
 #include "runner/turn/run.h"
 #include "store/session/log.h"
+#include "store/turn/text.h"
 
 #include <errno.h>
 
@@ -57,10 +58,8 @@ static void turn_calls_release(struct turn_calls *calls)
 
 static int note_message(struct turn_calls *calls, const struct event *e)
 {
-	struct span json = event_json(e, EVENT_CONTENT);
-
 	calls->begun = true;
-	return json.len ? content_from_stored(json, &calls->message) : 0;
+	return turn_content(e, &calls->message);
 }
 
 static int note_calls(void *arg, struct span line)
@@ -102,7 +101,7 @@ static struct answer *need_answer(struct turn_calls *calls, struct decision *d)
 		content_free(new.content);
 		return NULL;
 	}
-	d->caller = (struct caller){ 0 };
+	d->caller.author = d->caller.branch = d->caller.line = (struct buf){ 0 };
 	list = list_of(calls, &n);
 	return &list[n - 1];
 }
@@ -122,7 +121,7 @@ static bool has_answer(const struct content *content, const char *id)
 static int answer_decided(struct turn_calls *calls, struct decision *d, bool long_running)
 {
 	struct answer *a = need_answer(calls, d);
-	const struct part *call = d->call;
+	const struct part *call = d->caller.call;
 
 	if (!a || has_answer(a->content, call->id))
 		return a ? 0 : -ENOMEM;
@@ -147,7 +146,7 @@ static int note_decided(struct turn_calls *calls, struct decision *d)
 		r = event_text(&e, EVENT_INVOCATION, &invocation);
 	if (r < 0 || span_equal(buf_span(&invocation), calls->invocation))
 		return r;
-	long_running = pairing_lists(event_json(&e, EVENT_LONG_RUNNING), d->call->id);
+	long_running = pairing_lists(event_json(&e, EVENT_LONG_RUNNING), d->caller.call->id);
 	return long_running && !d->approved ? 0 : answer_decided(calls, d, long_running);
 }
 

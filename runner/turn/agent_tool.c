@@ -8,6 +8,7 @@
 #include "runner/turn/commit.h"
 #include "runner/turn/output.h"
 #include "runner/turn/run.h"
+#include "store/turn/text.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -50,13 +51,11 @@ static struct content *content_of_line(struct span line)
 {
 	CLEANUP(event_release) struct event e = { 0 };
 	struct content *content = NULL;
-	struct span json;
 
 	if (event_from_json(line, &e, NULL) < 0 ||
 	    span_is(event_json(&e, EVENT_AUTHOR), "\"user\""))
 		return NULL;
-	json = event_json(&e, EVENT_CONTENT);
-	return json.len && content_from_stored(json, &content) == 0 ? content : NULL;
+	return turn_content(&e, &content) == 0 ? content : NULL;
 }
 
 /* Append the texts of the last event with a content, without thoughts, joined by newlines. */

@@ -4,6 +4,7 @@
 #include "runner/turn/confirm.h"
 
 #include "base/clock.h"
+#include "runner/history/open_calls.h"
 #include "runner/history/speaker.h"
 #include "runner/turn/commit.h"
 #include "runner/turn/run.h"
@@ -76,12 +77,11 @@ int confirm_ask(struct agent_run *run, const struct tool_call *calls, size_t n, 
 	}
 	if (r == 0 && !ids.len)
 		return 0;
-	buf_char(&ids, ']');
 	buf_text(&actions, "}}");
-	if (r < 0 || ids.failed || actions.failed)
+	if (r < 0 || actions.failed)
 		return run_nomem(run);
 	event_set_content(&e, content);
-	event_set_json(&e, EVENT_LONG_RUNNING, buf_span(&ids));
+	pending_put(&e, &ids);
 	run_note_transferred(run, &e);
 	r = run_commit(run, &e, NULL, NULL, 0);
 	*asked = actions;
@@ -126,27 +126,6 @@ static bool is_approval(struct span response)
 		return false;
 	return json.data[0] == '{' && json_member(buf_span(&json), "confirmed", &value) == 0 &&
 	       span_is(value, "true");
-}
-
-/* The call of that id in a line of the log. The caller frees the content. */
-static const struct part *call_in_line(struct span line, const char *id, struct content **content)
-{
-	CLEANUP(event_release) struct event e = { 0 };
-	struct span json;
-	size_t i;
-
-	if (event_from_json(line, &e, NULL) < 0)
-		return NULL;
-	json = event_json(&e, EVENT_CONTENT);
-	if (!json.len || content_from_stored(json, content) < 0)
-		return NULL;
-	for (i = 0; i < (*content)->count; i++) {
-		const struct part *p = &(*content)->parts[i];
-
-		if (p->kind == PART_CALL && p->id && !strcmp(p->id, id))
-			return p;
-	}
-	return NULL;
 }
 
 struct call_search {
@@ -208,23 +187,18 @@ static bool same_call(const struct part *call, struct span original)
 void decision_release(struct decision *d)
 {
 	content_free(d->request);
-	content_free(d->content);
 	caller_release(&d->caller);
 }
 
-/* Find the call of that id: d->call, d->content and d->caller. 1: there is none. */
-static int find_call(struct store *st, struct ref session, const char *id, struct decision *d,
+/* Find the call of that id. 1: there is none. */
+static int find_call(struct store *st, struct ref session, const char *id, struct caller *caller,
 		     struct err *err)
 {
 	int r;
 
-	content_free(STEAL(&d->content));
-	caller_release(&d->caller);
-	r = speaker_of_call(st, session, id, &d->caller, err);
-	if (r < 0)
-		return r == -ENOENT ? 1 : r;
-	d->call = call_in_line(buf_span(&d->caller.line), id, &d->content);
-	return !d->call;
+	caller_release(caller);
+	r = speaker_of_call(st, session, id, caller, err);
+	return r == -ENOENT ? 1 : r;
 }
 
 int decision_find(struct store *st, struct ref session, uint64_t n, const struct part *answer,
@@ -239,18 +213,18 @@ int decision_find(struct store *st, struct ref session, uint64_t n, const struct
 	if (answer->kind != PART_RESPONSE || !answer->id || !answer->json ||
 	    strcmp(answer->name, REQUEST) != 0)
 		return 1;
-	r = find_call(st, session, answer->id, d, &reason);
-	request = d->call;
-	d->request = STEAL(&d->content);
+	r = find_call(st, session, answer->id, &d->caller, &reason);
+	request = d->caller.call;
+	d->request = STEAL(&d->caller.content);
 	if (r == 0 && (!request->json || strcmp(request->name, REQUEST) != 0 ||
 		       json_member(span_of(request->json), "originalFunctionCall", &d->asked) < 0 ||
 		       json_member(d->asked, "id", &value) < 0 || json_unquote(value, &id) < 0 ||
 		       !buf_cstr(&id)))
 		r = 1;
 	if (r == 0)
-		r = find_call(st, session, id.data, d, &reason);
+		r = find_call(st, session, id.data, &d->caller, &reason);
 	if (r == 0)
-		d->is_same = same_call(d->call, d->asked);
+		d->is_same = same_call(d->caller.call, d->asked);
 	d->approved = d->is_same && is_approval(span_of(answer->json));
 	if (r < 0 && err)
 		*err = reason;
@@ -272,7 +246,7 @@ static int find_one(struct agent_run *run, const struct part *answer, struct con
 	*out = (struct confirmed){ .approved = d.approved, .reason = "rejected by the user" };
 	if (!d.is_same)
 		out->reason = "what was confirmed is not the call that was made";
-	return copy_call(d.call, out);
+	return copy_call(d.caller.call, out);
 }
 
 /* Drop the last decision if the message has an earlier one about the same call. */

@@ -18,9 +18,7 @@ MUST_CHECK int confirm_ask(struct agent_run *run, const struct tool_call *calls,
 struct decision {
 	struct content *request; /* that asked */
 	struct span asked;       /* the call that the request shows, as JSON; borrowed from it */
-	struct content *content; /* of the event that calls */
-	const struct part *call; /* in that content */
-	struct caller caller;    /* the event that calls */
+	struct caller caller;    /* the call */
 	bool is_same;            /* the call is what the request showed */
 	bool approved;           /* the call may be made */
 };

@@ -59,18 +59,6 @@ char *pause_text(struct span json)
 	return buf_cstr(&text) ? strdup(text.data) : NULL;
 }
 
-static bool belongs(const struct pause *p, const char *invocation)
-{
-	size_t at = 0;
-
-	while (at < p->invocations.len) {
-		if (!strcmp(p->invocations.data + at, invocation))
-			return true;
-		at += strlen(p->invocations.data + at) + 1;
-	}
-	return false;
-}
-
 /* The turn that a message resumes; NULL: none. */
 static char *resumed_by(const struct past_line *line)
 {
@@ -88,12 +76,13 @@ static int check_line(struct pause *p, const struct past_line *line)
 	char *resumed = resumed_by(line);
 	int r = invocation ? 0 : -ENOMEM;
 
-	if (r == 0 && !belongs(p, invocation) && resumed && belongs(p, resumed)) {
+	if (r == 0 && !buf_has_text(&p->invocations, invocation) && resumed &&
+	    buf_has_text(&p->invocations, resumed)) {
 		buf_add(&p->invocations, invocation, strlen(invocation) + 1);
 		r = buf_check(&p->invocations, NULL);
 	}
 	if (r == 0)
-		r = belongs(p, invocation);
+		r = buf_has_text(&p->invocations, invocation);
 	free(invocation);
 	free(resumed);
 	return r;
