@@ -8,20 +8,18 @@
 
 int history_add(struct history *h, struct content *content)
 {
+	struct content **list = h->contents;
 	size_t n = h->count;
 
 	/* Grow by doubling: at every power of two. */
-	if (!(n & (n - 1))) {
-		struct content **list = realloc(h->contents,
-						(n ? n * 2 : 1) * sizeof(struct content *));
-
-		if (!list) {
-			content_free(content);
-			return -ENOMEM;
-		}
-		h->contents = list;
+	if (content && !(n & (n - 1)))
+		list = realloc(h->contents, (n ? n * 2 : 1) * sizeof(struct content *));
+	if (!content || !list) {
+		content_free(content);
+		return -ENOMEM;
 	}
-	h->contents[h->count++] = content;
+	h->contents = list;
+	list[h->count++] = content;
 	return 0;
 }
 

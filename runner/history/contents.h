@@ -13,7 +13,7 @@ struct history {
 	size_t count;
 };
 
-/* Add a content at the end. Takes it, even on failure. -ENOMEM. */
+/* Add a content at the end. Takes it, even on failure. -ENOMEM, also when it is NULL. */
 MUST_CHECK int history_add(struct history *h, struct content *content);
 void history_release(struct history *h);
 

@@ -13,6 +13,7 @@
 #ifndef RUNNER_TURN_ARTIFACTS_H
 #define RUNNER_TURN_ARTIFACTS_H
 
+#include "runner/history/contents.h"
 #include "runner/turn/run.h"
 
 /* Append the text of an artifact. */
@@ -34,6 +35,6 @@ MUST_CHECK int run_artifact_names(struct agent_run *run, struct buf *list, struc
  * Replace each content that names artifacts by a copy that has them. After an error run->failure
  * says why.
  */
-MUST_CHECK int references_load(struct agent_run *run, struct content **contents, size_t count);
+MUST_CHECK int references_load(struct agent_run *run, struct history *history);
 
 #endif

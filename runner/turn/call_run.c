@@ -185,8 +185,7 @@ static int answer_call(struct tool_call *call, struct err *err)
 		return r;
 	has_answer = r == 1;
 	if (!has_answer && use_tool(call, err) < 0)
-		return run_fail(call->run, NULL,
-				err->code ? err : &(struct err){ .code = -ENOMEM });
+		return run_fail(call->run, NULL, err);
 	r = call->asks ? 0 : tool_callbacks(call, AFTER_TOOL);
 	return r < 0 ? r : 0;
 }

@@ -31,13 +31,14 @@ static int fail(struct agent_run *run, enum callback_kind kind, const struct pro
 static int read_output(struct agent_run *run, enum callback_kind kind,
 		       const struct program *program, const struct process *p, struct buf *json)
 {
-	CLEANUP(buf_release) struct buf why = { 0 };
+	CLEANUP(buf_release) struct buf reason = { 0 };
+	const char *why = process_reason(p, &reason);
 	struct err err = { 0 };
 	struct span text = buf_span(&p->output);
 	int r;
 
-	if (process_reason(p, &why))
-		return fail(run, kind, program, buf_cstr(&why) ? why.data : "it failed");
+	if (why)
+		return fail(run, kind, program, why);
 	text = span_trim_end(text);
 	if (!text.len)
 		return 0;

@@ -4,6 +4,7 @@
 #include "runner/turn/work.h"
 
 #include "base/clock.h"
+#include "runner/history/open_calls.h"
 #include "runner/turn/callback.h"
 #include "runner/turn/calls.h"
 #include "runner/turn/commit.h"
@@ -22,8 +23,7 @@
 struct llm {
 	struct agent_run *run;
 	struct offer offer;
-	struct content **extra; /* answers that did not fit, for the next prompt only */
-	size_t extra_count;
+	struct history extra; /* answers that did not fit, for the next prompt only */
 	unsigned tries;
 	bool is_resumed; /* confirmed calls were run */
 };
@@ -39,11 +39,7 @@ struct step {
 
 static void llm_release(struct llm *l)
 {
-	size_t i;
-
-	for (i = 0; i < l->extra_count; i++)
-		content_free(l->extra[i]);
-	free(l->extra);
+	history_release(&l->extra);
 	offer_release(&l->offer);
 	run_end_partial(l->run);
 	json_decref(STEAL(&l->run->artifacts)); /* no prompt took them */
@@ -220,9 +216,7 @@ static void note_long_running(const struct agent_run *run, const struct offer *o
 	}
 	if (!list.len)
 		return;
-	buf_char(&list, ']');
-	e->text.failed |= list.failed;
-	event_set_json(e, EVENT_LONG_RUNNING, buf_span(&list));
+	pending_put(e, &list);
 	run_note_transferred(run, e);
 }
 
@@ -289,40 +283,20 @@ static int commit_silence(struct step *s)
 
 /* Structured answers */
 
-static int add_extra(struct llm *l, struct content *content)
-{
-	struct content **list = realloc(l->extra, (l->extra_count + 1) * sizeof(struct content *));
-
-	if (!list || !content) {
-		content_free(content);
-		return run_nomem(l->run);
-	}
-	l->extra = list;
-	list[l->extra_count++] = content;
-	return 0;
-}
-
 /* Ask the model again, and say what is wrong with its answer. */
 static int ask_again(struct step *s, const char *why)
 {
 	struct llm *l = s->llm;
-	struct content *note = content_new("user");
+	CLEANUP(content_free_p) struct content *note = content_new("user");
 	CLEANUP(buf_release) struct buf text = { 0 };
-	int r;
 
 	buf_printf(&text, "This does not fit the schema: %s. Answer with the corrected JSON only.",
 		   why);
-	if (note && content_add_text(note, buf_span(&text), false) < 0) {
-		content_free(note);
-		note = NULL;
-	}
-	r = add_extra(l, STEAL(&s->reply.content));
-	if (r < 0) {
-		content_free(note);
-		return r;
-	}
-	r = add_extra(l, note);
-	return r < 0 ? r : report_call(l->run);
+	if (!note || content_add_text(note, buf_span(&text), false) < 0 ||
+	    history_add(&l->extra, STEAL(&s->reply.content)) < 0 ||
+	    history_add(&l->extra, STEAL(&note)) < 0)
+		return run_nomem(l->run);
+	return report_call(l->run);
 }
 
 /* Check an answer against the schema. 0: *value is the answer; 1: the model is asked again. */
@@ -441,8 +415,8 @@ static int prepare(struct step *s)
 	size_t i;
 	int r = prompt_build(run, &l->offer, &s->prompt);
 
-	for (i = 0; r == 0 && i < l->extra_count; i++) {
-		if (prompt_add(&s->prompt, content_copy(l->extra[i])) < 0)
+	for (i = 0; r == 0 && i < l->extra.count; i++) {
+		if (history_add(&s->prompt.history, content_copy(l->extra.contents[i])) < 0)
 			r = run_nomem(run);
 	}
 	if (r == 0 && !run->waiting.in && changes_init(&run->waiting, run) < 0)
@@ -458,8 +432,8 @@ static int ask(struct step *s)
 	struct question rq = { .folder = in->tree->folder,
 			       .settings = in->tree->settings,
 			       .system = buf_cstr(&s->prompt.system),
-			       .contents = s->prompt.contents,
-			       .count = s->prompt.count,
+			       .contents = s->prompt.history.contents,
+			       .count = s->prompt.history.count,
 			       .tools = s->prompt.tools,
 			       .tool_count = s->prompt.tool_count,
 			       .config = s->prompt.config };

@@ -234,14 +234,15 @@ static int add_declared(struct making *m, size_t place, json_t *value)
 
 static int read_declarations(struct making *m, const struct process *p)
 {
-	CLEANUP(buf_release) struct buf why = { 0 };
+	CLEANUP(buf_release) struct buf reason = { 0 };
+	const char *why = process_reason(p, &reason);
 	json_auto_t *list = NULL;
 	json_t *value;
 	size_t i;
 	int r = 0;
 
-	if (process_reason(p, &why))
-		return fail_set(m, buf_cstr(&why) ? why.data : "it failed");
+	if (why)
+		return fail_set(m, why);
 	list = json_loadb(p->output.data ? p->output.data : "", p->output.len, 0, NULL);
 	if (!json_is_array(list))
 		return fail_set(m, "its output is not a JSON list of declarations");

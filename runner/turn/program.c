@@ -165,22 +165,9 @@ static void why_not_started(const struct process *p, struct buf *reason)
 		buf_text(reason, "; a script begins with a line #!INTERPRETER");
 }
 
-bool process_reason(const struct process *p, struct buf *reason)
+/* Append why a program that started failed; nothing if it succeeded. */
+static void why_ended(const struct process *p, struct buf *reason)
 {
-	switch (p->failure) {
-	case 0:
-		break;
-	case -ETIMEDOUT:
-		buf_printf(reason, "timed out after %g seconds",
-			   (p->timeout_ms ? p->timeout_ms : PROCESS_TIMEOUT_MS) / 1000.0);
-		return true;
-	case -EFBIG:
-		buf_printf(reason, "the output is larger than %u bytes", PROCESS_OUTPUT_MAX);
-		return true;
-	default:
-		why_not_started(p, reason);
-		return true;
-	}
 	if (WIFSIGNALED(p->status)) {
 		const char *name = sigabbrev_np(WTERMSIG(p->status));
 
@@ -188,9 +175,24 @@ bool process_reason(const struct process *p, struct buf *reason)
 	} else if (WEXITSTATUS(p->status)) {
 		buf_printf(reason, "exit status %d", WEXITSTATUS(p->status));
 	} else {
-		return false;
+		return;
 	}
 	process_quote_stderr(reason, buf_span(&p->stderr_text), LINE_MAX_BYTES);
 	add_hint(p, reason);
-	return true;
+}
+
+const char *process_reason(const struct process *p, struct buf *reason)
+{
+	if (p->failure == -ETIMEDOUT)
+		buf_printf(reason, "timed out after %g seconds",
+			   (p->timeout_ms ? p->timeout_ms : PROCESS_TIMEOUT_MS) / 1000.0);
+	else if (p->failure == -EFBIG)
+		buf_printf(reason, "the output is larger than %u bytes", PROCESS_OUTPUT_MAX);
+	else if (p->failure)
+		why_not_started(p, reason);
+	else
+		why_ended(p, reason);
+	if (!reason->len && !reason->failed)
+		return NULL;
+	return buf_cstr(reason) ? reason->data : "it failed";
 }

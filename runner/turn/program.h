@@ -21,7 +21,8 @@ MUST_CHECK int run_open_context(struct agent_run *run, struct context_spec spec,
 MUST_CHECK int run_program(struct agent_run *run, const struct program *program,
 			   struct context *ctx, struct process *p, struct err *err);
 
-/* Append why a program failed; false: it succeeded. */
-bool process_reason(const struct process *p, struct buf *reason);
+/* Why a program failed: a text that borrows from `reason`, which is empty before. NULL: it
+ * succeeded. */
+const char *process_reason(const struct process *p, struct buf *reason);
 
 #endif

@@ -118,7 +118,8 @@ static int listen_to(struct listening *l, struct context *ctx)
 {
 	struct agent_run *run = l->run;
 	CLEANUP(buf_release) struct buf input = { 0 };
-	CLEANUP(buf_release) struct buf why = { 0 };
+	CLEANUP(buf_release) struct buf reason = { 0 };
+	const char *why;
 	struct process p = { .on_line = on_line, .arg = l };
 	struct err err = { 0 };
 	int r;
@@ -132,9 +133,8 @@ static int listen_to(struct listening *l, struct context *ctx)
 		r = run_fail(run, "AGENT_ERROR", &err);
 	else if (l->failed)
 		r = l->failed;
-	else if (process_reason(&p, &why))
-		r = run_fail_text(run, "AGENT_ERROR", -EIO, "agent %s: %s", run->agent->name,
-				  buf_cstr(&why) ? why.data : "it failed");
+	else if ((why = process_reason(&p, &reason)))
+		r = run_fail_text(run, "AGENT_ERROR", -EIO, "agent %s: %s", run->agent->name, why);
 	else if (l->cut.code)
 		r = run_fail(run, "AGENT_ERROR", &l->cut);
 	process_release(&p);

@@ -11,6 +11,7 @@
 #include "runner/turn/output.h"
 #include "runner/turn/run.h"
 #include "store/memory/memory.h"
+#include "store/turn/text.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -19,43 +20,25 @@
 
 void prompt_release(struct prompt *prompt)
 {
-	size_t i;
-
 	free(prompt->model);
 	buf_release(&prompt->system);
-	for (i = 0; i < prompt->count; i++)
-		content_free(prompt->contents[i]);
-	free(prompt->contents);
+	history_release(&prompt->history);
 	free(prompt->tools);
 	json_decref(prompt->config);
 	json_decref(prompt->tool_schemas);
 	*prompt = (struct prompt){ 0 };
 }
 
-int prompt_add(struct prompt *prompt, struct content *content)
-{
-	struct content **list = realloc(prompt->contents,
-					(prompt->count + 1) * sizeof(struct content *));
-
-	if (!list || !content) {
-		content_free(content);
-		prompt->contents = list ? list : prompt->contents;
-		return -ENOMEM;
-	}
-	prompt->contents = list;
-	list[prompt->count++] = content;
-	return 0;
-}
-
 static int insert(struct prompt *prompt, size_t at, struct content *content)
 {
-	int r = prompt_add(prompt, content);
+	struct history *h = &prompt->history;
+	int r = history_add(h, content);
 
 	if (r < 0)
 		return r;
-	memmove(prompt->contents + at + 1, prompt->contents + at,
-		(prompt->count - 1 - at) * sizeof(struct content *));
-	prompt->contents[at] = content;
+	memmove(h->contents + at + 1, h->contents + at,
+		(h->count - 1 - at) * sizeof(struct content *));
+	h->contents[at] = content;
 	return 0;
 }
 
@@ -172,12 +155,10 @@ static int add_match(void *arg, const struct memory_match *match)
 	CLEANUP(content_free_p) struct content *content = NULL;
 	CLEANUP(buf_release) struct buf author = { 0 };
 	struct buf *text = arg;
-	struct span json;
 	int r = event_from_json(match->line, &e, NULL);
 
-	json = event_json(&e, EVENT_CONTENT);
-	if (r == 0 && json.len)
-		r = content_from_stored(json, &content);
+	if (r == 0)
+		r = turn_content(&e, &content);
 	if (r == 0)
 		r = event_text(&e, EVENT_AUTHOR, &author);
 	if (r < 0 || !content)
@@ -296,7 +277,7 @@ static int add_instruction_content(struct agent_run *run, struct prompt *prompt)
 {
 	CLEANUP(content_free_p) struct content *content = content_new("user");
 	CLEANUP(buf_release) struct buf text = { 0 };
-	size_t at = prompt->count;
+	size_t at = prompt->history.count;
 	int r;
 
 	if (!run->agent->static_instruction)
@@ -304,7 +285,7 @@ static int add_instruction_content(struct agent_run *run, struct prompt *prompt)
 	r = render(run, &text);
 	if (r < 0 || !text.len)
 		return r;
-	while (at && is_plain_user(prompt->contents[at - 1]))
+	while (at && is_plain_user(prompt->history.contents[at - 1]))
 		at--;
 	if (!content || content_add_text(content, buf_span(&text), false) < 0 ||
 	    insert(prompt, at, STEAL(&content)) < 0)
@@ -355,12 +336,9 @@ static int add_loaded(struct agent_run *run, struct prompt *prompt)
 		int r = run_artifact_content(run, json_string_value(name), &content, &err);
 
 		if (r == 0)
-			r = prompt_add(prompt, content);
+			r = history_add(&prompt->history, content);
 		if (r < 0)
-			return run_fail(
-				run, NULL,
-				err.code ? &err
-					 : &(struct err){ .code = r, .text = "out of memory" });
+			return err.code ? run_fail(run, NULL, &err) : run_nomem(run);
 	}
 	return 0;
 }
@@ -380,7 +358,6 @@ static int load_history(struct agent_run *run, struct prompt *prompt)
 {
 	struct event_sink *sink = run->sink;
 	CLEANUP(buf_release) struct buf lines = { 0 };
-	CLEANUP(history_release) struct history history = { 0 };
 	struct history_query query = { .store = sink->in->host->store,
 				       .session = sink->in->live->ref,
 				       .cache = sink->in->host->past_cache,
@@ -398,13 +375,8 @@ static int load_history(struct agent_run *run, struct prompt *prompt)
 		mutex_unlock(&sink->lock);
 		query.own_lines = buf_span(&lines);
 	}
-	r = history_build(&query, &history, &err);
-	if (r < 0)
-		return run_fail(run, NULL, &err);
-	prompt->contents = STEAL(&history.contents);
-	prompt->count = history.count;
-	history.count = 0;
-	return 0;
+	r = history_build(&query, &prompt->history, &err);
+	return r < 0 ? run_fail(run, NULL, &err) : 0;
 }
 
 /* Tools */
@@ -434,7 +406,7 @@ int prompt_build(struct agent_run *run, const struct offer *offer, struct prompt
 	if (r == 0)
 		r = add_static_parts(run, out);
 	if (r == 0)
-		r = references_load(run, out->contents, out->count);
+		r = references_load(run, &out->history);
 	if (r == 0)
 		r = add_loaded(run, out);
 	if (r < 0)

@@ -4,15 +4,15 @@
 #ifndef RUNNER_TURN_PROMPT_H
 #define RUNNER_TURN_PROMPT_H
 
+#include "runner/history/contents.h"
 #include "runner/model/ask.h"
 #include "runner/turn/offer.h"
 
 struct prompt {
 	char *model;
 	struct buf system;
-	struct content **contents; /* owned; others may share one, so none is changed */
-	size_t count;
-	json_t *config; /* owned */
+	struct history history; /* the contents */
+	json_t *config;         /* owned */
 	struct model_tool *tools;
 	size_t tool_count;
 	json_t *tool_schemas; /* owns the texts of the tools after a callback changed them */
@@ -24,9 +24,6 @@ struct prompt {
  */
 MUST_CHECK int prompt_build(struct agent_run *run, const struct offer *offer, struct prompt *out);
 void prompt_release(struct prompt *prompt);
-
-/* Add a content at the end. Takes it, even on failure. -ENOMEM. */
-MUST_CHECK int prompt_add(struct prompt *prompt, struct content *content);
 
 /*
  * For callbacks: append {"model", "contents", "config"}; replace the members that a callback

@@ -56,10 +56,10 @@ int prompt_to_json(const struct prompt *prompt, struct buf *out)
 	buf_text(out, "{\"model\":");
 	json_quote(out, span_of(prompt->model));
 	buf_text(out, ",\"contents\":[");
-	for (i = 0; i < prompt->count; i++) {
+	for (i = 0; i < prompt->history.count; i++) {
 		if (i)
 			buf_char(out, ',');
-		content_to_json(prompt->contents[i], out);
+		content_to_json(prompt->history.contents[i], out);
 	}
 	buf_text(out, "],\"config\":");
 	if (jsonput_value(out, config) < 0)
@@ -71,9 +71,8 @@ int prompt_to_json(const struct prompt *prompt, struct buf *out)
 static int take_contents(struct prompt *prompt, struct span json, struct err *err)
 {
 	struct json_scan scan = json_scan_of(json, JSON_DEPTH_MAX, err);
-	struct prompt fresh = { 0 };
+	CLEANUP(history_release) struct history fresh = { 0 };
 	bool first = true;
-	size_t i;
 	int r = json_open(&scan, '[');
 
 	while (r == 0 && (r = json_item(&scan, &first)) == 1) {
@@ -84,17 +83,13 @@ static int take_contents(struct prompt *prompt, struct span json, struct err *er
 		if (r == 0)
 			r = content_from_json(value, &content, err);
 		if (r == 0)
-			r = prompt_add(&fresh, content);
+			r = history_add(&fresh, content);
 	}
-	if (r < 0) {
-		prompt_release(&fresh);
+	if (r < 0)
 		return r == -ENODATA ? -EINVAL : r;
-	}
-	for (i = 0; i < prompt->count; i++)
-		content_free(prompt->contents[i]);
-	free(prompt->contents);
-	prompt->contents = fresh.contents;
-	prompt->count = fresh.count;
+	history_release(&prompt->history);
+	prompt->history = fresh;
+	fresh = (struct history){ 0 };
 	return 0;
 }
 

@@ -155,22 +155,23 @@ static bool has_reference(const struct content *content)
 	return false;
 }
 
-int references_load(struct agent_run *run, struct content **contents, size_t count)
+int references_load(struct agent_run *run, struct history *history)
 {
 	struct err err = { 0 };
 	size_t i;
 	int r = 0;
 
-	for (i = 0; r == 0 && i < count; i++) {
+	for (i = 0; r == 0 && i < history->count; i++) {
+		struct content **content = &history->contents[i];
 		struct content *copy;
 
-		if (!has_reference(contents[i]))
+		if (!has_reference(*content))
 			continue;
-		copy = content_copy(contents[i]);
+		copy = content_copy(*content);
 		if (!copy)
 			return run_nomem(run);
-		content_free(contents[i]);
-		contents[i] = copy;
+		content_free(*content);
+		*content = copy;
 		r = follow_all(run, copy, &err);
 	}
 	if (r == -ENOMEM)

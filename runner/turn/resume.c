@@ -14,15 +14,18 @@
 
 /* The agents that are resumed */
 
+static void resumed_release(struct resumed *one)
+{
+	free(one->branch);
+	free(one->invocation);
+	buf_release(&one->transferred);
+	*one = (struct resumed){ 0 };
+}
+
 void resumed_free(struct resumed *list, size_t n)
 {
-	size_t i;
-
-	for (i = 0; i < n; i++) {
-		free(list[i].branch);
-		free(list[i].invocation);
-		buf_release(&list[i].transferred);
-	}
+	while (n > 0)
+		resumed_release(&list[--n]);
 	free(list);
 }
 
@@ -110,14 +113,10 @@ int resumed_find(struct invocation *in, struct resumed **out, size_t *n, struct 
 		if (message->parts[i].kind != PART_RESPONSE || !message->parts[i].id)
 			continue;
 		r = find_caller(in, message->parts[i].id, &list[count], err);
-		if (r == 0 && !is_listed(list, count)) {
+		if (r == 0 && !is_listed(list, count))
 			count++;
-			continue;
-		}
-		free(list[count].branch);
-		free(list[count].invocation);
-		buf_release(&list[count].transferred);
-		list[count] = (struct resumed){ 0 };
+		else
+			resumed_release(&list[count]);
 	}
 	if (r < 0) {
 		resumed_free(list, count);

@@ -71,12 +71,13 @@ int tool_response(const struct tool *tool, struct span output, struct buf *respo
 /* Set the response of a program. failed: its changes are dropped. */
 static int answer(struct tool_call *call, const struct process *p, bool *failed)
 {
-	CLEANUP(buf_release) struct buf why = { 0 };
+	CLEANUP(buf_release) struct buf reason = { 0 };
+	const char *why = process_reason(p, &reason);
 	int r;
 
 	*failed = true;
-	if (process_reason(p, &why))
-		return buf_cstr(&why) ? call_error(call, "%s", why.data) : -ENOMEM;
+	if (why)
+		return call_error(call, "%s", why);
 	r = tool_response(call->tool, buf_span(&p->output), &call->response);
 	if (r == -EILSEQ)
 		return call_error(call, "the output is not UTF-8 text; binary results are to be "
