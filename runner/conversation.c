@@ -44,7 +44,20 @@ struct compaction *conversation_compaction(const struct conversation *c)
 
 	if (!c->compactions.len || conversation_runs_turn(c))
 		return NULL;
-	return !c->first || c->first->n > first->behind ? first : NULL;
+	return !c->first || c->first->n > first->after ? first : NULL;
+}
+
+void conversation_free(struct conversation *c)
+{
+	while (c->first) {
+		struct live *live = c->first;
+
+		c->first = live->next;
+		live_unref(live);
+	}
+	buf_release(&c->compactions);
+	buf_release(&c->temp);
+	free(c);
 }
 
 void conversation_settle_locked(struct runner *rn, struct conversation *c) REQUIRES(rn->lock)
@@ -54,9 +67,7 @@ void conversation_settle_locked(struct runner *rn, struct conversation *c) REQUI
 	if (conversation_is_busy(c) || c->temp.len || *at != c)
 		return;
 	*at = c->next;
-	buf_release(&c->temp);
-	buf_release(&c->compactions);
-	free(c);
+	conversation_free(c);
 }
 
 void conversation_ready_locked(struct runner *rn, struct conversation *c) REQUIRES(rn->lock)
@@ -100,9 +111,9 @@ int conversation_add_compaction_locked(struct runner *rn, struct conversation *c
 
 	while (at > skip) {
 		there = (struct compaction *)(void *)(c->compactions.data + at) - 1;
-		if (there->behind < new->behind)
+		if (there->after < new->after)
 			break;
-		if (there->behind == new->behind) {
+		if (there->after == new->after) {
 			there->is_asked |= new->is_asked;
 			there->is_cancelled = false;
 			return 0;
@@ -110,7 +121,7 @@ int conversation_add_compaction_locked(struct runner *rn, struct conversation *c
 		at -= sizeof *new;
 	}
 	if (!buf_reserve(&c->compactions, sizeof *new)) {
-		c->compactions.failed = false; /* those that are there stay */
+		c->compactions.failed = false; /* the earlier compactions stay */
 		return -ENOMEM;
 	}
 	memmove(c->compactions.data + at + sizeof *new, c->compactions.data + at,
@@ -119,17 +130,4 @@ int conversation_add_compaction_locked(struct runner *rn, struct conversation *c
 	c->compactions.len += sizeof *new;
 	rn->compactions++;
 	return 0;
-}
-
-void conversation_free(struct conversation *c)
-{
-	while (c->first) {
-		struct live *live = c->first;
-
-		c->first = live->next;
-		live_unref(live);
-	}
-	buf_release(&c->compactions);
-	buf_release(&c->temp);
-	free(c);
 }

@@ -1,9 +1,9 @@
 /*
- * Conversations: the runner from inside. For the files that it is made of.
+ * Conversations: the runner from inside, for the files that it is made of.
  *
- * A conversation is there for a session while turns of it run or wait (or it
- * has temp: keys). Its first turn runs or is about to; workers take
- * conversations from the ready list, run one turn, and put them back.
+ * A session has a conversation while its turns or compactions run or wait, and while it has `temp:`
+ * keys. Its first turn runs, or is the next to run. A worker takes a conversation from the ready
+ * list, runs one turn or one compaction, and puts the conversation back.
  */
 #ifndef RUNNER_CONVERSATION_H
 #define RUNNER_CONVERSATION_H
@@ -19,23 +19,23 @@
 
 /* A compaction that waits or runs. */
 struct compaction {
-	uint64_t behind; /* the turn after which it comes; 0: it comes first */
-	bool is_asked;   /* by a user; else it needs enough new turns */
+	uint64_t after; /* the turn that it follows; 0: it comes first */
+	bool is_asked;  /* by a user; else it needs enough new turns */
 	bool is_cancelled;
 };
 
-/* The turns of a session that run or wait. Everything is guarded by runner.lock. */
+/* The turns and compactions of a session that run or wait. runner.lock guards all members. */
 struct conversation {
 	struct ref ref;
 	struct conversation *next;  /* in its bucket */
-	struct conversation *ready; /* in the list of those that wait for a worker */
-	struct live *first;         /* runs, or is next */
-	unsigned turns;
-	bool running;           /* the first turn, or the first compaction */
-	bool compacting;        /* what runs is a compaction */
-	struct cancel *stop;    /* of the compaction that runs; NULL: none */
-	struct buf compactions; /* of struct compaction, in the order of turns */
-	struct buf temp;        /* JSON object; empty: none */
+	struct conversation *ready; /* the next one in the ready list */
+	struct live *first;         /* the turn that runs, or is next */
+	unsigned turns;             /* that run or wait */
+	bool running;               /* the first turn, or the first compaction */
+	bool compacting;            /* a compaction runs, not a turn */
+	struct cancel *stop;        /* ends the compaction that runs; NULL: none runs */
+	struct buf compactions;     /* of struct compaction, in the order of turns */
+	struct buf temp;            /* `temp:` keys, a JSON object; empty: none */
 };
 
 struct runner {
@@ -53,15 +53,15 @@ struct runner {
 	struct agents agents;
 
 	struct mutex lock;
-	struct cond work;  /* a conversation is ready, or the end */
-	struct cond quiet; /* a worker went */
+	struct cond work;  /* a conversation is ready, or the runner stops */
+	struct cond quiet; /* a worker has ended */
 	struct conversation *bucket[CONVERSATION_BUCKETS] GUARDED_BY(lock);
 	struct conversation *ready_first GUARDED_BY(lock);
 	struct conversation *ready_last GUARDED_BY(lock);
-	unsigned workers GUARDED_BY(lock);
-	unsigned idle GUARDED_BY(lock);
-	unsigned running GUARDED_BY(lock);
-	unsigned waiting GUARDED_BY(lock);
+	unsigned workers GUARDED_BY(lock);     /* threads */
+	unsigned idle GUARDED_BY(lock);        /* workers that wait for a conversation */
+	unsigned running GUARDED_BY(lock);     /* turns */
+	unsigned waiting GUARDED_BY(lock);     /* turns */
 	unsigned compactions GUARDED_BY(lock); /* that wait */
 	bool stopping GUARDED_BY(lock);
 	struct recent recent GUARDED_BY(lock);
@@ -73,37 +73,44 @@ struct conversation **conversation_slot_locked(struct runner *rn, uint64_t sessi
 /* Find or make the conversation of a session. NULL: out of memory. */
 struct conversation *conversation_need_locked(struct runner *rn, struct ref ref) REQUIRES(rn->lock);
 
-/* Whether something runs or waits in it. */
+/* Whether a turn or a compaction runs or waits. */
 bool conversation_is_busy(const struct conversation *c);
-/* Whether its first turn runs. */
+/* Whether the first turn runs. */
 bool conversation_runs_turn(const struct conversation *c);
-/* The compaction that runs, or comes before the first turn; NULL: there is none. */
+/* The compaction that runs, or that comes before the first turn; NULL: there is none. */
 struct compaction *conversation_compaction(const struct conversation *c);
 
-/* Remove a conversation that has nothing left. */
+/* Remove and free a conversation that has no turns, compactions and `temp:` keys left. */
 void conversation_settle_locked(struct runner *rn, struct conversation *c) REQUIRES(rn->lock);
 /* Put a conversation at the end of the ready list; take the first one, or NULL. */
 void conversation_ready_locked(struct runner *rn, struct conversation *c) REQUIRES(rn->lock);
 struct conversation *conversation_take_locked(struct runner *rn) REQUIRES(rn->lock);
 /* A turn or a compaction has ended: make the next one ready, if there is one. */
 void conversation_go_on_locked(struct runner *rn, struct conversation *c) REQUIRES(rn->lock);
-/* Put a compaction after those for earlier turns; one at a place is enough. -ENOMEM. */
+/*
+ * Add a compaction in the order of turns. One after each turn is enough: a second one is joined
+ * to the first. -ENOMEM.
+ */
 MUST_CHECK int conversation_add_compaction_locked(struct runner *rn, struct conversation *c,
 						  const struct compaction *new) REQUIRES(rn->lock);
 void conversation_free(struct conversation *c);
 
-/* Whether one more worker is needed and allowed. It is counted then; the caller starts it. */
+/* Whether one more worker is needed and allowed; counts it. The caller starts it then. */
 bool worker_want_locked(struct runner *rn) REQUIRES(rn->lock);
 void worker_start(struct runner *rn);
 
-/* Put a turn that is in the store into the queue. Takes live, also on failure. */
+/* The agent of the session's app, one reference. -ENXIO: no agent, or it does not load. */
+MUST_CHECK int runner_agent(struct runner *rn, struct ref session, struct agent_tree **out,
+			    struct err *err);
+
+/* Queue a turn that is in the store. Takes live, even on failure. -ENOMEM. */
 MUST_CHECK int runner_enqueue(struct runner *rn, struct live *live, struct err *err);
 
-/* Put a compaction that is in the store after this turn. */
-MUST_CHECK int runner_enqueue_compaction(struct runner *rn, struct ref session, uint64_t behind,
+/* Queue a compaction that is in the store, after this turn. -ENOMEM. */
+MUST_CHECK int runner_enqueue_compaction(struct runner *rn, struct ref session, uint64_t after,
 					 struct err *err);
 
-/* For invocations: see turn/invocation.h; arg is the runner. */
+/* For struct invocation_host: read and change `temp:` keys. arg is the runner. */
 MUST_CHECK int runner_read_temp(void *arg, struct ref session, struct buf *object);
 MUST_CHECK int runner_add_temp(void *arg, struct ref session, struct span delta, struct err *err);
 

@@ -1,5 +1,5 @@
 /*
- * Turns that ended lately: see recent.h.
+ * Recent turns: see recent.h.
  */
 #include "runner/recent.h"
 

@@ -1,14 +1,14 @@
 /*
- * Turns that ended lately: a ring of their places. The store has the turns.
+ * Recent turns: a ring of the places of those that ended last. The store has the turns.
  *
- * The runner's lock guards it.
+ * The runner's lock guards the ring.
  */
 #ifndef RUNNER_RECENT_H
 #define RUNNER_RECENT_H
 
 #include "store/tx/store.h"
 
-#define RECENT_TURNS 1000 /* older ones are dropped */
+#define RECENT_TURNS 1000 /* places of older turns are dropped */
 
 struct turn_place {
 	struct ref session;
@@ -17,9 +17,10 @@ struct turn_place {
 
 struct recent {
 	struct turn_place turns[RECENT_TURNS];
-	uint64_t count; /* of all turns that ever ended */
+	uint64_t count; /* all turns that were ever added */
 };
 
+/* Add a turn that has ended. */
 void recent_add(struct recent *recent, struct ref session, uint64_t n);
 
 /* Append the places as struct turn_place, the oldest first. */

@@ -1,5 +1,5 @@
 /*
- * What an earlier process left: see runner.h.
+ * Recovery: the work that an earlier process left. See runner.h.
  */
 #include "runner/conversation.h"
 
@@ -11,7 +11,7 @@
 
 #include <errno.h>
 
-/* A turn or a compaction that was left, for after the scan. */
+/* A turn or a compaction that was left: the scan collects them, and they are queued after it. */
 struct leftover {
 	struct ref ref;
 	uint64_t n;
@@ -43,7 +43,7 @@ static int resume(struct runner *rn, const struct leftover *left, struct err *er
 	return live ? runner_enqueue(rn, live, err) : -ENOMEM;
 }
 
-/* Whether a compaction comes before a turn: it comes after the turn that it names. */
+/* Whether a compaction comes before a turn. The compaction has the number of the turn before it. */
 static bool is_before(const struct leftover *compaction, const struct leftover *turn)
 {
 	if (compaction->ref.session != turn->ref.session)
@@ -52,8 +52,8 @@ static bool is_before(const struct leftover *compaction, const struct leftover *
 }
 
 /*
- * Queue in the order of each session, since workers begin at once. Both lists are sorted by
- * session, and within each.
+ * Queue turns and compactions in the order of each session, since workers begin at once. Both
+ * lists are sorted by session and number.
  */
 static int recover_all(struct runner *rn, const struct buf *turns, const struct buf *compactions,
 		       struct err *err)
@@ -100,12 +100,9 @@ static int resubmit(struct runner *rn, struct message *m, struct err *err)
 	CLEANUP(event_release) struct event e = { 0 };
 	int r = message_parse(m->staged.kind, buf_span(&m->text), &e, NULL, err);
 
-	if (r == 0)
-		r = runner_submit(rn, m->staged.session, m->staged.number, &e, err);
-	else if (r == -ENOMEM)
+	if (r == -ENOMEM)
 		return r;
-	else
-		r = -EINVAL;
+	r = r < 0 ? -EINVAL : runner_submit(rn, m->staged.session, m->staged.number, &e, err);
 	return r == -ESTALE || r == -EINVAL ? message_drop(rn->options.store, m->staged.number, err)
 					    : r;
 }

@@ -97,28 +97,28 @@ int runner_submit(struct runner *rn, struct ref session, uint64_t staged, struct
 	return runner_enqueue(rn, live, err);
 }
 
-/* The last turn that waits now: a new compaction comes after it. */
-static int find_last_turn(struct runner *rn, struct ref session, uint64_t *behind, struct err *err)
+/* Find the last turn that waits now: a new compaction comes after it. */
+static int find_last_turn(struct runner *rn, struct ref session, uint64_t *after, struct err *err)
 {
 	const struct conversation *c;
 	const struct live *live;
 	int r = 0;
 
-	*behind = 0;
+	*after = 0;
 	mutex_lock(&rn->lock);
 	c = *conversation_slot_locked(rn, session.session);
 	for (live = c ? c->first : NULL; live; live = live->next)
-		*behind = live->n;
+		*after = live->n;
 	if (rn->stopping)
 		r = err_set(err, -ESHUTDOWN, "the daemon is stopping");
 	mutex_unlock(&rn->lock);
 	return r;
 }
 
-int runner_enqueue_compaction(struct runner *rn, struct ref session, uint64_t behind,
+int runner_enqueue_compaction(struct runner *rn, struct ref session, uint64_t after,
 			      struct err *err)
 {
-	struct compaction compaction = { .behind = behind, .is_asked = true };
+	struct compaction compaction = { .after = after, .is_asked = true };
 	struct conversation *c;
 	bool new_worker = false;
 	bool was_busy;
@@ -142,25 +142,31 @@ int runner_enqueue_compaction(struct runner *rn, struct ref session, uint64_t be
 	return r;
 }
 
+int runner_agent(struct runner *rn, struct ref session, struct agent_tree **out, struct err *err)
+{
+	struct ref app = { .app = session.app };
+	struct scope_info info;
+	int r = scope_stat(rn->options.store, app, &info, err);
+
+	return r < 0 ? r : agents_get(&rn->agents, info.id, out, err);
+}
+
 int runner_compact(struct runner *rn, struct ref session, struct err *err)
 {
 	CLEANUP(agent_tree_unref_p) struct agent_tree *agent = NULL;
-	struct ref app = { .app = session.app };
 	struct scope_info info;
-	uint64_t behind = 0;
+	uint64_t after = 0;
 	int r = scope_stat(rn->options.store, session, &info, err);
 
 	if (r == 0)
-		r = scope_stat(rn->options.store, app, &info, err);
+		r = runner_agent(rn, session, &agent, err);
 	if (r == -ENOENT)
 		return -ESTALE;
 	if (r == 0)
-		r = agents_get(&rn->agents, info.id, &agent, err);
+		r = find_last_turn(rn, session, &after, err);
 	if (r == 0)
-		r = find_last_turn(rn, session, &behind, err);
-	if (r == 0)
-		r = compaction_ask(rn->options.store, session, behind, err);
-	return r < 0 ? r : runner_enqueue_compaction(rn, session, behind, err);
+		r = compaction_ask(rn->options.store, session, after, err);
+	return r < 0 ? r : runner_enqueue_compaction(rn, session, after, err);
 }
 
 bool runner_is_busy(struct runner *rn, struct ref session)

@@ -31,27 +31,30 @@ struct runner_options {
 	struct turn_hooks hooks;
 };
 
+/* Make a runner. No worker runs before the first turn. The strings and folders of options stay the
+ * caller's. -ENOMEM. */
 MUST_CHECK int runner_new(const struct runner_options *options, struct runner **out,
 			  struct err *err);
 
 /*
- * Go on with what an earlier process left: turns that ran end as failed (ABORTED), turns that
+ * Take up the work that an earlier process left: turns that ran end as failed (ABORTED), turns that
  * waited run, compactions that waited are made, staged messages are submitted.
  */
 MUST_CHECK int runner_recover(struct runner *rn, struct err *err);
 
 /*
- * Refuse new messages, end the running turns (they fail), then the MCP servers, and wait for all
- * of them. Turns that wait stay in the store and run at the next start.
+ * Refuse new messages, end the running turns (they fail) and then the MCP servers, and wait for
+ * their ends. Turns that wait stay in the store and run at the next start.
  */
 void runner_stop(struct runner *rn);
 
-/* After runner_stop(), when nobody uses it any more. NULL is fine. */
+/* Free the runner after runner_stop(), when nobody uses it any more. NULL is fine. */
 void runner_free(struct runner *rn);
 
 /*
- * Whether a message to this app could be taken now: 0; -ENXIO: no agent, or it
- * does not load; -ESHUTDOWN; -EBUSY: too many turns of the session wait.
+ * Check whether a message to this app could be taken now. 0; -ENXIO: the app has no agent, or the
+ * agent does not load; -ESHUTDOWN: the daemon is stopping; -EBUSY: too many turns of the session
+ * wait. Any thread.
  */
 MUST_CHECK int runner_check(struct runner *rn, struct ref session, const char *app,
 			    struct err *err);
@@ -59,28 +62,27 @@ MUST_CHECK int runner_check(struct runner *rn, struct ref session, const char *a
 /*
  * Start a turn: append the message to the session, then run its agent.
  *
- * The message is durable when this returns 0; the turn itself runs on a
- * worker thread. staged: number of the staged message that this is, or 0.
- * message: its event, as of message_parse(); its `temp:` keys live in the turn.
+ * The message is durable when this returns 0; the turn itself runs on a worker thread. staged: the
+ * number of the staged message that becomes the turn, or 0. message: the event that message_parse()
+ * made; the turn has its `temp:` keys.
  *
- * Returns 0; -ESTALE no such session; -EBUSY too many turns waiting;
- *         -ESHUTDOWN the daemon is stopping; -EINVAL: it answers a call that nobody made.
- * Any thread.
+ * Returns 0; -ESTALE: no such session; -EBUSY: too many turns wait; -ESHUTDOWN: the daemon is
+ * stopping; -EINVAL: the message answers a call that nobody made. Any thread.
  */
 MUST_CHECK int runner_submit(struct runner *rn, struct ref session, uint64_t staged,
 			     struct event *message, struct err *err);
 
 /*
  * End the turn of a session that runs or is next: it fails as CANCELLED with its text so far, and
- * later turns go on. A compaction that runs ends instead. Without either nothing happens. Does not
- * wait for the end. Any thread.
+ * later turns run. A compaction that runs or comes first ends instead. Without either, nothing
+ * happens. Does not wait for the end. Any thread.
  */
 void runner_cancel(struct runner *rn, struct ref session);
 
 /*
- * Compact the session (history/compact.h) after the turns that wait now, before later ones. Does
- * not wait; a compaction that has not run stays in the store.
- * Returns 0; -ESTALE no such session; -ENXIO no agent; -ESHUTDOWN. Any thread.
+ * Compact the session (history/compact.h) after the turns that wait now, and before later ones.
+ * Does not wait; a compaction that has not run stays in the store. Returns 0; -ESTALE: no such
+ * session; -ENXIO: no agent; -ESHUTDOWN: the daemon is stopping. Any thread.
  */
 MUST_CHECK int runner_compact(struct runner *rn, struct ref session, struct err *err);
 
@@ -90,11 +92,12 @@ bool runner_is_busy(struct runner *rn, struct ref session);
 /* Cancel all turns and compactions of a session that is removed. */
 void runner_forget(struct runner *rn, struct ref session);
 
-/* `temp:` keys of a delta, a JSON object; they live until the current or next turn ends. */
+/* Set the `temp:` keys of a JSON object. They last until the current or the next turn ends.
+ * -ENOMEM. */
 MUST_CHECK int runner_set_temp(struct runner *rn, struct ref session, struct span delta,
 			       struct err *err);
 
-/* The contexts of all turns. */
+/* The contexts of all turns (live/context.h). */
 struct contexts *runner_contexts(struct runner *rn);
 
 /* The agents of all apps (agent/agents.h). */
@@ -105,20 +108,21 @@ struct runner_stats {
 	unsigned running;
 	unsigned waiting;
 	uint64_t turns;  /* ended since the start */
-	uint64_t failed; /* of these */
+	uint64_t failed; /* among these turns */
 	uint64_t model_calls;
 	uint64_t tool_calls;
 };
 void runner_stats(struct runner *rn, struct runner_stats *out);
 
 /*
- * Turns of all sessions: the last RECENT_TURNS that ended, oldest first, then those that
- * run, then at most RUNNER_LIST_MAX of those that wait. Not 0 from fn ends it.
+ * Call fn for turns of all sessions: the last RECENT_TURNS that ended, the oldest first, then the
+ * turns that run, then at most RUNNER_LIST_MAX of the turns that wait. fn ends the list by a result
+ * that is not 0, which is returned.
  */
 typedef int runner_turn_fn(void *arg, struct ref session, uint64_t n);
 MUST_CHECK int runner_turns(struct runner *rn, runner_turn_fn *fn, void *arg, struct err *err);
 
-/* A turn that runs or waits, one reference; NULL: it has ended (or never was). */
+/* A turn that runs or waits, one reference; NULL: there is none, or it has ended. */
 struct live *runner_live(struct runner *rn, struct ref session, uint64_t n);
 
 #endif

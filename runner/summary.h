@@ -1,5 +1,5 @@
 /*
- * Summaries: what compaction asks of an app's model.
+ * Summaries: compaction asks a model of the app for them.
  */
 #ifndef RUNNER_SUMMARY_H
 #define RUNNER_SUMMARY_H
@@ -8,7 +8,7 @@
 #include "runner/agent/agent.h"
 #include "runner/history/compact.h"
 
-/* For compact_session(). */
+/* The argument of summary_ask(). All borrowed. */
 struct summary_source {
 	const struct agent_tree *tree;
 	struct cancel *cancel;
@@ -16,8 +16,9 @@ struct summary_source {
 };
 
 /*
- * Ask the root agent's model, or that of the first agent that has one, without instruction or
- * tools. arg: summary_source. -ENXIO: no agent has a model.
+ * The compact_ask_fn of the runner. Ask the root agent's model, or that of the first agent that
+ * has one, without instruction and tools. arg: struct summary_source. Returns 0; -ENXIO: no agent
+ * has a model; -EIO: the model gave no summary; an error of model_ask(). Blocks.
  */
 MUST_CHECK int summary_ask(void *arg, struct span prompt, struct compact_summary *summary,
 			   struct err *err);

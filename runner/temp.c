@@ -1,5 +1,5 @@
 /*
- * `temp:` keys: they are with the conversation until a turn ends. See runner.h.
+ * `temp:` keys: the conversation has them until a turn ends. See runner.h.
  */
 #include "runner/conversation.h"
 

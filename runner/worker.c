@@ -28,7 +28,7 @@ static struct conversation *next_work(struct runner *rn)
 		rn->idle--;
 	}
 	if (rn->stopping)
-		c = NULL; /* what is ready stays in the store */
+		c = NULL; /* the turns that wait stay in the store */
 	if (c) {
 		c->compacting = conversation_compaction(c) != NULL;
 		c->running = true;
@@ -46,10 +46,10 @@ static struct conversation *next_work(struct runner *rn)
 	return c;
 }
 
-/* The first turn of the conversation has ended. due: a compaction may be due. */
+/* Note that the first turn of the conversation has ended. due: a compaction may be due. */
 static void finish_turn(struct runner *rn, struct conversation *c, struct live *live, bool due)
 {
-	struct compaction compaction = { .behind = live->n };
+	struct compaction compaction = { .after = live->n };
 
 	mutex_lock(&rn->lock);
 	rn->running--;
@@ -58,8 +58,8 @@ static void finish_turn(struct runner *rn, struct conversation *c, struct live *
 	c->turns--;
 	buf_clear(&c->temp); /* temp: keys end with the turn */
 	if (due)
-		(void)!conversation_add_compaction_locked(
-			rn, c, &compaction); /* else after the next turn */
+		/* After an error the next turn finds it due. */
+		(void)!conversation_add_compaction_locked(rn, c, &compaction);
 	conversation_go_on_locked(rn, c);
 	mutex_unlock(&rn->lock);
 }
@@ -74,27 +74,15 @@ static struct live *first_turn(struct runner *rn, struct conversation *c)
 	return live;
 }
 
-static void report_compaction(struct runner *rn, struct ref session, const struct err *why)
-{
-	const struct turn_hooks *hooks = &rn->options.hooks;
-
-	if (hooks->compacted)
-		hooks->compacted(hooks->arg, session, why);
-}
-
 static void serve_turn(struct runner *rn, struct conversation *c)
 {
 	const struct turn_hooks *hooks = &rn->options.hooks;
 	struct live *live = first_turn(rn, c);
 	struct agent_tree *agent = NULL;
-	struct ref app = { .app = live->ref.app };
-	struct scope_info info;
 	struct err err = { 0 };
 	bool due;
-	int r = scope_stat(rn->options.store, app, &info, &err);
+	int r = runner_agent(rn, live->ref, &agent, &err);
 
-	if (r == 0)
-		r = agents_get(&rn->agents, info.id, &agent, &err);
 	if (r == 0)
 		r = runner_set_temp(rn, live->ref, buf_span(&live->temp), &err);
 	r = invocation_run(&rn->host, live, r < 0 ? NULL : agent, &err);
@@ -124,24 +112,18 @@ static struct compaction begin_compaction(struct runner *rn, struct conversation
 	return compaction;
 }
 
-/* Whether a compaction is done, well or badly; one that the daemon's end stopped is made again. */
-static bool is_over(struct runner *rn, struct conversation *c, struct compaction *compaction, int r)
-{
-	bool stopping;
-
-	mutex_lock(&rn->lock);
-	memcpy(compaction, c->compactions.data, sizeof *compaction);
-	stopping = rn->stopping;
-	mutex_unlock(&rn->lock);
-	return r != -ECANCELED || compaction->is_cancelled || !stopping;
-}
-
+/* A compaction that the end of the daemon stopped stays in the store, and is made again. */
 static void finish_compaction(struct runner *rn, struct conversation *c, int r)
 {
 	struct compaction compaction;
+	bool stays;
 
-	if (is_over(rn, c, &compaction, r) && compaction.is_asked &&
-	    compaction_done(rn->options.store, c->ref, compaction.behind, NULL) < 0)
+	mutex_lock(&rn->lock);
+	memcpy(&compaction, c->compactions.data, sizeof compaction);
+	stays = r == -ECANCELED && !compaction.is_cancelled && rn->stopping;
+	mutex_unlock(&rn->lock);
+	if (!stays && compaction.is_asked &&
+	    compaction_done(rn->options.store, c->ref, compaction.after, NULL) < 0)
 		log_error("a compaction that is done may be made again at the next start");
 	mutex_lock(&rn->lock);
 	c->stop = NULL;
@@ -156,25 +138,22 @@ static int compact(struct runner *rn, struct conversation *c, struct cancel *sto
 	struct compact_options options = { 0 };
 	CLEANUP(agent_tree_unref_p) struct agent_tree *agent = NULL;
 	struct summary_source source = { .cancel = stop, .model_calls = &rn->model_calls };
-	struct scope_info info;
-	struct ref app = { .app = c->ref.app };
-	int r = scope_stat(rn->options.store, app, &info, err);
+	int r = runner_agent(rn, c->ref, &agent, err);
 
-	if (r == 0)
-		r = agents_get(&rn->agents, info.id, &agent, err);
 	if (r < 0)
 		return r;
 	options.overlap = agent->compaction_overlap;
 	options.least = compaction.is_asked ? 1 : agent->compaction_interval;
 	source.tree = agent;
-	if (!options.least) /* the setting went since */
+	if (!options.least) /* the agent has lost the setting meanwhile */
 		return 1;
 	return compact_session(rn->options.store, c->ref, &options, summary_ask, &source, err);
 }
 
 static void run_compaction(struct runner *rn, struct conversation *c)
 {
-	struct ref session = c->ref;
+	const struct turn_hooks *hooks = &rn->options.hooks;
+	struct ref session = c->ref; /* c may be gone when the compaction has ended */
 	struct cancel stop;
 	struct err err = { 0 };
 	int r = cancel_init(&stop, &err);
@@ -190,7 +169,8 @@ static void run_compaction(struct runner *rn, struct conversation *c)
 		err.code = r;
 		(void)err_wrap(&err, "the session was not compacted");
 	}
-	report_compaction(rn, session, r < 0 && r != -ESTALE ? &err : NULL);
+	if (hooks->compacted)
+		hooks->compacted(hooks->arg, session, r < 0 && r != -ESTALE ? &err : NULL);
 }
 
 static void *worker_run(void *arg)
@@ -199,7 +179,7 @@ static void *worker_run(void *arg)
 	struct conversation *c;
 
 	while ((c = next_work(rn))) {
-		if (c->compacting) /* it stays so while it runs */
+		if (c->compacting) /* nobody else changes this while it runs */
 			run_compaction(rn, c);
 		else
 			serve_turn(rn, c);
@@ -231,7 +211,7 @@ void worker_start(struct runner *rn)
 	if (r == 0)
 		return;
 	mutex_lock(&rn->lock);
-	rn->workers--; /* the turn waits for one of the others */
+	rn->workers--; /* the turn waits for another worker */
 	mutex_unlock(&rn->lock);
 	log_error("no thread for a turn: %s", strerror(r));
 }

@@ -8,22 +8,25 @@
 #include "runner/turn/call.h"
 
 /*
- * Ask a person about the calls that need it, in an event of its own; *actions gets what the event
- * of the answers has to say about it.
+ * Ask a person about the calls that need it, in an event of its own. *actions: gets the actions
+ * for the event of the answers; the caller releases it. After an error run->failure says why.
  */
 MUST_CHECK int confirm_ask(struct agent_run *run, const struct tool_call *calls, size_t n,
 			   struct buf *actions);
 
-/* The call that a response decides about. */
+/* What a response decides, and about which call. */
 struct decision {
-	struct content *request; /* that asked */
-	struct span asked;       /* the call that the request shows, as JSON; borrowed from it */
+	struct content *request; /* the content that asks */
+	struct span asked;       /* the call as the request shows it, JSON; borrowed from it */
 	struct caller caller;    /* the call */
-	bool is_same;            /* the call is what the request showed */
+	bool is_same;            /* the request shows the call as it was made */
 	bool approved;           /* the call may be made */
 };
 
-/* d: all zero. n: the turn of the response. 1: it decides about no call that still waits. */
+/*
+ * Find the call that a response decides about. d: all zero; the caller releases it. n: the turn of
+ * the response. 1: it decides about no call that still waits.
+ */
 MUST_CHECK int decision_find(struct store *st, struct ref session, uint64_t n,
 			     const struct part *answer, struct decision *d, struct err *err);
 void decision_release(struct decision *d);
@@ -34,14 +37,15 @@ struct confirmed {
 	char *name;
 	struct buf args;
 	bool approved;
-	const char *reason; /* not approved: why */
+	const char *reason; /* why the call may not be made */
 };
+/* List these calls of the run's agent. The caller frees the list. */
 MUST_CHECK int confirm_find(struct agent_run *run, struct confirmed **list, size_t *n);
 void confirm_free(struct confirmed *list, size_t n);
 
-/* Whether a response only says that a person has to be asked. */
+/* Whether a response only says that a person must be asked. */
 bool confirm_is_placeholder(const struct part *response);
-/* 1: the newest message has only confirmations, and decides about no call of this agent. */
+/* 1: the newest message has only confirmations, and none of them is about a call of this agent. */
 MUST_CHECK int confirm_is_spent(struct agent_run *run);
 
 #endif

@@ -1,8 +1,8 @@
 /*
  * Hosts: what a turn needs from whoever runs it.
  *
- * The hooks come from the room that shows sessions as files; the runner adds the store, the
- * limits and the `temp:` keys.
+ * Whoever shows sessions as files gives the hooks. The runner adds the store, the limits and the
+ * `temp:` keys.
  */
 #ifndef RUNNER_TURN_HOST_H
 #define RUNNER_TURN_HOST_H
@@ -16,7 +16,8 @@ struct sandbox;
 
 /* Each hook may be NULL. None is called with a lock held. */
 struct turn_hooks {
-	/* The text or the stream of a running turn grew, or the turn ended; its object's number. */
+	/* The text or the stream of a running turn grew, or the turn ended. turn_number: its
+	 * object. */
 	void (*progress)(void *arg, struct ref session, uint64_t turn_number);
 	/* A compaction ended. why: the reason of its failure; NULL when it succeeded. */
 	void (*compacted)(void *arg, struct ref session, const struct err *why);
@@ -27,18 +28,19 @@ struct turn_hooks {
 	int (*context_path)(void *arg, struct context *c, struct buf *out);
 	/* Whether programs cannot enter that directory, nor the session's. */
 	bool (*context_is_shut)(void *arg, struct context *c);
-	/* The context can be found now. */
+	/* The context is open: context_find() finds it. */
 	void (*context_opened)(void *arg, struct context *c);
-	/* The context has ended. published: what was saved in it is in the store. */
+	/* The context has ended. published: the store has the files that were saved in it. */
 	void (*context_closed)(void *arg, struct context *c, bool published);
 	/*
-	 * The program of a context has ended: append what it saved in artifacts/, as struct save
-	 * (store/artifact/saves.h). What they point at stays until context_closed().
+	 * The program of a context has ended: append the files that it saved in artifacts/,
+	 * as struct save (store/artifact/saves.h). Their bytes stay until context_closed().
 	 */
 	int (*context_saves)(void *arg, struct context *c, struct buf *saves, struct err *err);
 	void *arg;
 };
 
+/* The runner, as an invocation sees it. All borrowed. */
 struct invocation_host {
 	struct store *store;
 	const struct turn_hooks *hooks;

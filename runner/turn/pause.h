@@ -1,7 +1,7 @@
 /*
  * Pauses: calls that wait for an answer, and the workflow agents that wait for their callers.
  *
- * A pause has the turn that paused and the turns that resumed it.
+ * A pause begins with the turn that paused, and has all turns that resumed it.
  */
 #ifndef RUNNER_TURN_PAUSE_H
 #define RUNNER_TURN_PAUSE_H
@@ -25,30 +25,30 @@ struct open_call {
 };
 
 struct pause {
-	/* the agent that is resumed; set by the caller */
+	/* set by the caller: the agent that is resumed, and its branch */
 	const struct agent *agent;
 	const char *branch; /* "": none */
 
-	struct buf invocations; /* of its turns, each with a NUL */
+	struct buf invocations; /* ids of its turns, each with a NUL */
 	struct buf places;      /* of struct pause_place */
 	struct buf open;        /* of struct open_call */
-	bool is_one;            /* its first turn left calls open */
-	bool has_waited;        /* an answer to the resumed agent came in a later turn */
+	bool is_one;            /* the first turn left calls open: it did pause */
+	bool has_waited;        /* a later turn answered a call of the resumed agent */
 };
 
-/* Read the pause of a turn from the log. */
+/* Read the pause of a turn from the log. The caller releases it, even after an error. */
 MUST_CHECK int pause_load(struct pause *p, struct invocation *in, const char *invocation,
 			  struct err *err);
 void pause_release(struct pause *p);
 
 /* The calls without an answer. */
 struct open_call *pause_open_calls(const struct pause *p, size_t *n);
-/* The place where an agent stopped; NULL: it did not. */
+/* The place where an agent stopped last; NULL: it did not stop. */
 struct pause_place *pause_find_place(const struct pause *p, const char *agent);
 /* Whether the resumed agent made this call. */
 bool pause_is_callers(const struct pause *p, const struct open_call *call);
 
-/* A text of a line as a string of its own; "" when it is absent. NULL: out of memory. */
+/* Copy a JSON text as a string, "" when it is absent. The caller frees it. NULL: out of memory. */
 char *pause_text(struct span json);
 
 #endif

@@ -8,15 +8,15 @@
 #include "runner/turn/run.h"
 
 /*
- * Open a context for a program. The caller sets kind, name, below and, of a tool, the call; the
- * rest of the spec is the run's.
+ * Open a context for a program. The caller sets kind, name and below in the spec, and for a tool
+ * the call; this sets the members of the run.
  */
 MUST_CHECK int run_open_context(struct agent_run *run, struct context_spec spec,
 				struct context **out, struct err *err);
 
 /*
  * Run a program in a context. The caller sets p->input and p->on_line, and releases the result.
- * 0, also when the program failed; -ECANCELED; -ENOMEM.
+ * 0, even when the program failed; -ECANCELED; -ENOMEM. Blocks.
  */
 MUST_CHECK int run_program(struct agent_run *run, const struct program *program,
 			   struct context *ctx, struct process *p, struct err *err);
