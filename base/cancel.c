@@ -14,7 +14,7 @@ int cancel_init(struct cancel *c, struct err *err)
 {
 	c->fired = false;
 	c->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	return c->fd < 0 ? err_errno(err, -errno, "eventfd") : 0;
+	return c->fd < 0 ? err_errno(err, -errno, "making an eventfd") : 0;
 }
 
 void cancel_release(struct cancel *c)

@@ -79,7 +79,7 @@ int json_peek(struct json_scan *s)
 int json_end(struct json_scan *s)
 {
 	skip_space(s);
-	return s->at == s->end ? 0 : json_fail(s, "there is more than one JSON value");
+	return s->at == s->end ? 0 : json_fail(s, "something follows the JSON value");
 }
 
 static int scan_word(struct json_scan *s, const char *text)

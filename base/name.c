@@ -26,7 +26,7 @@ int name_encode(struct span id, enum name_style style, struct buf *name, struct 
 	size_t i;
 
 	if (!id.len)
-		return err_set(err, -EINVAL, "an empty name");
+		return err_set(err, -EINVAL, "the name is empty");
 	if (!utf8_is_valid(id))
 		return err_set(err, -EINVAL, "the name is not valid UTF-8");
 	for (i = 0; i < id.len; i++) {
@@ -74,7 +74,7 @@ int name_decode(struct span name, enum name_style style, struct buf *id, struct 
 	if (r < 0)
 		return r;
 	if (!span_equal(buf_span(&again), name))
-		return err_set(err, -EINVAL, "the name has to be written '%.*s'",
+		return err_set(err, -EINVAL, "the name must be spelled '%.*s'",
 			       (int)MIN(again.len, 200), again.data);
 	buf_span_add(id, buf_span(&raw));
 	return buf_check(id, err);

@@ -55,10 +55,10 @@ int daemon_fork(struct err *err)
 	pid_t child;
 
 	if (pipe2(fds, O_CLOEXEC) < 0)
-		return err_errno(err, -errno, "pipe");
+		return err_errno(err, -errno, "making a pipe");
 	child = fork();
 	if (child < 0)
-		return err_errno(err, -errno, "fork");
+		return err_errno(err, -errno, "forking the daemon");
 	if (child) {
 		(void)close(fds[1]);
 		wait_for_child(fds[0], child);
@@ -79,7 +79,7 @@ void daemon_ready(int fd)
 		(void)close(null);
 	}
 	if (write(fd, "", 1) != 1)
-		log_warning("nobody waits for this daemon any more");
+		log_warning("the process that started this daemon has ended");
 	(void)close(fd);
 }
 
@@ -113,7 +113,7 @@ static void *wait_for_signal(void *arg)
 	(void)arg;
 	ending_signals(&set);
 	(void)sigwait(&set, &number);
-	log_info("signal %d: ending", number);
+	log_info("received signal %d: shutting down", number);
 	mutex_lock(&watched.lock);
 	if (watched.stop)
 		watched.stop(watched.arg);
@@ -136,7 +136,7 @@ int daemon_watch_signals(void (*stop)(void *arg), void *arg, struct err *err)
 	(void)sigaction(SIGUSR1, &wake, NULL);
 	r = -pthread_create(&thread, NULL, wait_for_signal, NULL);
 	if (r < 0)
-		return err_errno(err, r, "thread");
+		return err_errno(err, r, "starting a thread");
 	(void)pthread_detach(thread);
 	return 0;
 }
@@ -168,10 +168,11 @@ int daemon_watch_mount(const char *path, void (*gone)(void *arg), void *arg, str
 	watched.path = strdup(path); /* the thread uses it until the process ends */
 	watched.mounts = open("/proc/self/mounts", O_RDONLY | O_CLOEXEC);
 	if (!watched.path || watched.mounts < 0)
-		return err_errno(err, watched.path ? -errno : -ENOMEM, "/proc/self/mounts");
+		return err_errno(err, watched.path ? -errno : -ENOMEM,
+				 "watching /proc/self/mounts");
 	r = -pthread_create(&thread, NULL, wait_for_unmount, NULL);
 	if (r < 0)
-		return err_errno(err, r, "thread");
+		return err_errno(err, r, "starting a thread");
 	(void)pthread_detach(thread);
 	return 0;
 }

@@ -9,8 +9,7 @@
 static const struct command commands[] = {
 	{ "mount", "mount a store of sessions and run their agents", command_mount },
 	{ "umount", "unmount, and wait until the daemon has ended", command_umount },
-	{ "check-agent", "load agent folders, and say what is wrong with them",
-	  command_check_agent },
+	{ "check-agent", "load agent folders and report their errors", command_check_agent },
 	{ "version", "print the version", command_version },
 };
 
@@ -21,7 +20,7 @@ static void usage(FILE *out)
 	(void)fputs("usage: adkfs COMMAND [ARGUMENTS]\n\nAI agent sessions as files.\n\n", out);
 	for (i = 0; i < ARRAY_SIZE(commands); i++)
 		(void)fprintf(out, "  %-12s %s\n", commands[i].name, commands[i].summary);
-	(void)fputs("\n'adkfs COMMAND --help' tells more; the manual is adkfs(1) and adkfs(5).\n",
+	(void)fputs("\nSee 'adkfs COMMAND --help', and the manual pages adkfs(1) and adkfs(5).\n",
 		    out);
 }
 

@@ -108,7 +108,7 @@ int mountpoint_detach(const char *path, enum detach how, struct err *err)
 	if (r == -EPERM)
 		r = run_fusermount(path, how);
 	if (r == -EBUSY)
-		return err_set(err, r, "%s is in use: files or directories are open there", path);
+		return err_set(err, r, "%s is in use: files or directories in it are open", path);
 	return r < 0 ? err_errno(err, r, "unmounting %s", path) : 0;
 }
 
@@ -169,7 +169,7 @@ int mountpoint_resolve(const char *path, struct buf *out, struct err *err)
 		return buf_cstr(out) ? 0 : err_nomem(err);
 	}
 	if (strlen(path) >= PATH_MAX)
-		return err_set(err, -ENAMETOOLONG, "the path is too long");
+		return err_set(err, -ENAMETOOLONG, "the path of the mount point is too long");
 	/* The directory may be a dead mount, which fails: resolve its parent only. */
 	memcpy(parent, path, strlen(path) + 1);
 	memcpy(last, path, strlen(path) + 1);

@@ -55,7 +55,7 @@ int draft_text(struct draft *d, size_t max, struct buf *out, struct err *err)
 
 	mutex_lock(&d->lock);
 	if (d->blob.size > max)
-		r = err_set(err, -EFBIG, "the file has over %zu bytes", max);
+		r = err_set(err, -EFBIG, "the file is longer than %zu bytes", max);
 	else
 		r = blob_read(&d->blob, 0, max, out, err);
 	mutex_unlock(&d->lock);

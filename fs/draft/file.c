@@ -58,7 +58,8 @@ int draft_read(struct handle *h, uint64_t offset, size_t size, struct buf *out, 
 
 static int check_open_locked(const struct draft *d, struct err *err) REQUIRES(d->lock)
 {
-	return d->is_over ? err_set(err, -ESTALE, "who had the file has ended") : 0;
+	return d->is_over ? err_set(err, -ESTALE, "the program that the file was for has ended")
+			  : 0;
 }
 
 static int cut_off(struct draft *d, struct err *err)
@@ -104,7 +105,7 @@ int draft_open(struct handle *h, struct err *err)
 	int r = 0;
 
 	if (at->n && handle_writes(h) && !atomic_load(&h->inode->pending))
-		return err_set(err, -EACCES, "a version that was saved does not change");
+		return err_set(err, -EACCES, "a saved version cannot be written");
 	o = calloc(1, sizeof *o);
 	if (!o)
 		return err_nomem(err);
@@ -177,7 +178,8 @@ static void written_locked(struct handle *h, struct draft *d) REQUIRES(d->lock)
 static int check_size(uint64_t offset, uint64_t len, struct err *err)
 {
 	if (offset > ARTIFACT_MAX || len > ARTIFACT_MAX - offset)
-		return err_set(err, -EFBIG, "an artifact may have %llu bytes", ARTIFACT_MAX);
+		return err_set(err, -EFBIG, "an artifact can be at most %llu bytes long",
+			       ARTIFACT_MAX);
 	return 0;
 }
 

@@ -169,7 +169,7 @@ int scratch_add(struct fs *fs, const struct scratch_info *info, struct draft *dr
 	if (*slot_locked(t, info->dir, info->name))
 		r = err_set(err, -EEXIST, "there is '%s' already", info->name);
 	else if (atomic_load(&t->count) >= SCRATCH_MAX)
-		r = err_set(err, -ENOSPC, "there are %u temporary files already", SCRATCH_MAX);
+		r = err_set(err, -ENOSPC, "the mount already has %u temporary files", SCRATCH_MAX);
 	else
 		insert_locked(t, f);
 	mutex_unlock(&t->lock);

@@ -100,7 +100,7 @@ static int load_old(struct handle *h, struct text_draft *d, struct err *err)
 static int put_bytes(struct text_draft *d, uint64_t offset, struct span data, struct err *err)
 {
 	if (offset > d->rules->max || data.len > d->rules->max - offset)
-		return err_set(err, -EFBIG, "%s may have %zu bytes", d->rules->what,
+		return err_set(err, -EFBIG, "%s can be at most %zu bytes long", d->rules->what,
 			       d->rules->max - 1);
 	if (offset + data.len > d->text.len) {
 		size_t gap = offset + data.len - d->text.len;
@@ -161,7 +161,7 @@ static int text_truncate(struct handle *h, uint64_t size, struct err *err)
 
 	mutex_lock(&h->lock);
 	if (size > d->rules->max)
-		r = err_set(err, -EFBIG, "%s may have %zu bytes", d->rules->what,
+		r = err_set(err, -EFBIG, "%s can be at most %zu bytes long", d->rules->what,
 			    d->rules->max - 1);
 	else if (size == 0)
 		d->loaded = true;

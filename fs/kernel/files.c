@@ -239,7 +239,7 @@ static int plan_file(const struct place *dir, const char *name, const struct nod
 
 	if (!ops->create && tree_is_hidden(dir, name))
 		return err_set(err, -EPERM,
-			       "%s was removed, and comes back by itself within ten seconds", name);
+			       "%s was removed; the name comes back within ten seconds", name);
 	if (!ops->create)
 		return err_set(err, -EPERM, "files cannot be made here");
 	*child = *dir;

@@ -343,13 +343,14 @@ static int rename_name(const struct node_rename *rn, unsigned flags, struct err 
 	const struct dir_ops *to = node_dir(rn->new_dir->type);
 
 	if (flags & ~(unsigned)RENAME_NOREPLACE)
-		return err_set(err, -EINVAL, "names cannot be exchanged here");
+		return err_set(err, -EINVAL, "two names cannot be exchanged here");
 	if (!from->rename)
-		return err_set(err, -EPERM, "this name cannot be changed");
+		return err_set(err, -EPERM, "%s cannot be renamed", rn->name);
 	if (!to->rename)
-		return err_set(err, -EPERM, "nothing can be moved there");
+		return err_set(err, -EPERM, "files cannot be moved to that directory");
 	if (from->rename != to->rename)
-		return err_set(err, -EXDEV, "%s is of another kind there", rn->name);
+		return err_set(err, -EXDEV, "%s cannot be moved to a directory of another kind",
+			       rn->name);
 	return from->rename(rn, err);
 }
 
@@ -366,7 +367,8 @@ static void rename_now(fuse_req_t req, struct inode *dir, const char *name, stru
 	int r = rename_name(&rn, flags, &err);
 
 	if (r == -ENOENT && handle_find_made(request_fs(req), dir->ino, name))
-		r = err_set(&err, -EBUSY, "%s has its name when it is closed", name);
+		r = err_set(&err, -EBUSY, "%s is still being written: rename it after it is closed",
+			    name);
 	if (r < 0) {
 		request_refuse(req, dir, name, r, &err);
 		return;

@@ -162,14 +162,14 @@ int ops_mount(struct fs *fs, const struct node_type *root, struct err *err)
 		if (fuse_opt_parse(&args, &max_read, options_of_init, NULL) == 0)
 			fs->se = fuse_session_new(&args, &operations, sizeof operations, fs);
 		if (!fs->se)
-			r = err_set(err, -EINVAL, "bad mount options: %s", options ? options : "");
+			r = err_set(err, -EINVAL, "invalid mount options: %s",
+				    options ? options : "");
 	}
 	fuse_opt_free_args(&args);
 	if (r < 0)
 		return r;
 	if (fuse_session_mount(fs->se, fs->mountpoint) != 0) {
-		r = err_set(err, -EIO, "%s cannot be mounted (the lines above say why)",
-			    fs->mountpoint);
+		r = err_set(err, -EIO, "cannot mount at %s (see the lines above)", fs->mountpoint);
 	} else {
 		fs->is_mounted = true;
 		r = fuse_session_custom_io(fs->se, &device_io, fuse_session_fd(fs->se));

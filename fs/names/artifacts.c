@@ -152,14 +152,13 @@ static int artifacts_make(const struct place *dir, const char *name, const struc
 
 	if (name[0] == '.')
 		return err_set(err, -EINVAL,
-			       "directories that start with a dot are written %%2E here");
+			       "in the name of a directory here, write a leading dot as %%2E");
 	if (scratch_find(dir->fs, artifacts_directory(dir), name, NULL))
 		return err_set(err, -EEXIST, "there is '%s' already", name);
 	r = artifacts_decode(name, &id, err);
 	/* A directory of the user would be a link here, but mkdir(2) needs a directory. */
 	if (r == 0 && artifacts_is_user_name(dir, id.data, &rest))
-		r = err_set(err, -EPERM,
-			    "directories of the user are made in the user's artifacts/");
+		r = err_set(err, -EPERM, "make a directory of the user in the user's artifacts/");
 	if (r == 0)
 		r = artifacts_full_name(dir, id.data, full, sizeof full, err);
 	if (r < 0)

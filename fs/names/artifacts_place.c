@@ -72,8 +72,7 @@ int artifacts_decode(const char *name, struct buf *id, struct err *err)
 		return err_set(err, -ENOENT, "there is no %s here", name);
 	r = name_decode(span_of(name), NAME_HIDE_DOT, id, err);
 	if (r == 0 && (memchr(id->data, 0, id->len) || memchr(id->data, '/', id->len)))
-		r = err_set(err, -EINVAL,
-			    "a component of an artifact's name holds no NUL and no slash");
+		r = err_set(err, -EINVAL, "an artifact's name cannot contain a NUL or a slash");
 	return r < 0 ? r : buf_cstr(id) ? 0 : err_nomem(err);
 }
 
@@ -134,7 +133,7 @@ int artifacts_full_name(const struct place *dir, const char *id, char *out, size
 			  : snprintf(out, size, "%s", id);
 
 	if (n < 0 || (size_t)n >= size)
-		return err_set(err, -ENAMETOOLONG, "the artifact's name is over %zu bytes",
+		return err_set(err, -ENAMETOOLONG, "the artifact's name is longer than %zu bytes",
 			       size - 1);
 	return 0;
 }

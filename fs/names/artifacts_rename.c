@@ -105,7 +105,7 @@ static int rename_artifact_to_scratch(const struct renaming *rn, const struct ar
 
 	if (a->is_directory)
 		return err_set(err, -EINVAL,
-			       "directories that start with a dot are written %%2E here");
+			       "in the name of a directory here, write a leading dot as %%2E");
 	(void)snprintf(info.name, sizeof info.name, "%s", rn->new_name);
 	draft = draft_new(fs->store, true);
 	r = draft ? draft_load(draft, a->history, a->latest, err) : err_nomem(err);
@@ -155,9 +155,10 @@ static int rename_stored(const struct renaming *rn, struct artifact_info *a, con
 	int r;
 
 	if (rn->user_rest)
-		return err_set(err, -EXDEV, "artifacts of the user are not the session's");
+		return err_set(err, -EXDEV,
+			       "an artifact cannot be moved between the session and the user");
 	if (a->is_directory && scratch_any(fs, a->number))
-		return err_set(err, -EXDEV, "'%s' holds files", a->full_name);
+		return err_set(err, -EXDEV, "directory '%s' is not empty: copy it", a->full_name);
 	if (!a->is_directory)
 		guess_type(fs->store, a, rn->new_id, mime, sizeof mime);
 	drop_unsaved(fs, change.new_parent, rn->new_name);
@@ -179,12 +180,15 @@ static int check_rename(const struct node_rename *rn, struct err *err)
 	int r;
 
 	if (ref_number(rn->dir->ref) != ref_number(rn->new_dir->ref))
-		return err_set(err, -EXDEV, "artifacts of others can be copied, not moved");
+		return err_set(err, -EXDEV,
+			       "an artifact of another session or user can only be copied");
 	r = artifacts_find(rn->dir, rn->name, &found, &text, err);
 	if (r < 0)
 		return r;
 	if (S_ISLNK(found.type->mode))
-		return err_set(err, -EPERM, "%s is the user's", rn->name);
+		return err_set(err, -EPERM,
+			       "%s belongs to the user: rename it in the user's artifacts/",
+			       rn->name);
 	if (rn->must_be_new && artifacts_find(rn->new_dir, rn->new_name, &found, &text, NULL) == 0)
 		return err_set(err, -EEXIST, "there is '%s' already", rn->new_name);
 	return 0;

@@ -42,7 +42,7 @@ static int id_of_name(const char *name, struct buf *id, struct err *err)
 		return err_set(err, -ENOENT, "there is no %s here", name);
 	r = name_decode(span_of(name), NAME_HIDE_DOT, id, err);
 	if (r == 0 && memchr(id->data, 0, id->len))
-		r = err_set(err, -EINVAL, "the name of an attachment holds no NUL");
+		r = err_set(err, -EINVAL, "an attachment's name cannot contain a NUL");
 	return r < 0 ? r : buf_cstr(id) ? 0 : err_nomem(err);
 }
 
@@ -377,7 +377,7 @@ static int rename_made(const struct place *dir, const char *name, const char *ne
 	if (!inode)
 		return -ENOENT;
 	if (new_name[0] == '.')
-		return err_set(err, -EBUSY, "%s is not closed yet", name);
+		return err_set(err, -EBUSY, "%s is still being written", name);
 	r = id_of_name(new_name, &id, err);
 	if (r == 0)
 		r = attachment_check(dir->fs->store, dir->ref, id.data, 0, err);
@@ -403,7 +403,7 @@ static int attachments_rename(const struct node_rename *rn, struct err *err)
 	if (r < 0 && r != -ENOENT)
 		return r;
 	if (rn->dir->ref.session != to->ref.session)
-		return err_set(err, -EXDEV, "attachments of others can be copied, not moved");
+		return err_set(err, -EXDEV, "an attachment of another session can only be copied");
 	if (rn->must_be_new && attachments_find(to, name, &found, &other, NULL) == 0)
 		return err_set(err, -EEXIST, "there is '%s' already", name);
 	if (r < 0)

@@ -34,7 +34,7 @@ uint64_t contexts_stamp(const struct place *turn)
 int contexts_stat(const struct place *at, struct node_stat *st, struct err *err)
 {
 	if (contexts_present(at) < 0)
-		return err_set(err, -ENOENT, "no program runs");
+		return err_set(err, -ENOENT, "no program is running");
 	st->size = 0;
 	st->mtime = MAX(contexts_stamp(at), at->fs->mounted);
 	return 0;
@@ -61,7 +61,7 @@ static int contexts_find(const struct place *dir, const char *name, struct place
 		return err_nomem(err);
 	c = context_find(runner_contexts(dir->fs->runner), dir->ref, dir->n, id.data);
 	if (!c)
-		return err_set(err, -ENOENT, "no program runs for %s", name);
+		return err_set(err, -ENOENT, "no program is running for %s", name);
 	context_place(dir, c, child);
 	return 0;
 }
@@ -205,10 +205,10 @@ static const struct text_rules actions_rules = {
 
 #define READONLY_ROWS                                                                              \
 	TEXT_ROW("invocation_id", ID_CONTEXT_INVOCATION, "ADK's id of the turn"),                  \
-		TEXT_ROW("agent_name", ID_CONTEXT_AGENT, "who has the turn"),                      \
-		TEXT_ROW("app_name", ID_CONTEXT_APP, "ids of the app,"),                           \
-		TEXT_ROW("user_id", ID_CONTEXT_USER, "the user"),                                  \
-		TEXT_ROW("session_id", ID_CONTEXT_SESSION, "and the session"),                     \
+		TEXT_ROW("agent_name", ID_CONTEXT_AGENT, "the agent whose turn it is"),            \
+		TEXT_ROW("app_name", ID_CONTEXT_APP, "id of the app"),                             \
+		TEXT_ROW("user_id", ID_CONTEXT_USER, "id of the user"),                            \
+		TEXT_ROW("session_id", ID_CONTEXT_SESSION, "id of the session"),                   \
 		TEXT_ROW("user_content.json", ID_CONTEXT_CONTENT, "the turn's message")
 
 #define CALLBACK_ROWS                                                                              \
@@ -216,7 +216,7 @@ static const struct text_rules actions_rules = {
 	  .id = ID_CONTEXT_STATE,                                                                  \
 	  .mode = S_IFDIR | 0700,                                                                  \
 	  .flags = NODE_FRESH,                                                                     \
-	  .help = "every key, temp: too, with what the program changed",                           \
+	  .help = "all keys, temp: keys too, with the program's changes",                          \
 	  .members = context_state_members,                                                        \
 	  .stat = context_state_stat,                                                              \
 	  .dir = &context_state_ops },                                                             \
@@ -224,21 +224,22 @@ static const struct text_rules actions_rules = {
 		  .id = ID_CONTEXT_STATE_JSON,                                                     \
 		  .mode = S_IFREG | 0600,                                                          \
 		  .flags = NODE_FRESH,                                                             \
-		  .help = "the same as one object",                                                \
+		  .help = "all state values in one JSON object",                                   \
 		  .stat = context_map_stat,                                                        \
 		  .show = context_map_show,                                                        \
 		  .file = &text_ops,                                                               \
 		  .text = &context_map_rules },                                                    \
 	{                                                                                          \
 		.name = "artifacts", .id = ID_CONTEXT_ARTIFACTS, .mode = S_IFDIR | 0700,           \
-		.flags = NODE_FRESH, .help = "the session's, with what the program saved",         \
+		.flags = NODE_FRESH,                                                               \
+		.help = "the session's artifacts, with those that the program wrote",              \
 		.members = context_artifacts_members, .stat = context_artifacts_stat,              \
 		.dir = &context_artifacts_ops                                                      \
 	}
 
 #define TOOL_ROWS                                                                                  \
-	TEXT_ROW("function_call_id", ID_CONTEXT_CALL, "which call it is"),                         \
-		TEXT_ROW("args.json", ID_CONTEXT_ARGS, "what it was called with"),                 \
+	TEXT_ROW("function_call_id", ID_CONTEXT_CALL, "ADK's id of the call"),                     \
+		TEXT_ROW("args.json", ID_CONTEXT_ARGS, "the arguments of the call"),               \
 		{ .name = "actions.json",                                                          \
 		  .id = ID_CONTEXT_ACTIONS,                                                        \
 		  .mode = S_IFREG | 0600,                                                          \
@@ -257,7 +258,7 @@ static const struct node_type memory_entries_of_context[] = {
 	{ .name = "search",
 	  .id = ID_CONTEXT_SEARCH,
 	  .mode = S_IFDIR | 0700,
-	  .help = "any name is a query of the user's memory",
+	  .help = "any name is a query to the user's memory",
 	  .stat = context_part_stat,
 	  .members = &memory_query,
 	  .dir = &memory_query_ops },

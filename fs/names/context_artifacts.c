@@ -63,7 +63,7 @@ static int full_name(const struct place *dir, const char *id, char *out, struct 
 			    : snprintf(out, NAME_BYTES, "%s/%s", dir->name, id);
 
 	if (n < 0 || n >= NAME_BYTES)
-		return err_set(err, -ENAMETOOLONG, "the artifact's name is over %d bytes",
+		return err_set(err, -ENAMETOOLONG, "the artifact's name is longer than %d bytes",
 			       NAME_BYTES - 1);
 	return 0;
 }
@@ -404,7 +404,7 @@ static int context_artifacts_make(const struct place *dir, const char *name,
 
 	if (name[0] == '.')
 		return err_set(err, -EINVAL,
-			       "directories that start with a dot are written %%2E here");
+			       "in the name of a directory here, write a leading dot as %%2E");
 	if (context_artifacts_find(dir, name, &child, &text, NULL) == 0)
 		return err_set(err, -EEXIST, "there is '%s' already", name);
 	(void)snprintf(info.name, sizeof info.name, "%s", name);
@@ -414,8 +414,10 @@ static int context_artifacts_make(const struct place *dir, const char *name,
 
 static int refuse_stored(const char *name, struct err *err)
 {
-	return err_set(err, -EPERM, "%s was saved before: it can be written here, not taken away",
-		       name);
+	return err_set(
+		err, -EPERM,
+		"%s is a saved artifact: a program can write it, but not remove or rename it",
+		name);
 }
 
 /*
@@ -475,7 +477,7 @@ static int find_movable(const struct place *dir, const char *name, struct scratc
 	if (!scratch_find(dir->fs, dir->item, name, info))
 		return refuse_stored(name, err);
 	if (info->is_directory)
-		return err_set(err, -EXDEV, "directories can be copied, not moved");
+		return err_set(err, -EXDEV, "a directory can only be copied");
 	return info->full_name[0] && !info->is_new ? refuse_stored(name, err) : 0;
 }
 
@@ -504,7 +506,7 @@ static int context_artifacts_rename(const struct node_rename *rn, struct err *er
 	int r = context_of(rn->dir, &c, err);
 
 	if (r == 0 && rn->dir->parent != rn->new_dir->parent)
-		r = err_set(err, -EXDEV, "files of others can be copied, not moved");
+		r = err_set(err, -EXDEV, "a file of another program can only be copied");
 	if (r == 0)
 		r = find_movable(rn->dir, rn->name, &info, err);
 	if (r == 0)

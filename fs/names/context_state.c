@@ -523,7 +523,7 @@ static int context_state_rename(const struct node_rename *rn, struct err *err)
 	if (r < 0)
 		return r;
 	if (rn->dir->parent != rn->new_dir->parent)
-		return err_set(err, -EXDEV, "state of others can be copied, not moved");
+		return err_set(err, -EXDEV, "a state value of another program can only be copied");
 	if (rn->must_be_new &&
 	    context_state_find(rn->new_dir, rn->new_name, &found, &other, NULL) == 0)
 		return err_set(err, -EEXIST, "there is '%s' already", rn->new_name);

@@ -13,7 +13,7 @@ int context_of(const struct place *at, struct context **out, struct err *err)
 	struct context *c = context_use(runner_contexts(at->fs->runner), at->parent);
 
 	if (!c)
-		return err_set(err, -ESTALE, "the program that this was for has ended");
+		return err_set(err, -ESTALE, "the program that this directory was for has ended");
 	*out = c;
 	return 0;
 }

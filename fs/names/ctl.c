@@ -72,7 +72,7 @@ static int ctl_fork(struct handle *h, const struct ctl_command *c, struct err *e
 	int r = decode_name(c->words[1], &name, err);
 
 	if (r == 0 && memchr(name.data, 0, name.len))
-		r = err_set(err, -EINVAL, "a name cannot hold a NUL");
+		r = err_set(err, -EINVAL, "a name cannot contain a NUL");
 	if (r == 0)
 		r = scopes_id(name.data, &id, err);
 	if (r == 0)
@@ -107,8 +107,8 @@ static int unknown_verb(const struct ctl_verb *verbs, struct span name, struct e
 			   verb->arguments);
 	if (!buf_cstr(&known))
 		return err_nomem(err);
-	return err_set(err, -EINVAL, "there is no verb '%.*s', but: %s", (int)MIN(name.len, 60),
-		       name.data, known.data);
+	return err_set(err, -EINVAL, "there is no verb '%.*s'; the verbs are: %s",
+		       (int)MIN(name.len, 60), name.data, known.data);
 }
 
 static int split_line(struct span line, struct ctl_command *c, struct err *err)
@@ -142,8 +142,7 @@ static int run_line(struct handle *h, struct span line, struct err *err)
 	if (!verb->name)
 		return unknown_verb(h->at.type->verbs, c.words[0], err);
 	if (c.count - 1 < verb->least || c.count - 1 > verb->most)
-		return err_set(err, -EINVAL, "the line is to be: %s%s", verb->name,
-			       verb->arguments);
+		return err_set(err, -EINVAL, "the line must be: %s%s", verb->name, verb->arguments);
 	return verb->run(h, &c, err);
 }
 
@@ -162,7 +161,7 @@ static int run_lines(struct handle *h, struct span text, size_t *done, struct er
 			*done = end + 1;
 	}
 	if (r == 0 && text.len - *done > LINE_LEN_MAX)
-		r = err_set(err, -EINVAL, "a line may have %u bytes", LINE_LEN_MAX);
+		r = err_set(err, -EINVAL, "the line is longer than %u bytes", LINE_LEN_MAX);
 	return r;
 }
 

@@ -173,7 +173,8 @@ static int events_open(struct handle *h, struct err *err)
 	if (!handle_writes(h))
 		return 0;
 	if (!(h->flags & O_APPEND) || (h->flags & O_TRUNC))
-		return err_set(err, -EPERM, "the log only grows: open it for appending (>>)");
+		return err_set(err, -EPERM,
+			       "the log can only be appended to: open it with O_APPEND (>>)");
 	return 0;
 }
 
@@ -205,7 +206,8 @@ static ssize_t events_write(struct handle *h, uint64_t offset, struct span data,
 	if (r == 0 && refused == 0) {
 		buf_consume(&h->text, parsed); /* the rest starts the next line */
 		if (h->text.len > EVENT_LINE_MAX)
-			r = err_set(err, -EFBIG, "the line is over %u bytes", EVENT_LINE_MAX);
+			r = err_set(err, -EFBIG, "the line is longer than %u bytes",
+				    EVENT_LINE_MAX);
 		done = r < 0 ? r : (ssize_t)data.len;
 	} else {
 		/* Lines before the bad one are stored: return their length; the next write fails.

@@ -69,7 +69,7 @@ static int check_name(const struct buf *said, const char *is, const char *what, 
 {
 	if (!said->len || span_is(buf_span(said), is))
 		return 0;
-	return err_set(err, -EINVAL, "%s is '%.*s', but this is '%.100s'", what,
+	return err_set(err, -EINVAL, "%s is '%.*s', but must be '%.100s' here", what,
 		       (int)MIN(said->len, 100), said->data, is);
 }
 
@@ -160,7 +160,7 @@ static ssize_t input_write(struct handle *h, uint64_t offset, struct span data, 
 	mutex_lock(&h->lock);
 	before = m->text.len;
 	if (before + data.len > MESSAGE_MAX)
-		r = err_set(err, -EFBIG, "a message may have %u bytes", MESSAGE_MAX);
+		r = err_set(err, -EFBIG, "the message is longer than %u bytes", MESSAGE_MAX);
 	else
 		buf_span_add(&m->text, data);
 	if (r == 0)
@@ -183,11 +183,11 @@ static int stage_message(struct handle *h, struct message *m, struct err *err)
 	int r;
 
 	if (!utf8_is_valid(buf_span(&m->text)))
-		return err_set(err, -EINVAL, "the message ends within a character");
+		return err_set(err, -EINVAL, "the message ends inside a UTF-8 character");
 	if (m->kind == MESSAGE_JSON) {
 		r = check_json_message(h, m, err);
 		if (r == -ENODATA)
-			return err_set(err, -EINVAL, "the message ends too early to be JSON");
+			return err_set(err, -EINVAL, "the message is not complete JSON");
 		if (r)
 			return MIN(r, 0);
 	}
@@ -236,7 +236,7 @@ static int submit_message(struct handle *h, struct message *m, struct err *err)
 	if (r != -EINVAL && r <= 0)
 		return r;
 	if (m->number && message_drop(h->at.fs->store, m->number, NULL) < 0)
-		return err_set(err, -EIO, "the message that was refused cannot be removed");
+		return err_set(err, -EIO, "the refused message cannot be removed");
 	return r == -ENOMEM ? r : 0; /* the close has reported the reason */
 }
 

@@ -195,7 +195,7 @@ static int name_of_target(const struct place *dir, const char *target, struct bu
 		found = strstr(found + 1, user.data);
 	if (!found || !found[user.len])
 		return err_set(err, -EINVAL,
-			       "the link has to lead to a session of this user, as " TARGET
+			       "the link must lead to a session of this user, as " TARGET
 			       "ID does, not to '%.100s'",
 			       target);
 	buf_text(name, found + user.len);
@@ -213,7 +213,7 @@ static int sessions_link_to(const struct place *dir, const char *name, const cha
 	if (r < 0)
 		return r;
 	if (strcmp(name, wanted.data) != 0)
-		return err_set(err, -EINVAL, "the link has to be named as the session: '%s'",
+		return err_set(err, -EINVAL, "the link must have the name of the session: '%s'",
 			       wanted.data);
 	r = find_session(dir, name, &session, &info, err);
 	return r < 0 ? r : memory_remember(dir->fs->store, session, NULL, err);
@@ -321,7 +321,7 @@ const struct node_type memory_entries[] = {
 	{ .name = "search",
 	  .id = ID_MEMORY_SEARCH,
 	  .mode = S_IFDIR | 0700,
-	  .help = "any name is a query: its file has what is remembered of it",
+	  .help = "any name is a query: its file has what the memory knows about it",
 	  .members = &memory_query,
 	  .dir = &memory_query_ops },
 	{ 0 },

@@ -76,7 +76,7 @@ int scopes_id(const char *name, struct buf *id, struct err *err)
 	int r = name_decode(span_of(name), NAME_PLAIN, id, err);
 
 	if (r == 0 && memchr(id->data, 0, id->len))
-		r = err_set(err, -EINVAL, "an id cannot hold a NUL");
+		r = err_set(err, -EINVAL, "an id cannot contain a NUL");
 	return r < 0 ? r : buf_cstr(id) ? 0 : err_nomem(err);
 }
 

@@ -37,7 +37,8 @@ int state_key_of_name(const char *name, struct buf *key, struct err *err)
 	size_t end = strlen(ENDING);
 
 	if (len <= end || strcmp(name + len - end, ENDING) != 0)
-		return err_set(err, -ENOENT, "names here end in " ENDING ", not %s", name);
+		return err_set(err, -ENOENT, "the name of a state value must end in " ENDING ": %s",
+			       name);
 	return name_decode((struct span){ name, len - end }, NAME_PLAIN, key, err);
 }
 
@@ -179,7 +180,7 @@ static int state_link_target(const struct place *at, struct buf *out, struct err
 	int r = state_name_of_key("", bare, &name);
 
 	if (r < 0)
-		return err_set(err, r, "the key has no name");
+		return err_set(err, r, "no file name can spell the key");
 	buf_printf(out, "%sstate/%s", kind == SCOPE_USER ? "../../../" : "../../../../../",
 		   name.data);
 	return buf_check(out, err);
@@ -250,7 +251,7 @@ static int state_dir_find(const struct place *dir, const char *name, struct plac
 	if (dir->ref.session)
 		kind = statekey_scope(buf_span(text), &bare);
 	if (kind == SCOPE_TEMP)
-		return err_set(err, -ENOENT, "temp: keys have no file");
+		return err_set(err, -ENOENT, "a temp: key has no file");
 	r = state_get(dir->fs->store, scope_of(dir->ref, kind), bare, NULL, &info, err);
 	if (r < 0)
 		return r;
@@ -346,7 +347,7 @@ static int key_of_new(const struct place *dir, const char *name, struct ref *sco
 	if (dir->ref.session)
 		kind = statekey_scope(buf_span(text), bare);
 	if (kind == SCOPE_TEMP)
-		return err_set(err, -EINVAL, "temp: keys have no file");
+		return err_set(err, -EINVAL, "a temp: key has no file");
 	*scope = scope_of(dir->ref, kind);
 	return 0;
 }
@@ -407,7 +408,7 @@ static int state_text_of(const struct place *at, struct buf *text, struct err *e
 	if (is_value(at))
 		return state_get(at->fs->store, at->ref, span_of(at->name), text, NULL, err);
 	if (at->type != &scratch_node)
-		return err_set(err, -EPERM, "it belongs to another scope");
+		return err_set(err, -EPERM, "the value belongs to another scope");
 	return scratch_text(at->fs, at->item, STATE_VALUE_MAX + 1, text, err);
 }
 
@@ -497,7 +498,7 @@ static int state_dir_rename(const struct node_rename *rn, struct err *err)
 	if (r < 0)
 		return r;
 	if (ref_number(rn->dir->ref) != ref_number(rn->new_dir->ref))
-		return err_set(err, -EXDEV, "state of others can be copied, not moved");
+		return err_set(err, -EXDEV, "a state value of another scope can only be copied");
 	if (from.type == &state_members[STATE_LINK])
 		return err_set(err, -EPERM, "%s belongs to another scope", rn->name);
 	if (rn->must_be_new && state_dir_find(rn->new_dir, rn->new_name, &found, &other, NULL) == 0)

@@ -151,7 +151,7 @@ static const struct node_type turn_entries[] = {
 	  .mode = S_IFREG | 0400,
 	  .flags = NODE_STREAM,
 	  .news = NEWS_PROGRESS,
-	  .help = "the answer's text; the read ends with the turn",
+	  .help = "the text of the answer; the read ends with the turn",
 	  .stat = turn_output_stat,
 	  .file = &turn_output_ops },
 	{ .name = "status",
@@ -163,7 +163,7 @@ static const struct node_type turn_entries[] = {
 	{ .name = "error",
 	  .id = ID_TURN_ERROR,
 	  .mode = S_IFREG | 0400,
-	  .help = "why it failed",
+	  .help = "why the turn failed",
 	  .stat = turn_part_stat,
 	  .show = error_show },
 	{ .name = "events.jsonl",
@@ -177,19 +177,19 @@ static const struct node_type turn_entries[] = {
 	  .mode = S_IFREG | 0400,
 	  .flags = NODE_STREAM,
 	  .news = NEWS_PROGRESS,
-	  .help = "live, with partial events; the read ends with the turn",
+	  .help = "events while they come, partial ones too; the read ends with the turn",
 	  .stat = stream_stat,
 	  .file = &turn_stream_ops },
 	{ .name = "invocation_id",
 	  .id = ID_TURN_INVOCATION,
 	  .mode = S_IFREG | 0400,
-	  .help = "ADK's id of it",
+	  .help = "ADK's id of the turn",
 	  .stat = turn_part_stat,
 	  .show = turn_invocation_show },
 	{ .name = "agent",
 	  .id = ID_TURN_AGENT,
 	  .mode = S_IFREG | 0400,
-	  .help = "who answered",
+	  .help = "the agent that answered",
 	  .stat = turn_part_stat,
 	  .show = agent_show_name },
 	{ .name = "usage.json",
@@ -201,7 +201,7 @@ static const struct node_type turn_entries[] = {
 	{ .name = "calls",
 	  .id = ID_TURN_CALLS,
 	  .mode = S_IFDIR | 0700,
-	  .help = "one directory a call of a tool",
+	  .help = "one directory for each call of a tool",
 	  .stat = calls_dir_stat,
 	  .members = &call_dir,
 	  .dir = &calls_dir_ops },
@@ -209,7 +209,7 @@ static const struct node_type turn_entries[] = {
 	  .id = ID_TURN_CONTEXT,
 	  .mode = S_IFDIR | 0700,
 	  .flags = NODE_LATE,
-	  .help = "there while programs run: what each sees and changes",
+	  .help = "while programs run: what each of them sees and may change",
 	  .members = context_members,
 	  .present = contexts_present,
 	  .stat = contexts_stat,
@@ -292,7 +292,7 @@ static int turns_dir_find(const struct place *dir, const char *name, struct plac
 	(void)text;
 	(void)snprintf(again, sizeof again, "%llu", (unsigned long long)n);
 	if (!n || strcmp(name, again) != 0)
-		return err_set(err, -ENOENT, "turns are numbers, not %s", name);
+		return err_set(err, -ENOENT, "a turn's name is its number, not %s", name);
 	r = turn_stat(dir->fs->store, dir->ref, n, &info, err);
 	if (r == 0)
 		turn_place(dir, &info, child);

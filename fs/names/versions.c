@@ -203,16 +203,16 @@ static int parse_about(struct span text, struct about *about, struct err *err)
 
 	if (r == -EDOM)
 		return err_set(err, -EINVAL,
-			       "mimeType has to be a string and customMetadata an object");
+			       "mimeType must be a string, and customMetadata an object");
 	if (r == -EILSEQ)
 		return err_set(err, -EINVAL,
-			       "what can be set about a version is mimeType and customMetadata");
+			       "only mimeType and customMetadata of a version can be set");
 	if (r < 0)
-		return err_set(err, -EINVAL, "what is known about a version is an object");
+		return err_set(err, -EINVAL, "the data about a version must be a JSON object");
 	if (about->has_mime &&
 	    (!about->mime.len || !memchr(about->mime.data, '/', about->mime.len) ||
 	     !buf_cstr(&about->mime) || strlen(about->mime.data) != about->mime.len))
-		return err_set(err, -EINVAL, "mimeType has to be a type, a slash and a subtype");
+		return err_set(err, -EINVAL, "mimeType must have the form type/subtype");
 	return 0;
 }
 
@@ -246,7 +246,7 @@ static int set_about(struct handle *h, struct span text, struct err *err)
 static const struct text_rules about_rules = {
 	.starts_empty = true,
 	.max = ARTIFACT_META_MAX + 4096,
-	.what = "what is known about a version",
+	.what = "the data about a version",
 	.check = check_about,
 	.set = set_about,
 };
@@ -307,7 +307,7 @@ static int version_find(const struct place *dir, const char *name, struct place 
 	int r = 0;
 
 	if (!n)
-		return err_set(err, -ENOENT, "versions are numbers, not %s", name);
+		return err_set(err, -ENOENT, "a version's name is its number, not %s", name);
 	if (!json && scratch_find(dir->fs, dir->item, name, &scratch))
 		v = (struct version_info){ .n = n, .number = scratch.number };
 	else

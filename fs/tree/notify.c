@@ -156,7 +156,7 @@ int notify_start(struct notify *n, struct inodes *inodes, const struct notify_ke
 	cond_init(&n->wake);
 	r = -pthread_create(&n->thread, NULL, run_queue, n);
 	n->started = r == 0;
-	return r < 0 ? err_errno(err, r, "thread") : 0;
+	return r < 0 ? err_errno(err, r, "starting a thread") : 0;
 }
 
 void notify_stop(struct notify *n)

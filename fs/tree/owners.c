@@ -106,7 +106,7 @@ static bool has_map(const struct owners *o)
 int owners_check(const struct owners *o, struct err *err)
 {
 	if (has_map(o) && !o->shared)
-		return err_set(err, -EINVAL, "a map of users needs -o allow_other");
+		return err_set(err, -EINVAL, "--map-user and --map-users need -o allow_other");
 	return 0;
 }
 
@@ -171,7 +171,9 @@ static int parse_owner(char *text, struct owner *out, struct err *err)
 	if (r < 0 && !is_number)
 		return err_set(err, -EINVAL, "there is no login '%s'", text);
 	if (r < 0 && !group)
-		return err_set(err, -EINVAL, "nobody has the user id %s: say its group too", text);
+		return err_set(err, -EINVAL,
+			       "user id %s is not in the user database: give its group id too",
+			       text);
 	return group ? parse_group(group, &out->gid, err) : 0;
 }
 
@@ -367,7 +369,7 @@ int owners_may_join(const struct place *dir, const char *name, uid_t caller, str
 	    !memchr(id.data, 0, id.len) && find_owner(o, id.data, &owner) == 0 &&
 	    owner.uid == caller)
 		return 0;
-	return err_set(err, -EACCES, "the name %s does not belong to the user %u", name,
+	return err_set(err, -EACCES, "the name %s does not belong to user %u", name,
 		       (unsigned)caller);
 }
 
@@ -375,8 +377,8 @@ int owners_may_write(struct fs *fs, struct ref ref, uid_t caller, struct err *er
 {
 	if (may_do_everything(fs->owners, caller) || owner_of(fs, ref).uid == caller)
 		return 0;
-	return err_set(err, -EACCES, "the user %u may not change what belongs to the %s",
-		       (unsigned)caller, ref.user ? "other user" : "app");
+	return err_set(err, -EACCES, "user %u may not change data of the %s", (unsigned)caller,
+		       ref.user ? "other user" : "app");
 }
 
 static int refuse_app(void *arg, struct span key, struct span value)

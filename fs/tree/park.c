@@ -141,7 +141,7 @@ int park_start(struct park *park, struct err *err)
 	cond_init(&park->wake);
 	r = -pthread_create(&park->thread, NULL, park_thread, park);
 	park->started = r == 0;
-	return r < 0 ? err_errno(err, r, "thread") : 0;
+	return r < 0 ? err_errno(err, r, "starting a thread") : 0;
 }
 
 void park_stop(struct park *park)

@@ -109,7 +109,7 @@ int command_check_agent(const struct command *self, int argc, char **argv)
 		print = print_json;
 	}
 	if (optind == argc)
-		return command_usage(self, "say which folder to check");
+		return command_usage(self, "the folder to check is missing");
 	for (; optind < argc; optind++) {
 		if (check(self, argv[optind], print) != STATUS_OK)
 			status = STATUS_FAILED;

@@ -31,7 +31,7 @@ static int xdg_path(const char *variable, const char *below_home, const char *la
 	else if (home && *home)
 		buf_printf(out, "%s/%s/adkfs/%s", home, below_home, last);
 	else
-		return err_set(err, -EINVAL, "neither %s nor HOME is set: say --%s DIR", variable,
+		return err_set(err, -EINVAL, "neither %s nor HOME is set: use --%s DIR", variable,
 			       last);
 	return buf_cstr(out) ? 0 : err_nomem(err);
 }
@@ -129,7 +129,7 @@ static int check_fuse(struct err *err)
 			       "there is no /dev/fuse: load the kernel module "
 			       "(modprobe fuse), or give it to the container");
 	if (access("/dev/fuse", R_OK | W_OK) < 0)
-		return err_set(err, -EACCES, "/dev/fuse cannot be opened by this user");
+		return err_set(err, -EACCES, "this user may not open /dev/fuse");
 	return 0;
 }
 
@@ -155,7 +155,7 @@ static void explain_others(const struct mounting *m, struct err *err)
 	if (err->code == -EIO && owners_shared(m->fs.owners) && getuid() != 0 &&
 	    !fuse_conf_allows_others())
 		(void)err_set(err, err->code,
-			      "%s cannot be mounted with allow_other by an ordinary user: "
+			      "cannot mount at %s: only root may use allow_other: "
 			      "/etc/fuse.conf lacks the line user_allow_other",
 			      m->fs.mountpoint);
 }

@@ -63,7 +63,7 @@ static int take_durability(struct mounting *m, const struct mount_option *o, con
 	const char *names;
 
 	if (!durability_find(value, &m->store.durability, &names))
-		return command_usage(m->self, "--%s is %s, not '%s'", o->name, names, value);
+		return command_usage(m->self, "--%s takes %s, not '%s'", o->name, names, value);
 	return 0;
 }
 
@@ -72,7 +72,7 @@ static int take_sandbox(struct mounting *m, const struct mount_option *o, const 
 	const char *names;
 
 	if (!sandbox_find(value, &m->sandbox, &names))
-		return command_usage(m->self, "--%s is %s, not '%s'", o->name, names, value);
+		return command_usage(m->self, "--%s takes %s, not '%s'", o->name, names, value);
 	return 0;
 }
 
@@ -120,7 +120,7 @@ static const struct mount_option options[] = {
 	{ .name = "store",
 	  .argument = " DIR",
 	  TAKE(text, store.folder),
-	  .help = "where everything is kept, made if missing\n"
+	  .help = "folder of the store, made if it is missing\n"
 		  "(default: $XDG_DATA_HOME/adkfs/store)" },
 	{ .name = "engine",
 	  .argument = " NAME",
@@ -130,7 +130,7 @@ static const struct mount_option options[] = {
 	  .argument = " HOW",
 	  .take = take_durability,
 	  .help = "process (default): what was written survives a crash of the\n"
-		  "daemon; disk: also a power cut, at the price of a sync each" },
+		  "daemon; disk: of the machine too, but each change waits for the disk" },
 	{ .name = "max-turns",
 	  .argument = " N",
 	  TAKE(count, fs.turns_max),
@@ -138,16 +138,16 @@ static const struct mount_option options[] = {
 	{ .name = "threads",
 	  .argument = " N",
 	  TAKE(count, fs.threads),
-	  .help = "threads that answer the kernel (default two a core, at least 4)" },
+	  .help = "threads that answer the kernel (default: two per core, at least 4)" },
 	{ .name = "sandbox",
 	  .argument = " HOW",
 	  .take = take_sandbox,
-	  .help = "what programs of agents run in: auto (default), bwrap or none;\n"
+	  .help = "sandbox of the agents' programs: auto (default), bwrap or none;\n"
 		  "auto is bubblewrap where it is installed and works" },
 	{ .name = "record",
 	  .argument = " DIR",
 	  TAKE(text, record),
-	  .help = "record what models are asked and answer, for replay/ models" },
+	  .help = "record the requests and answers of models, for replay/ models" },
 	{ .name = "settings",
 	  .argument = " FILE",
 	  TAKE(text, settings),
@@ -208,7 +208,7 @@ int mount_help(void)
 	for (i = 0; i < ARRAY_SIZE(options); i++)
 		print_option(&options[i]);
 	(void)fputs("\n"
-		    "Exit status: 0 mounted (with -f: ended well); 2 bad option; 3 no usable\n"
+		    "Exit status: 0 mounted (with -f: ended well); 2 invalid option; 3 no usable\n"
 		    "/dev/fuse; 4 bad mount point; 5 the store cannot be opened; 6 another daemon\n"
 		    "has the store; 7 bad agents folder; 1 anything else.\n",
 		    stdout);
@@ -277,7 +277,7 @@ int mount_parse(struct mounting *m, int argc, char **argv)
 	if (r || m->help)
 		return r;
 	if (optind == argc)
-		return command_usage(m->self, "say where to mount");
+		return command_usage(m->self, "the mount point is missing");
 	if (optind + 1 < argc)
 		return command_usage(m->self, "unexpected argument '%s'", argv[optind + 1]);
 	m->fs.mountpoint = argv[optind];

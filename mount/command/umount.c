@@ -70,10 +70,10 @@ static int unmount(const char *path, bool lazy, struct err *err)
 static const char help[] =
 	"usage: adkfs umount [-z] MOUNTPOINT\n"
 	"\n"
-	"Unmount MOUNTPOINT and wait until its daemon has closed the store. Turns that\n"
-	"run are ended and marked. A mount whose daemon has died is taken away.\n"
+	"Unmount MOUNTPOINT and wait until its daemon has closed the store. Running\n"
+	"turns are ended and marked. A mount whose daemon has died is removed.\n"
 	"\n"
-	"  -z, --lazy   also while files are open there; they fail from then on\n"
+	"  -z, --lazy   unmount even while files are open there; they fail from then on\n"
 	"  -h, --help   this text\n"
 	"\n"
 	"Exit status: 0 unmounted; 2 bad option; 4 not a mount of adkfs, or in use; 1\n"
@@ -95,8 +95,8 @@ int command_umount(const struct command *self, int argc, char **argv)
 		lazy = true;
 	}
 	if (optind + 1 != argc)
-		return command_usage(self,
-				     optind == argc ? "say what to unmount" : "too many arguments");
+		return command_usage(self, optind == argc ? "the mount point is missing"
+							  : "too many arguments");
 	if (mountpoint_resolve(argv[optind], &path, &err) < 0)
 		return command_fail(self, STATUS_MOUNTPOINT, &err);
 	if (!mountpoint_is_ours(path.data)) {

@@ -54,7 +54,7 @@ fails_with() {
 	fails_with 2 "frobnicate" "$ADKFS" frobnicate
 	fails_with 2 "--no-such" "$ADKFS" mount --no-such "$MNT"
 	fails_with 2 "-x" "$ADKFS" mount -x "$MNT"
-	fails_with 2 "where" "$ADKFS" mount
+	fails_with 2 "mount point is missing" "$ADKFS" mount
 	fails_with 2 "extra" "$ADKFS" mount "$MNT" extra
 	fails_with 2 "--store" "$ADKFS" mount --store
 	fails_with 2 "nosuchengine" mount_here --engine nosuchengine

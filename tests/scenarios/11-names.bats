@@ -40,7 +40,7 @@ names() {
 		100%|'%' is not followed by two upper-case hex digits (write '%25' for a percent sign)
 	E
 	refused EINVAL cat artifacts/x%41
-	same "the name has to be written 'xA'" "$(tail -n 1 .errors | jq -r .error)"
+	same "the name must be spelled 'xA'" "$(tail -n 1 .errors | jq -r .error)"
 	refused EINVAL mkdir ../50%
 	same 'sessions/50%' "$(tail -n 1 ../../.errors | jq -r .name)"
 	before=$(cat .errors)

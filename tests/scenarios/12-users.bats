@@ -227,17 +227,17 @@ owner() {
 		[ "$status" -eq 2 ]
 		[[ $output == *"$text"* ]]
 	}
-	bad "needs -o allow_other" --map-user ann=0
-	bad "needs -o allow_other" --map-users=system
+	bad "need -o allow_other" --map-user ann=0
+	bad "need -o allow_other" --map-users=system
 	bad "expected NAME=UID" -o allow_other --map-user ann
 	bad "no login 'nosuchlogin'" -o allow_other --map-user ann=nosuchlogin
 	bad "no login ''" -o allow_other --map-user ann=
 	bad "no login '-1'" -o allow_other --map-user ann=-1
 	bad "no login '4294967295'" -o allow_other --map-user ann=4294967295:0
-	bad "nobody has the user id 3999999999" -o allow_other --map-user ann=3999999999
+	bad "user id 3999999999 is not in the user database" -o allow_other --map-user ann=3999999999
 	bad "no group 'nosuchgroup'" -o allow_other --map-user ann=0:nosuchgroup
 	bad "mapped twice" -o allow_other --map-user ann=0 --map-user ann=nobody
-	bad "an empty name" -o allow_other --map-user =0
+	bad "the name is empty" -o allow_other --map-user =0
 	bad "takes system" -o allow_other --map-users=ldap
 	not is_mounted "$MNT"
 }
@@ -269,7 +269,7 @@ ordinary_mount() {
 	END
 	cat "$TMP/out"
 	same 1 "$status"
-	grep -q 'allow_other by an ordinary user: /etc/fuse.conf lacks the line user_allow_other' "$TMP/out"
+	grep -q 'only root may use allow_other: /etc/fuse.conf lacks the line user_allow_other' "$TMP/out"
 }
 
 @test "a daemon of an ordinary user maps other users too" {

@@ -113,7 +113,7 @@ setup() {
 	same "$session" "$(cat session.json)"
 	echo hi > "$TMP/message"
 	refused EPERM mv "$TMP/message" input # which removes it first
-	same "input was removed, and comes back by itself within ten seconds" "$(tail -n 1 .errors | jq -r .error)"
+	same "input was removed; the name comes back within ten seconds" "$(tail -n 1 .errors | jq -r .error)"
 	eventually 15 test -e events.jsonl
 	same "$before" "$(cat events.jsonl)"
 }

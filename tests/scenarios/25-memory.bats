@@ -174,9 +174,9 @@ why() {
 	session echo ann "odd %25 name"
 	two_sessions
 	refused EINVAL ln -s ../../sessions/s1 memory/sessions/other
-	same "the link has to be named as the session: 's1'" "$(why)"
+	same "the link must have the name of the session: 's1'" "$(why)"
 	refused EINVAL ln -s ../../../bob/sessions/s1 memory/sessions/s1
-	[[ $(why) == "the link has to lead to a session of this user, "* ]]
+	[[ $(why) == "the link must lead to a session of this user, "* ]]
 	refused EINVAL ln -s "$MNT/apps/echo/users/bob/sessions/s1" memory/sessions/s1
 	for target in /etc s1 sessions/s1 ../sessions/s1 ../../sessions ../../sessions/ ../../sessions/.. \
 		../../sessions/s1/input ../../../../../.. /; do

@@ -311,7 +311,7 @@ $(cat turns/1/invocation_id)" "$(result | xargs -d '\n')"
 	same '2 1 4 .: a d e ./d: 1 4' "$(result | grep . | xargs -d '\n')"
 	answer | jq -e '.actions.artifactDelta == {"50% and more": 1, "e": 1}'
 	jq -r '"\(.name) \(.error)"' .errors > "$TMP/errors"
-	grep -F 'turns/1/context/first/artifacts/a a was saved before' "$TMP/errors"
+	grep -F 'turns/1/context/first/artifacts/a a is a saved artifact' "$TMP/errors"
 }
 
 @test "artifacts: any way of writing" {

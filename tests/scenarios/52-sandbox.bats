@@ -264,7 +264,7 @@ sandbox_is() {
 	ADKFS=$REAL
 	run "$ADKFS" mount --sandbox=docker "$MNT"
 	same 2 "$status"
-	[[ $output == *"--sandbox is auto, bwrap or none, not 'docker'"* ]]
+	[[ $output == *"--sandbox takes auto, bwrap or none, not 'docker'"* ]]
 	daemon_start --sandbox none
 	sandbox_is none
 	same 'it was not asked for' "$(jq -r .sandbox.reason "$MNT/.adkfs/config.json")"
