@@ -3,9 +3,7 @@
  */
 #include "runner/conversation.h"
 
-#include "runner/turn/abort.h"
 #include "runner/turn/invocation.h"
-#include "store/turn/compaction.h"
 #include "store/turn/staged.h"
 #include "store/turn/waiting.h"
 
