@@ -189,14 +189,13 @@ static int read_option(const struct yaml_tree *tree, const char *key, const json
 	if (!option)
 		return yaml_tree_fail(tree, err, path, "unknown option");
 	if (option->kind == KIND_REFUSED)
-		return yaml_tree_fail(tree, err, path, "has a field of its own: %s",
-				      option->instead);
+		return yaml_tree_fail(tree, err, path, "belongs in the field %s", option->instead);
 	if (json_is_null(value))
 		return 0;
 	if (!is_of_kind(option->kind, value))
 		return yaml_tree_fail(tree, err, path, "must be %s", kinds[option->kind].say);
 	if (json_object_get(config, name))
-		return yaml_tree_fail(tree, err, path, "is there twice");
+		return yaml_tree_fail(tree, err, path, "is set twice");
 	copy = is_free_map(name) ? json_deep_copy(value) : camel_value(value);
 	return json_object_set_new(config, name, copy) ? err_nomem(err) : 0;
 }

@@ -61,7 +61,7 @@ static int check_name(struct reader *rd, const char *member)
 	if (is_tool_name(rd->tool->name))
 		return 0;
 	return yaml_tree_fail(rd->tree, rd->err, member,
-			      "'%.80s' has to be a letter or _, then letters, digits, _ . -, at "
+			      "'%.80s' must be a letter or _, then letters, digits, _ . -, at "
 			      "most %d",
 			      rd->tool->name, DECLARATION_NAME_MAX);
 }

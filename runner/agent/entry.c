@@ -63,7 +63,7 @@ int entry_read(struct entry *e, const json_t *value)
 
 int entry_refuse_args(const struct entry *e)
 {
-	return e->args ? entry_fail(e, ARGS, "%.80s takes none", e->name) : 0;
+	return e->args ? entry_fail(e, ARGS, "%.80s takes no args", e->name) : 0;
 }
 
 /* module.function, when there is no program of that name. */
@@ -90,12 +90,12 @@ int entry_find_program(const struct entry *e, const char *member, const char *na
 		return 0;
 	if (r == -ENOENT && is_python(name))
 		return entry_fail(e, member,
-				  "%.60s is a Python object, and Python is not run here: write a "
+				  "%.60s is a Python object, which adkfs cannot run: write a "
 				  "program and give its path, such as programs/%.30s",
 				  name, last_word(name));
 	if (r == -ENOENT && !strchr(name, '/'))
 		return entry_fail(e, member,
-				  "adkfs has no '%.60s', and the folder no program of that name",
+				  "'%.60s' is neither a built-in nor a program in the folder",
 				  name);
 	return entry_refuse(e, member, r, &reason);
 }
@@ -108,7 +108,7 @@ int entry_dump_args(const struct entry *e, const char *member, const json_t *arg
 		return err_nomem(e->file->ld->err);
 	if (strlen(text) > AGENT_ARGS_MAX) {
 		free(text);
-		return entry_fail(e, member, "more than %d bytes", AGENT_ARGS_MAX);
+		return entry_fail(e, member, "has more than %d bytes", AGENT_ARGS_MAX);
 	}
 	*out = text;
 	return 0;

@@ -232,7 +232,7 @@ static int warn_empty(struct agent_file *file)
 
 	if (agent->kind == AGENT_LLM || agent->kind == AGENT_PROGRAM || agent->sub_count)
 		return 0;
-	return agent_file_warn(file, SUB_AGENTS, "there are none: %s does nothing", agent->name);
+	return agent_file_warn(file, SUB_AGENTS, "is empty: %s does nothing", agent->name);
 }
 
 static int read_where(struct agent_file *file, bool refers)

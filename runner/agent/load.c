@@ -62,15 +62,15 @@ static int check_new(struct agent_file *file, const char *field, const char *nam
 	const json_t *user = json_object_get(ld->users, path);
 
 	if (is_above(file, path))
-		return agent_file_fail(file, field, "%.80s refers to this file: that is a circle",
-				       name);
+		return agent_file_fail(file, field,
+				       "%.80s refers to this file, which makes a circle", name);
 	if (user)
-		return agent_file_fail(file, field, "%.80s is used already, by %.80s", name,
+		return agent_file_fail(file, field, "%.80s is already used by %.80s", name,
 				       json_string_value(user));
 	if (ld->tree->count == AGENT_TREE_MAX)
 		return agent_file_fail(file, field, "more than %d agents", AGENT_TREE_MAX);
 	if (file->depth + 1 >= AGENT_DEPTH_MAX)
-		return agent_file_fail(file, field, "more than %d agents below each other",
+		return agent_file_fail(file, field, "agents are nested more than %d levels deep",
 				       AGENT_DEPTH_MAX);
 	return 0;
 }

@@ -91,13 +91,13 @@ int field_read_name(struct agent_file *file, const struct agent_field *f, json_t
 	name = file->agent->name;
 	if (!instruction_is_identifier(span_of(name)))
 		return agent_file_fail(file, f->name,
-				       "'%.80s' has to be a letter or _, then letters, digits, _",
+				       "'%.80s' must be a letter or _, then letters, digits, _",
 				       name);
 	if (!strcmp(name, "user"))
 		return agent_file_fail(file, f->name,
-				       "'user' is the name of who talks to the agent");
+				       "'user' is reserved for the person who talks to the agent");
 	if (json_object_get(names, name))
-		return agent_file_fail(file, f->name, "the agent of %.80s is named %.80s, too",
+		return agent_file_fail(file, f->name, "the agent in %.80s is already named %.80s",
 				       json_string_value(json_object_get(names, name)), name);
 	return json_object_set_new(names, name, json_string(file->agent->file))
 		       ? err_nomem(file->ld->err)

@@ -15,7 +15,7 @@
 
 #define ADK_PREFIX     "google.adk.tools."
 #define TOOLSET_PREFIX "toolsets/"
-#define AT_GOOGLE      "is run by Google's servers only, and not by adkfs"
+#define AT_GOOGLE      "runs only on Google's servers"
 #define IN_PYTHON      "is Python code, which adkfs cannot run"
 
 #define REQUEST_PARAMETERS                                                                         \
@@ -35,9 +35,9 @@ static int add_tool(struct entry *e, struct tool *tool)
 	struct agent *agent = e->file->agent;
 
 	if (builtin_find(tool->name) != tool->kind && builtin_is_reserved(tool->name))
-		return entry_fail(e, "name", "%s is the name of a tool of ADK's own", tool->name);
+		return entry_fail(e, "name", "%s is reserved for a tool of ADK", tool->name);
 	if (agent_tool(agent, tool->name))
-		return entry_fail(e, "name", "a second tool named %s", tool->name);
+		return entry_fail(e, "name", "another tool is already named %s", tool->name);
 	agent->tools[agent->tool_count] = *tool;
 	agent->tool_index[agent->tool_count++] = e->index;
 	*tool = (struct tool){ 0 };
@@ -69,8 +69,7 @@ static int read_builtin(struct entry *e, enum tool_kind kind)
 		return add_tool(e, &tool);
 	if (kind == TOOL_TRANSFER)
 		return 0; /* the tool is offered whenever there are agents to transfer to */
-	return agent_file_warn(e->file, e->path,
-			       "%s is ignored: it is added by itself where it is needed",
+	return agent_file_warn(e->file, e->path, "%s is ignored: adkfs adds it where it is needed",
 			       tool.name);
 }
 

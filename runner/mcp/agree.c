@@ -74,8 +74,8 @@ static int choose_version(const struct mcp_link *link, struct span versions, enu
 		*verdict = VERDICT_LEGACY;
 	else
 		return mcp_fail(link->params, err, -EPROTONOSUPPORT,
-				"speaks other versions of MCP: %.*s", (int)MIN(versions.len, 120),
-				versions.data);
+				"speaks only unknown versions of MCP: %.*s",
+				(int)MIN(versions.len, 120), versions.data);
 	return 0;
 }
 
@@ -199,7 +199,7 @@ static int read_version(struct mcp_link *link, struct span result, struct err *e
 		}
 	}
 	return mcp_fail(link->params, err, -EPROTONOSUPPORT,
-			"speaks version %.40s of MCP, which is not known here", version.data);
+			"speaks version %.40s of MCP, which is not supported", version.data);
 }
 
 int mcp_agree_legacy(struct mcp_link *link, struct cancel *cancel, struct err *err)
@@ -221,7 +221,7 @@ int mcp_agree_legacy(struct mcp_link *link, struct cancel *cancel, struct err *e
 		return mcp_fail(
 			link->params, err, r,
 			"answered initialize with %d; the HTTP+SSE transport of 2024 is not "
-			"spoken here",
+			"supported",
 			rq.status);
 	if (r == 0)
 		r = read_version(link, buf_span(&rq.result), err);

@@ -42,7 +42,7 @@ static const char *note_name(json_t *seen, const char *mark)
 	if (!buf_cstr(&name))
 		return "out of memory";
 	if (json_object_get(seen, name.data))
-		return "two of its " MARK " are the same";
+		return "two of its " MARK " names are equal";
 	return json_object_set_new(seen, name.data, json_true()) ? "out of memory" : NULL;
 }
 
@@ -53,11 +53,11 @@ static const char *check_mark(json_t *seen, const json_t *schema, bool is_proper
 	if (!json_object_get(schema, MARK))
 		return NULL;
 	if (!mark || !http_is_token(span_of(mark)))
-		return "an " MARK " is no name of a header";
+		return "an " MARK " is not a valid header name";
 	if (!is_property)
-		return "an " MARK " is not at a property";
+		return "an " MARK " does not belong to a property";
 	if (!can_be_header(schema))
-		return "an " MARK " is at a property that is no string, integer or boolean";
+		return "an " MARK " belongs to a property that is not a string, integer or boolean";
 	return note_name(seen, mark);
 }
 

@@ -67,7 +67,7 @@ static int http_tell(struct mcp_link *link, struct span message, struct cancel *
 		return r == -ECANCELED ? err_set(err, r, "cancelled")
 				       : mcp_fail(link->params, err, r, "%s", reason.text);
 	if (r < 200 || r > 299)
-		return mcp_fail(link->params, err, -EPROTO, "answered %d to a notification", r);
+		return mcp_fail(link->params, err, -EPROTO, "answered a notification with %d", r);
 	return 0;
 }
 
@@ -133,7 +133,7 @@ static int take_event(void *arg, struct span data)
 	if (r == -ENOMEM)
 		return exchange_settle(x, err_nomem(x->err));
 	return exchange_settle(x, mcp_fail(x->service->link.params, x->err, -EPROTO,
-					   "answered %s with what is not JSON", x->rq->method));
+					   "answered %s with invalid JSON", x->rq->method));
 }
 
 static int take_piece(void *arg, struct span piece)
@@ -171,14 +171,13 @@ static int judge_status(struct exchange *x)
 		return mcp_fail(params, x->err, -EACCES, "refused the credentials (%d)", status);
 	if (status == 404 && *x->session) {
 		mcp_service_over(x->service);
-		return exchange_fail(x, -ESTALE, "forgot its session, at");
+		return exchange_fail(x, -ESTALE, "forgot its session at");
 	}
 	if (mcp_message_read(body, &m) == 0 && m.kind == MCP_ANSWER && m.error.len &&
 	    *m.error.data == '{')
 		return mcp_message_take(&x->service->link, &m, x->rq, x->err);
 	if (status >= 300 && status <= 399)
-		return mcp_fail(params, x->err, -EIO,
-				"answered %d: it is at another address, and that is not followed",
+		return mcp_fail(params, x->err, -EIO, "answered %d: adkfs follows no redirects",
 				status);
 	quote_body(body, quoted, sizeof quoted);
 	return mcp_fail(params, x->err, status >= 500 ? -EIO : -EPROTO, "answered %s with %d%s",
@@ -234,7 +233,7 @@ static int judge_connection(struct exchange *x, int r, const struct err *reason)
 		return judge_failure(x, r, reason);
 	return exchange_fail(x, -EPROTO,
 			     x->is_open ? "ended the stream without an answer to"
-					: "gave no answer to");
+					: "sent no answer to");
 }
 
 /* Asking */
@@ -271,9 +270,9 @@ static int connect_once(struct exchange *x, const char *method)
 		r = http_request_header(&http, "Last-Event-ID: %.*s", (int)x->stream.id.len,
 					x->stream.id.data);
 	if (r == -E2BIG)
-		return exchange_fail(x, r, "wants more headers than can be sent with");
+		return exchange_fail(x, r, "needs too many headers for");
 	if (r == -EINVAL)
-		return exchange_fail(x, -EPROTO, "gave an id that no header can hold, at");
+		return exchange_fail(x, -EPROTO, "gave an id that is not valid in a header, at");
 	if (r < 0)
 		return err_nomem(x->err);
 	if (!method) {
@@ -334,7 +333,7 @@ static int exchange_run(struct exchange *x)
 		rewind_stream(x);
 		r = connect_once(x, "GET");
 	}
-	return r == 1 ? exchange_fail(x, -EPROTO, "does not come to an end with") : r;
+	return r == 1 ? exchange_fail(x, -EPROTO, "never ended its answer to") : r;
 }
 
 /* Tell the server. In the modern era the closed connection has done that. */

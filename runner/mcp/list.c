@@ -115,7 +115,7 @@ static int take_tool(struct listing *l, const json_t *item)
 	if (!own || !*own)
 		return list_warn(l, "a tool without a name is left out");
 	if (json_object_get(l->own_names, own))
-		return list_warn(l, "%.100s is left out: the name is there twice", own);
+		return list_warn(l, "%.100s is left out: another tool has the same name", own);
 	if (json_object_set_new(l->own_names, own, json_true()))
 		return -ENOMEM;
 	if (!is_wanted(link->params, own))
@@ -123,8 +123,8 @@ static int take_tool(struct listing *l, const json_t *item)
 	if (!json_is_object(schema))
 		return list_warn(l, "%.100s is left out: it has no inputSchema", own);
 	if (!is_of_object(schema))
-		return list_warn(l, "%.100s is left out: its inputSchema is not that of an object",
-				 own);
+		return list_warn(
+			l, "%.100s is left out: its inputSchema does not describe an object", own);
 	if (link->transport->check)
 		reason = link->transport->check(link, schema);
 	if (reason)
@@ -292,7 +292,7 @@ static int check_filter(struct listing *l)
 		const char *own = json_string_value(name);
 
 		if (!json_object_get(l->own_names, own))
-			r = list_warn(l, "tool_filter: the server has no %.100s", own);
+			r = list_warn(l, "tool_filter: the server has no tool %.100s", own);
 		if (r < 0)
 			break;
 	}

@@ -106,8 +106,8 @@ static int read_seconds(const struct reading *rd, const char *path, const json_t
 	double seconds = json_number_value(value);
 
 	if (!json_is_number(value) || !(seconds >= 0) || seconds > SECONDS_MAX)
-		return yaml_tree_fail(rd->tree, rd->err, path, "must be seconds, 0 to %d",
-				      SECONDS_MAX);
+		return yaml_tree_fail(rd->tree, rd->err, path,
+				      "must be a number of seconds from 0 to %d", SECONDS_MAX);
 	*out = seconds;
 	return 0;
 }
@@ -166,7 +166,7 @@ static int use_transport(const struct reading *rd, const char *path,
 {
 	if (rd->params->transport)
 		return yaml_tree_fail(rd->tree, rd->err, path,
-				      "a second connection; an entry has one");
+				      "is a second connection, but an entry has only one");
 	rd->params->transport = transport;
 	return 0;
 }
@@ -204,7 +204,7 @@ static int read_args(const struct reading *rd, const char *path, const json_t *v
 static const char *check_variable(const char *name, const char *value UNUSED)
 {
 	if (!*name || strchr(name, '='))
-		return "is no name of a variable";
+		return "is not a valid variable name";
 	return NULL;
 }
 
@@ -296,12 +296,12 @@ static int read_url(const struct reading *rd, const char *path, const json_t *va
 		return yaml_tree_fail(rd->tree, rd->err, path, "must be an http or https address");
 	if (url_userinfo(params->url).data)
 		return yaml_tree_fail(rd->tree, rd->err, path,
-				      "holds credentials; they belong into `headers`");
+				      "contains credentials, which belong in `headers`");
 	r = url_parse(params->url, &url);
 	if (r == -ENOMEM)
 		return err_nomem(rd->err);
 	if (r < 0)
-		return yaml_tree_fail(rd->tree, rd->err, path, "is no address");
+		return yaml_tree_fail(rd->tree, rd->err, path, "is not a valid address");
 	(void)snprintf(params->label, sizeof params->label, "%.*s",
 		       (int)MIN(strcspn(params->url, "?#"), sizeof params->label - 1), params->url);
 	return 0;
@@ -322,10 +322,10 @@ static const char *check_header(const char *name, const char *value)
 			return "is set by adkfs";
 	}
 	if (!http_is_token(span_of(name)))
-		return "is no name of a header";
+		return "is not a valid header name";
 	for (; *value; value++) {
 		if ((unsigned char)*value < 0x20 || *value == 0x7f)
-			return "must not hold control characters";
+			return "must not contain control characters";
 	}
 	return NULL;
 }
@@ -335,7 +335,8 @@ static int read_headers(const struct reading *rd, const char *path, const json_t
 	int r = check_map(rd, path, value, check_header);
 
 	if (r == 0 && json_object_size(value) > MCP_HEADERS_MAX)
-		return yaml_tree_fail(rd->tree, rd->err, path, "more than %d", MCP_HEADERS_MAX);
+		return yaml_tree_fail(rd->tree, rd->err, path, "has more than %d headers",
+				      MCP_HEADERS_MAX);
 	rd->params->headers = value;
 	return r;
 }
@@ -394,7 +395,7 @@ static int read_prefix(const struct reading *rd, const char *path, const json_t 
 	}
 	if (*c || strlen(rd->params->prefix) > MCP_NAME_MAX / 2)
 		return yaml_tree_fail(rd->tree, rd->err, path,
-				      "must be letters, digits, _ and -, at most %d",
+				      "must be at most %d letters, digits, _ and -",
 				      MCP_NAME_MAX / 2);
 	return 0;
 }
@@ -413,7 +414,8 @@ static const struct field entry_fields[] = {
 	{ "stdio_connection_params", read_stdio, NULL },
 	{ "streamable_http_connection_params", read_http, NULL },
 	{ "sse_connection_params", NULL,
-	  "is the transport of 2024, which is not spoken: see streamable_http_connection_params" },
+	  "is the transport of 2024, which is not supported: use "
+	  "streamable_http_connection_params" },
 	{ "tool_filter", read_filter, NULL },
 	{ "tool_name_prefix", read_prefix, NULL },
 	{ "tool_list_cache_ttl_seconds", read_ttl, NULL },

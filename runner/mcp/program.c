@@ -103,8 +103,7 @@ static int find_directory(const struct mcp_params *params, const char *folder, c
 				strerrorname_np(errno));
 	if (strncmp(*out, base, len) != 0 || ((*out)[len] && (*out)[len] != '/'))
 		return mcp_fail(params, err, -EINVAL,
-				"its working directory is outside of the "
-				"agent's folder");
+				"its working directory is outside the agent's folder");
 	return 0;
 }
 

@@ -435,7 +435,7 @@ void mcp_pump_say(struct mcp_pump *s, struct buf *out)
 	if (s->ended)
 		buf_span_add(out, buf_span(&s->last_words));
 	else
-		buf_text(out, "is being ended");
+		buf_text(out, "is being stopped");
 	mutex_unlock(&s->lock);
 }
 

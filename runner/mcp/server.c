@@ -291,8 +291,7 @@ static int judge_result(const struct mcp_link *link, struct span result, struct 
 		return mcp_fail(link->params, err, -EPROTO, "gave a result of an unknown type");
 	if (json_member(result, "inputRequests", &value) == 0 ||
 	    json_member(result, "requestState", &value) < 0)
-		return mcp_fail(link->params, err, -EPROTO,
-				"asks for input in the middle of a call");
+		return mcp_fail(link->params, err, -EPROTO, "asked for input during a call");
 	buf_text(members, ",\"requestState\":");
 	buf_span_add(members, value);
 	return buf_check(members, err) < 0 ? -ENOMEM : 1;
@@ -349,7 +348,7 @@ static int call_over(struct mcp_link *link, struct made *made, const struct mcp_
 		if (r == 0)
 			return copy_result(buf_span(&rq.result), made->result, err);
 	}
-	return mcp_fail(link->params, err, -EPROTO, "wants to be called again and again");
+	return mcp_fail(link->params, err, -EPROTO, "asked to repeat a call too often");
 }
 
 /* The second try is for a call that did not reach the server, whose link had ended. */
@@ -385,7 +384,7 @@ int mcp_call(struct mcp_server *server, const struct mcp_call *call, struct canc
 	if (r < 0)
 		return r == -ENODATA ? -EINVAL : r;
 	if (text.data[0] != '{')
-		return err_set(err, -EINVAL, "the arguments have to be an object");
+		return err_set(err, -EINVAL, "the arguments must be an object");
 	made.args = buf_span(&text);
 	buf_text(&made.members, "\"name\":");
 	json_quote_lossy(&made.members, span_of(call->tool));

@@ -48,7 +48,7 @@ static int say_failure(struct stdio *s, const struct mcp_request *rq, int r, str
 	case -EBUSY:
 		return mcp_fail(params, err, r, "does not read what it is sent");
 	default:
-		return mcp_fail(params, err, r, "answered %s with what is not JSON", rq->method);
+		return mcp_fail(params, err, r, "answered %s with invalid JSON", rq->method);
 	}
 }
 

@@ -62,7 +62,7 @@ static int check_count(struct form *f, const json_t *arg)
 {
 	if (json_is_number(arg) && json_number_value(arg) >= 0)
 		return 0;
-	return err_set(f->err, -EINVAL, "must be a number from 0 on");
+	return err_set(f->err, -EINVAL, "must be a number of at least 0");
 }
 
 static int check_text(struct form *f, const json_t *arg)
@@ -74,7 +74,7 @@ static int check_list(struct form *f, const json_t *arg)
 {
 	if (json_is_array(arg) && json_array_size(arg))
 		return 0;
-	return err_set(f->err, -EINVAL, "must be a list with something in it");
+	return err_set(f->err, -EINVAL, "must be a list that is not empty");
 }
 
 static int check_texts(struct form *f, const json_t *arg)
@@ -216,7 +216,7 @@ static int check_schema(struct form *f, const json_t *schema)
 	if (!json_is_object(schema))
 		return err_set(f->err, -EINVAL, "must be a schema");
 	if (f->depth == SCHEMA_DEPTH_MAX)
-		return err_set(f->err, -EINVAL, "nested more than %d levels deep",
+		return err_set(f->err, -EINVAL, "is nested more than %d levels deep",
 			       SCHEMA_DEPTH_MAX);
 	f->depth++;
 	for (i = 0; i < ARRAY_SIZE(keywords) && r == 0; i++) {

@@ -107,7 +107,7 @@ static int string_value(struct reader *r, const yaml_event_t *event, json_t **ou
 	size_t len = event->data.scalar.length;
 
 	if (memchr(text, 0, len))
-		return fail_at(r, event->start_mark.line, "a NUL character");
+		return fail_at(r, event->start_mark.line, "contains a NUL character");
 	*out = json_stringn(text, len);
 	return *out ? 0 : err_nomem(r->err);
 }
@@ -121,7 +121,7 @@ static int looked_at_value(struct reader *r, const yaml_event_t *event, const ch
 
 	if (e == -ERANGE)
 		return fail_at(r, event->start_mark.line,
-			       "a number is out of range: a text needs quotes");
+			       "the number is out of range; put a text in quotes");
 	if (e == -ENOENT) {
 		*tag = "str";
 		return string_value(r, event, out);
@@ -143,7 +143,8 @@ static int tagged_value(struct reader *r, const yaml_event_t *event, const char 
 		return *out ? 0 : err_nomem(r->err);
 	}
 	if (strcmp(tag, looks) != 0)
-		return fail_at(r, event->start_mark.line, "the tag !!%.40s does not fit", tag);
+		return fail_at(r, event->start_mark.line, "the tag !!%.40s does not fit its value",
+			       tag);
 	*out = STEAL(&value);
 	return 0;
 }
@@ -211,7 +212,7 @@ static int depth_of(const json_t *value)
 
 static int too_deep(struct reader *r, size_t line)
 {
-	return fail_at(r, line, "nested more than %d levels deep", YAML_TREE_DEPTH_MAX);
+	return fail_at(r, line, "is nested more than %d levels deep", YAML_TREE_DEPTH_MAX);
 }
 
 static int add_weight(struct reader *r, size_t line, size_t weight)
@@ -229,7 +230,7 @@ static int keep_anchor(struct reader *r, const yaml_char_t *name, size_t line, j
 	if (!key)
 		return 0;
 	if (json_object_get(r->anchors, key))
-		return fail_at(r, line, "the anchor '%.60s' was set before", key);
+		return fail_at(r, line, "the anchor '%.60s' is defined twice", key);
 	return json_object_set(r->anchors, key, value) ? err_nomem(r->err) : 0;
 }
 
@@ -241,7 +242,7 @@ static int alias_value(struct reader *r, const yaml_event_t *event, json_t **out
 	int e;
 
 	if (!value)
-		return fail_at(r, line, "the alias '%.60s' names nothing before it", name);
+		return fail_at(r, line, "the alias '%.60s' refers to no anchor before it", name);
 	if (r->depth + depth_of(value) > YAML_TREE_DEPTH_MAX)
 		return too_deep(r, line);
 	e = add_weight(r, line, weight_of(value));
@@ -307,7 +308,7 @@ static int key_of(struct reader *r, const yaml_event_t *event, json_t **key, boo
 	int e;
 
 	if (event->type != YAML_SCALAR_EVENT)
-		return fail_at(r, line, "a key has to be a string");
+		return fail_at(r, line, "a key must be a string");
 	*merge = event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE && !event->data.scalar.tag &&
 		 !strcmp(text, MERGE_KEY);
 	e = scalar_value(r, event, &value);
@@ -318,8 +319,7 @@ static int key_of(struct reader *r, const yaml_event_t *event, json_t **key, boo
 	if (e < 0)
 		return e;
 	if (!json_is_string(value))
-		return fail_at(r, line, "the key %.60s is not a string here: put it in quotes",
-			       text);
+		return fail_at(r, line, "the key %.60s is not a string: put it in quotes", text);
 	*key = STEAL(&value);
 	return 0;
 }
@@ -376,7 +376,7 @@ static int member_value(struct reader *r, const char *key, json_t *into, size_t 
 	if (json_array_append_new(into, value))
 		return err_nomem(r->err);
 	return is_mergeable(value) ? 0
-				   : fail_at(r, line, "<< takes a mapping or a list of mappings");
+				   : fail_at(r, line, "<< needs a mapping or a list of mappings");
 }
 
 static int map_member(struct reader *r, const yaml_event_t *event, json_t *map, json_t *merged)
@@ -389,7 +389,7 @@ static int map_member(struct reader *r, const yaml_event_t *event, json_t *map, 
 	if (e < 0)
 		return e;
 	if (!merge && json_object_get(map, json_string_value(key)))
-		return fail_at(r, line, "the key '%.60s' is there twice", json_string_value(key));
+		return fail_at(r, line, "the key '%.60s' occurs twice", json_string_value(key));
 	return member_value(r, json_string_value(key), merge ? merged : map, line);
 }
 
@@ -494,7 +494,7 @@ static int read_document(struct reader *r)
 	if (e == 0)
 		e = next_event(r, &last);
 	if (e == 0 && last.type != YAML_STREAM_END_EVENT)
-		return fail_at(r, last.start_mark.line, "a second document");
+		return fail_at(r, last.start_mark.line, "a second document starts here");
 	return e;
 }
 
@@ -542,7 +542,8 @@ int yaml_tree_load(struct span text, const char *file, struct yaml_tree **out, s
 	int e;
 
 	if (text.len > YAML_TREE_TEXT_MAX)
-		return err_set(err, -EFBIG, "%s: larger than %u bytes", file, YAML_TREE_TEXT_MAX);
+		return err_set(err, -EFBIG, "%s: is larger than %u bytes", file,
+			       YAML_TREE_TEXT_MAX);
 	tree = yaml_tree_new(file);
 	if (!tree)
 		return err_nomem(err);

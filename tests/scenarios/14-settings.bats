@@ -149,7 +149,7 @@ apps:
 	settings $'openai:\n  api_key: 12'
 	starts_not "$SETTINGS:2: openai.api_key: is not a text: put it in quotes" --settings "$SETTINGS"
 	settings $'openai:\n  api_key: 99999999999999999999'
-	starts_not "$SETTINGS:2: a number is out of range: a text needs quotes" --settings "$SETTINGS"
+	starts_not "$SETTINGS:2: the number is out of range; put a text in quotes" --settings "$SETTINGS"
 	settings $'opena: {api_key: x}'
 	starts_not "$SETTINGS:1: opena: there is no provider 'opena'" --settings "$SETTINGS"
 	settings $'apps:\n  a:\n    openai:\n      headers: {"a b": x}'

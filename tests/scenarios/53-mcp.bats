@@ -101,11 +101,11 @@ is_offered() {
 	eventually 5 grep -q no_schema ../../../../agent.json
 	same 'MCP server python3 stdio_server.py: rooms_find_all is left out: another tool is offered as rooms_find_all
 MCP server python3 stdio_server.py: no_schema is left out: it has no inputSchema
-MCP server python3 stdio_server.py: no_object is left out: its inputSchema is not that of an object
-MCP server python3 stdio_server.py: not_only_object is left out: its inputSchema is not that of an object
-MCP server python3 stdio_server.py: bad_properties is left out: its inputSchema is not that of an object
+MCP server python3 stdio_server.py: no_object is left out: its inputSchema does not describe an object
+MCP server python3 stdio_server.py: not_only_object is left out: its inputSchema does not describe an object
+MCP server python3 stdio_server.py: bad_properties is left out: its inputSchema does not describe an object
 MCP server python3 stdio_server.py: a tool without a name is left out
-MCP server python3 stdio_server.py: echo is left out: the name is there twice' "$(jq -r '.warnings[]' ../../../../agent.json)"
+MCP server python3 stdio_server.py: echo is left out: another tool has the same name' "$(jq -r '.warnings[]' ../../../../agent.json)"
 }
 
 # plain: the app "mcp" with the tools of the test server, and a rule for each that is called without arguments.

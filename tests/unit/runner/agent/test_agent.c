@@ -141,10 +141,10 @@ static void test_fields(void **state UNUSED)
 		     "root_agent.yaml:4: max_iterations: is not a field of LlmAgent");
 	expect_error(HEAD "description: 5\n", "root_agent.yaml:4: description: must be a text");
 	expect_error("name: on\n", "root_agent.yaml:1: name: must be a text");
-	expect_error("name: a-b\n", "root_agent.yaml:1: name: 'a-b' has to be a letter or _, then "
+	expect_error("name: a-b\n", "root_agent.yaml:1: name: 'a-b' must be a letter or _, then "
 				    "letters, digits, _");
-	expect_error("name: user\n",
-		     "root_agent.yaml:1: name: 'user' is the name of who talks to the agent");
+	expect_error("name: user\n", "root_agent.yaml:1: name: 'user' is reserved for the person "
+				     "who talks to the agent");
 	expect_error("name: a\nmodel: ''\n", "root_agent.yaml:2: model: is empty");
 	expect_error(HEAD "output_key: 'app:'\n", "root_agent.yaml:4: output_key: the state key "
 						  "'app:' is empty after its prefix");
@@ -180,11 +180,10 @@ static void test_config(void **state UNUSED)
 		{ "max_output_tokens: 1.5", "max_output_tokens: must be an integer" },
 		{ "stop_sequences: x", "stop_sequences: must be a list of texts" },
 		{ "stop_sequences: [1]", "stop_sequences: must be a list of texts" },
-		{ "top_p: 1\n  topP: 1", "topP: is there twice" },
-		{ "tools: []", "tools: has a field of its own: tools" },
-		{ "system_instruction: x",
-		  "system_instruction: has a field of its own: instruction" },
-		{ "response_schema: {}", "response_schema: has a field of its own: output_schema" },
+		{ "top_p: 1\n  topP: 1", "topP: is set twice" },
+		{ "tools: []", "tools: belongs in the field tools" },
+		{ "system_instruction: x", "system_instruction: belongs in the field instruction" },
+		{ "response_schema: {}", "response_schema: belongs in the field output_schema" },
 	};
 	char yaml[256];
 	char want[256];
@@ -216,19 +215,17 @@ static void test_tools(void **state UNUSED)
 	expect_error(HEAD "tools:\n- name: tools/t\n- name: tools/t\n  arg: 1\n",
 		     "root_agent.yaml:7: tools[1].arg: unknown field");
 	expect_error(HEAD "tools:\n- name: tools/t\n- name: tools/t\n",
-		     "root_agent.yaml:6: tools[1].name: a second tool named t");
+		     "root_agent.yaml:6: tools[1].name: another tool is already named t");
 	expect_error(HEAD "tools:\n- name: tools/t\n  args: [1]\n",
 		     "root_agent.yaml:6: tools[0].args: must be a mapping");
 	expect_error(HEAD "tools: [{name: tools/none}]\n", "root_agent.yaml:4: tools[0].name: "
 							   "tools/none: No such file or directory");
-	expect_error(
-		HEAD "tools: [{name: roll}]\n",
-		"root_agent.yaml:4: tools[0].name: adkfs has no 'roll', and the folder no program "
-		"of that name");
-	expect_error(
-		HEAD "tools: [{name: my.mod.fn}]\n",
-		"root_agent.yaml:4: tools[0].name: my.mod.fn is a Python object, and Python is "
-		"not run here: write a program and give its path, such as programs/fn");
+	expect_error(HEAD "tools: [{name: roll}]\n",
+		     "root_agent.yaml:4: tools[0].name: 'roll' is neither a built-in nor a program "
+		     "in the folder");
+	expect_error(HEAD "tools: [{name: my.mod.fn}]\n",
+		     "root_agent.yaml:4: tools[0].name: my.mod.fn is a Python object, which adkfs "
+		     "cannot run: write a program and give its path, such as programs/fn");
 	expect_error(HEAD "tools: [{name: /bin/sh}]\n",
 		     "root_agent.yaml:4: tools[0].name: /bin/sh: "
 		     "must be relative to the agent's folder");
@@ -262,7 +259,7 @@ static void test_declarations(void **state UNUSED)
 		{ "{\"description\":\"d\",\"params\":{}}",
 		  "tools/t.json:1: params: unknown member" },
 		{ "{\"description\":\"d\",\"name\":\"1x\"}",
-		  "tools/t.json:1: name: '1x' has to be a letter or _, then letters, digits, _ . "
+		  "tools/t.json:1: name: '1x' must be a letter or _, then letters, digits, _ . "
 		  "-, "
 		  "at most 64" },
 		{ "{\"description\":\"d\",\"parameters\":{}}",

@@ -249,17 +249,17 @@ static void test_references(void **state UNUSED)
 		     "agents/deep.yaml:6: tools[0].args.agent: agents/none.yaml: No such file or "
 		     "directory");
 	expect_error(SUBS "root_agent.yaml\n",
-		     AT "root_agent.yaml refers to this file: that is a circle");
+		     AT "root_agent.yaml refers to this file, which makes a circle");
 	expect_error(SUBS "agents/up.yaml\n",
 		     "agents/up.yaml:4: sub_agents[0].config_path: root_agent.yaml refers to this "
-		     "file: that is a circle");
+		     "file, which makes a circle");
 	expect_error(SUBS "agents/b.yaml\n- config_path: link.yaml\n",
-		     "root_agent.yaml:6: sub_agents[1].config_path: link.yaml is used already, by "
+		     "root_agent.yaml:6: sub_agents[1].config_path: link.yaml is already used by "
 		     "root_agent.yaml");
 	expect_error(SUBS "agents/twin.yaml\n",
-		     "agents/twin.yaml:1: name: the agent of root_agent.yaml is named a, too");
+		     "agents/twin.yaml:1: name: the agent in root_agent.yaml is already named a");
 	expect_error(HEAD "tools:\n- name: AgentTool\n  args:\n    agent: agents/twin.yaml\n",
-		     "agents/twin.yaml:1: name: the agent of root_agent.yaml is named a, too");
+		     "agents/twin.yaml:1: name: the agent in root_agent.yaml is already named a");
 }
 
 static void put_chain(unsigned n)
@@ -288,9 +288,8 @@ static void test_limits(void **state UNUSED)
 	put_chain(AGENT_DEPTH_MAX - 1);
 	drop(load(yaml));
 	put_chain(AGENT_DEPTH_MAX);
-	expect_error(yaml,
-		     "agents/c31.yaml:4: sub_agents[0].config_path: more than 32 agents below "
-		     "each other");
+	expect_error(yaml, "agents/c31.yaml:4: sub_agents[0].config_path: agents are nested more "
+			   "than 32 levels deep");
 
 	buf_text(&wide, HEAD "sub_agents:\n");
 	for (i = 1; i <= AGENT_TREE_MAX; i++) {
@@ -329,25 +328,24 @@ static void test_builtins(void **state UNUSED)
 	assert_int_equal(root->tool_index[3], 4);
 	assert_int_equal(json_array_size(root->tree->warnings), 1);
 	expect_warning(root, 0,
-		       "root_agent.yaml:10: tools[5]: set_model_response is ignored: it is added "
-		       "by itself where it is needed");
+		       "root_agent.yaml:10: tools[5]: set_model_response is ignored: adkfs adds it "
+		       "where it is needed");
 	drop(root);
 
 	expect_error(HEAD "tools:\n- name: exit_loop\n  args: {a: 1}\n",
-		     "root_agent.yaml:6: tools[0].args: exit_loop takes none");
+		     "root_agent.yaml:6: tools[0].args: exit_loop takes no args");
 	expect_error(HEAD "tools: [{name: exit_loop}, {name: exit_loop}]\n",
-		     "root_agent.yaml:4: tools[1].name: a second tool named exit_loop");
+		     "root_agent.yaml:4: tools[1].name: another tool is already named exit_loop");
 	put_program("tools/t");
 	put("tools/t.json", "{\"name\":\"exit_loop\",\"description\":\"d\"}", 0600);
 	expect_error(HEAD "tools: [{name: exit_loop}, {name: tools/t}]\n",
-		     "root_agent.yaml:4: tools[1].name: a second tool named exit_loop");
+		     "root_agent.yaml:4: tools[1].name: another tool is already named exit_loop");
 	put("tools/t.json", "{\"name\":\"transfer_to_agent\",\"description\":\"d\"}", 0600);
 	expect_error(HEAD "tools: [{name: tools/t}]\n",
-		     "root_agent.yaml:4: tools[0].name: transfer_to_agent is the name of a tool of "
-		     "ADK's own");
-	expect_error(HEAD "tools: [{name: google_search}]\n",
-		     "root_agent.yaml:4: tools[0].name: google_search is run by Google's servers "
-		     "only, and not by adkfs");
+		     "root_agent.yaml:4: tools[0].name: transfer_to_agent is reserved for a tool of ADK");
+	expect_error(
+		HEAD "tools: [{name: google_search}]\n",
+		"root_agent.yaml:4: tools[0].name: google_search runs only on Google's servers");
 	expect_error(HEAD "tools: [{name: google.adk.tools.get_user_choice}]\n",
 		     "root_agent.yaml:4: tools[0].name: get_user_choice is Python code, which "
 		     "adkfs cannot run");
@@ -431,11 +429,11 @@ static void test_agent_tool(void **state UNUSED)
 	expect_error(AGENT_TOOL "{agent: agents/b.yaml, skip_summarization: 1}\n",
 		     "root_agent.yaml:6: tools[0].args.skip_summarization: must be true or false");
 	expect_error(AGENT_TOOL "{agent: root_agent.yaml}\n",
-		     "root_agent.yaml:6: tools[0].args.agent: root_agent.yaml refers to this file: "
-		     "that is a circle");
+		     "root_agent.yaml:6: tools[0].args.agent: root_agent.yaml refers to this file, "
+		     "which makes a circle");
 	expect_error(HEAD "sub_agents: [{config_path: agents/b.yaml}]\n"
 			  "tools:\n- name: AgentTool\n  args: {agent: agents/b.yaml}\n",
-		     "root_agent.yaml:4: sub_agents[0].config_path: agents/b.yaml is used already, "
+		     "root_agent.yaml:4: sub_agents[0].config_path: agents/b.yaml is already used "
 		     "by root_agent.yaml");
 }
 
@@ -566,7 +564,7 @@ static void test_callbacks(void **state UNUSED)
 	}
 	expect_error(HEAD "after_tool_callbacks:\n- name: tools/one\n- name: guards.check\n",
 		     "root_agent.yaml:6: after_tool_callbacks[1].name: guards.check is a Python "
-		     "object, and Python is not run here: write a program and give its path, such "
+		     "object, which adkfs cannot run: write a program and give its path, such "
 		     "as programs/check");
 	expect_error(HEAD "after_tool_callbacks:\n- name: tools/one\n  arg: 1\n",
 		     "root_agent.yaml:6: after_tool_callbacks[0].arg: unknown field");
@@ -592,7 +590,7 @@ static void test_args_limit(void **state UNUSED)
 	buf_text(&yaml, "}\n");
 	assert_non_null(buf_cstr(&yaml));
 	expect_error(yaml.data,
-		     "root_agent.yaml:6: before_agent_callbacks[0].args: more than 65536 "
+		     "root_agent.yaml:6: before_agent_callbacks[0].args: has more than 65536 "
 		     "bytes");
 }
 
@@ -615,11 +613,11 @@ static void test_schemas(void **state UNUSED)
 		{ "{\"type\":\"object\",\"required\":\"a\"}",
 		  "s.json:1: required: must be a list of texts" },
 		{ "{\"type\":\"object\",\"anyOf\":[{},\n{\"enum\":[]}]}",
-		  "s.json:2: anyOf[1].enum: must be a list with something in it" },
+		  "s.json:2: anyOf[1].enum: must be a list that is not empty" },
 		{ "{\"type\":\"object\",\"properties\":{\"a\":{\"$ref\":\"#/$defs/x\"}}}",
 		  "s.json:1: properties.a.$ref: the schema has no #/$defs/x" },
 		{ "{\"type\":\"object\",\"$defs\":{\"x\":{\"minLength\":-1}}}",
-		  "s.json:1: $defs.x.minLength: must be a number from 0 on" },
+		  "s.json:1: $defs.x.minLength: must be a number of at least 0" },
 		{ "{\"type\":\"object\",\"not\":{\"items\":{\"type\":[\"string\",1]}}}",
 		  "s.json:1: not.items.type: must be a text or a list of texts" },
 		{ "{\"type\":\"object\",\"properties\":{\"a\":{\"pattern\":1}}}",
@@ -647,7 +645,7 @@ static void test_schemas(void **state UNUSED)
 	expect_error(HEAD "output_schema: s.json\n",
 		     "root_agent.yaml:4: output_schema: must be a mapping with a name");
 	expect_error(HEAD "output_schema:\n  name: s.json\n  args: {a: 1}\n",
-		     "root_agent.yaml:6: output_schema.args: s.json takes none");
+		     "root_agent.yaml:6: output_schema.args: s.json takes no args");
 	expect_error(HEAD "output_schema:\n  name: my.Model\n",
 		     "root_agent.yaml:5: output_schema.name: my.Model: No such file or directory");
 	expect_error(HEAD "output_schema:\n  name: ../s.json\n",
@@ -680,7 +678,7 @@ static void test_empty(void **state UNUSED)
 {
 	struct agent *root = load("agent_class: ParallelAgent\nname: a\nsub_agents: []\n");
 
-	expect_warning(root, 0, "root_agent.yaml:3: sub_agents: there are none: a does nothing");
+	expect_warning(root, 0, "root_agent.yaml:3: sub_agents: is empty: a does nothing");
 	drop(root);
 }
 
@@ -708,12 +706,12 @@ static void test_python_folder(void **state UNUSED)
 	put("tools.py", "def roll(): pass\n", 0600);
 	drop(load(HEAD));
 	expect_error(HEAD "tools: [{name: my_app.tools.roll}]\n",
-		     "root_agent.yaml:4: tools[0].name: my_app.tools.roll is a Python object, and "
-		     "Python is not run here: write a program and give its path, such as "
+		     "root_agent.yaml:4: tools[0].name: my_app.tools.roll is a Python object, "
+		     "which adkfs cannot run: write a program and give its path, such as "
 		     "programs/roll");
 	expect_error(HEAD "tools: [{name: tools.roll}]\n",
-		     "root_agent.yaml:4: tools[0].name: tools.roll is a Python object, and Python "
-		     "is not run here: write a program and give its path, such as programs/roll");
+		     "root_agent.yaml:4: tools[0].name: tools.roll is a Python object, which adkfs "
+		     "cannot run: write a program and give its path, such as programs/roll");
 	expect_error(HEAD "tools: [{name: tools.py}]\n",
 		     "root_agent.yaml:4: tools[0].name: tools.py: is not executable (chmod +x)");
 }

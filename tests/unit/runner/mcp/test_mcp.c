@@ -53,19 +53,20 @@ static void test_params(void **state UNUSED)
 		{ "args: {stdio_server_params: {command: x, args: [1]}}", "list of texts" },
 		{ "args: {stdio_server_params: {command: x, env: {A: 1}}}",
 		  "env.A: must be a text" },
-		{ "args: {stdio_server_params: {command: x, env: {A=B: c}}}", "no name" },
+		{ "args: {stdio_server_params: {command: x, env: {A=B: c}}}",
+		  "not a valid variable name" },
 		{ "args: {stdio_server_params: {command: x, shell: y}}", "shell: unknown field" },
 		{ "args: {stdio_connection_params: {timeout: 3}}", "needs server_params" },
 		{ "args: {stdio_connection_params: {server_params: {command: x}, timeout: -1}}",
-		  "timeout: must be seconds" },
+		  "timeout: must be a number of seconds" },
 		{ "args: {streamable_http_connection_params: {}}", "needs a url" },
 		{ "args: {streamable_http_connection_params: {url: 'ftp://x'}}",
 		  "must be an http" },
 		{ "args: {streamable_http_connection_params: {url: 'http://a:b@x/'}}",
-		  "holds credentials" },
+		  "contains credentials" },
 		{ "args: {streamable_http_connection_params: {url: 'http://x', headers: {'a b': "
 		  "c}}}",
-		  "no name of a header" },
+		  "not a valid header name" },
 		{ "args: {streamable_http_connection_params: {url: 'http://x', headers: {accept: "
 		  "c}}}",
 		  "is set by adkfs" },
@@ -82,7 +83,7 @@ static void test_params(void **state UNUSED)
 		{ "args: {stdio_server_params: {command: x}, tool_name_prefix: a.b}", "letters" },
 		{ "args: {stdio_server_params: {command: x}, streamable_http_connection_params: "
 		  "{url: 'http://x'}}",
-		  "a second connection" },
+		  "is a second connection" },
 	};
 	size_t i;
 
@@ -145,7 +146,7 @@ static void test_filter(void **state UNUSED)
 	warnings = mcp_warnings(rig.server);
 	assert_int_equal(json_array_size(warnings), 1);
 	assert_string_equal(json_string_value(json_array_get(warnings, 0)),
-			    SERVER "tool_filter: the server has no nowhere");
+			    SERVER "tool_filter: the server has no tool nowhere");
 	json_decref(warnings);
 	expect_text(&rig, "count", "", "1");
 }
@@ -172,13 +173,13 @@ static void test_odd_tools(void **state UNUSED)
 		"[\"" SERVER
 		"rooms_find_all is left out: another tool is offered as rooms_find_all\","
 		"\"" SERVER "no_schema is left out: it has no inputSchema\","
-		"\"" SERVER "no_object is left out: its inputSchema is not that of an object\","
+		"\"" SERVER "no_object is left out: its inputSchema does not describe an object\","
 		"\"" SERVER
-		"not_only_object is left out: its inputSchema is not that of an object\","
+		"not_only_object is left out: its inputSchema does not describe an object\","
 		"\"" SERVER
-		"bad_properties is left out: its inputSchema is not that of an object\","
+		"bad_properties is left out: its inputSchema does not describe an object\","
 		"\"" SERVER "a tool without a name is left out\","
-		"\"" SERVER "echo is left out: the name is there twice\"]");
+		"\"" SERVER "echo is left out: another tool has the same name\"]");
 	free(text);
 	json_decref(warnings);
 }
@@ -273,7 +274,7 @@ static void test_calls(void **state UNUSED)
 		       "MCP server python3 stdio_server.py: refused tools/call: Unknown tool: "
 		       "refuse (-32602)");
 	expect_failure(&rig, "nowhere", "{}", -EREMOTEIO, "Unknown tool: nowhere");
-	expect_failure(&rig, "echo", "[1]", -EINVAL, "have to be an object");
+	expect_failure(&rig, "echo", "[1]", -EINVAL, "must be an object");
 	expect_failure(&rig, "echo", "{\"a\":", -EINVAL, "");
 	expect_failure(&rig, "echo", "{\"a\":NaN}", -EINVAL, "");
 }
@@ -295,8 +296,8 @@ static void test_modern(void **state UNUSED)
 	expect_result(&rig, "empty", "", "{\"content\":[]}");
 	expect_text(&rig, "state", "{\"n\":0}", "after 0");
 	expect_text(&rig, "state", "{\"n\":3}", "after 3");
-	expect_failure(&rig, "state", "{\"n\":4}", -EPROTO, "again and again");
-	expect_failure(&rig, "wants_input", "{}", -EPROTO, "asks for input");
+	expect_failure(&rig, "state", "{\"n\":4}", -EPROTO, "asked to repeat a call too often");
+	expect_failure(&rig, "wants_input", "{}", -EPROTO, "asked for input");
 }
 
 static void test_nasty(void **state UNUSED)
@@ -305,11 +306,11 @@ static void test_nasty(void **state UNUSED)
 
 	expect_text(&rig, "noise", "{}", "quiet again");
 	expect_text(&rig, "twice", "{}", "first");
-	expect_failure(&rig, "broken", "{}", -EPROTO, "answered tools/call with what is not JSON");
+	expect_failure(&rig, "broken", "{}", -EPROTO, "answered tools/call with invalid JSON");
 	expect_failure(&rig, "scalar", "{}", -EPROTO, "with no result object");
 	expect_failure(&rig, "neither", "{}", -EPROTO, "answered tools/call with no result object");
 	expect_failure(&rig, "deep", "{\"n\":130}", -EPROTO, "invalid result");
-	expect_failure(&rig, "deep", "{\"n\":5000}", -EPROTO, "not JSON");
+	expect_failure(&rig, "deep", "{\"n\":5000}", -EPROTO, "invalid JSON");
 	expect_text(&rig, "latin", "{}", "caf\xef\xbf\xbd \xef\xbf\xbd");
 	expect_text(&rig, "stderr", "{\"n\":20000}", "said");
 	expect_text(&rig, "count", "{}", "1"); /* still the same process */
@@ -505,7 +506,7 @@ static void test_start_fails(void **state UNUSED)
 		  "speaks version 1999-01-01 of MCP" },
 		{ "args: {stdio_server_params: {command: python3, args: [stdio_server.py, "
 		  "refuse]}}",
-		  "speaks other versions of MCP: [\"2031-01-01\"]" },
+		  "speaks only unknown versions of MCP: [\"2031-01-01\"]" },
 	};
 	size_t i;
 

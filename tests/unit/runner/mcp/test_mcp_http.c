@@ -56,7 +56,7 @@ static void test_kinds(void **state UNUSED)
 			      "\"isError\":true}");
 		expect_failure(&rig, "refuse", "{}", -EREMOTEIO, "Unknown tool: refuse (-32602)");
 		expect_failure(&rig, "broken", "{}", -EPROTO,
-			       "answered tools/call with what is not JSON");
+			       "answered tools/call with invalid JSON");
 		expect_failure(&rig, "scalar", "{}", -EPROTO, "with no result object");
 		expect_failure(&rig, "neither", "{}", -EPROTO, "with no result object");
 		expect_failure(&rig, "neither", "{\"as\":\"{}\"}", -EPROTO,
@@ -87,7 +87,7 @@ static void test_noise(void **state UNUSED)
 	RIG rig = rig_with("events/noise", "");
 
 	expect_text(&rig, "twice", "{}", "first");
-	expect_failure(&rig, "noise", "{}", -EPROTO, "not JSON");
+	expect_failure(&rig, "noise", "{}", -EPROTO, "invalid JSON");
 }
 
 /* Requests of the server in the middle of a call. */
@@ -211,8 +211,8 @@ static void test_marks(void **state UNUSED)
 	warnings = mcp_warnings(modern.server);
 	assert_int_equal(json_array_size(warnings), 4);
 	assert_non_null(strstr(json_string_value(json_array_get(warnings, 3)),
-			       "/modern/marks: bad_place is left out: an x-mcp-header is not at a "
-			       "property"));
+			       "/modern/marks: bad_place is left out: an x-mcp-header does not "
+			       "belong to a property"));
 	json_decref(warnings);
 }
 
@@ -241,11 +241,11 @@ static void test_refused(void **state UNUSED)
 		{ "locked", "", -EACCES, "refused the credentials (401)" },
 		{ "locked", "    headers: {Authorization: Bearer s3cret-token}\n", -EACCES,
 		  "refused the credentials (401)" },
-		{ "old", "", -EPROTO, "the HTTP+SSE transport of 2024 is not spoken here" },
-		{ "html", "", -EPROTO, "answered initialize with what is not JSON" },
+		{ "old", "", -EPROTO, "the HTTP+SSE transport of 2024 is not supported" },
+		{ "html", "", -EPROTO, "answered initialize with invalid JSON" },
 		{ "broken", "", -EIO, "answered initialize with 500: out of rooms" },
 		{ "odd", "", -EIO, "answered initialize with 500: {\"result\":{}}" },
-		{ "moved", "", -EIO, "answered 307: it is at another address" },
+		{ "moved", "", -EIO, "answered 307: adkfs follows no redirects" },
 		{ "cut", "", -EPROTO, "ended the stream without an answer to tools/call" },
 	};
 	size_t i;

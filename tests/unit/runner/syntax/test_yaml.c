@@ -125,25 +125,25 @@ static void test_aliases(void **state UNUSED)
 	       "{\"a\":{\"k\":1,\"l\":2},\"b\":{\"k\":3,\"l\":2}}");
 	expect("<<: [{a: 1}, {a: 2, c: 3}]\nb: 2\n", "{\"b\":2,\"a\":1,\"c\":3}");
 	expect("'<<': 1", "{\"<<\":1}");
-	expect("a: *x", "EINVAL a.yaml:1: the alias 'x' names nothing before it");
-	expect("&x [*x]", "EINVAL a.yaml:1: the alias 'x' names nothing before it");
-	expect("a: &x 1\nb: &x 2", "EINVAL a.yaml:2: the anchor 'x' was set before");
-	expect_start("<<: 1", "EINVAL a.yaml:1: << takes a mapping");
-	expect_start("<<: [1]", "EINVAL a.yaml:1: << takes a mapping");
+	expect("a: *x", "EINVAL a.yaml:1: the alias 'x' refers to no anchor before it");
+	expect("&x [*x]", "EINVAL a.yaml:1: the alias 'x' refers to no anchor before it");
+	expect("a: &x 1\nb: &x 2", "EINVAL a.yaml:2: the anchor 'x' is defined twice");
+	expect_start("<<: 1", "EINVAL a.yaml:1: << needs a mapping");
+	expect_start("<<: [1]", "EINVAL a.yaml:1: << needs a mapping");
 }
 
 static void test_refused(void **state UNUSED)
 {
-	expect("a: 1\nb: 2\na: 3\n", "EINVAL a.yaml:3: the key 'a' is there twice");
-	expect("on: 1", "EINVAL a.yaml:1: the key on is not a string here: put it in quotes");
-	expect("1: a", "EINVAL a.yaml:1: the key 1 is not a string here: put it in quotes");
-	expect("[a]: b", "EINVAL a.yaml:1: a key has to be a string");
-	expect("\n- .inf", "EINVAL a.yaml:2: a number is out of range: a text needs quotes");
-	expect_start("99999999999999999999", "EINVAL a.yaml:1: a number is");
-	expect("0x_", "EINVAL a.yaml:1: a number is out of range: a text needs quotes");
-	expect("\"\\0\"", "EINVAL a.yaml:1: a NUL character");
-	expect("a: 1\n---\nb: 1\n", "EINVAL a.yaml:2: a second document");
-	expect("!!int x", "EINVAL a.yaml:1: the tag !!int does not fit");
+	expect("a: 1\nb: 2\na: 3\n", "EINVAL a.yaml:3: the key 'a' occurs twice");
+	expect("on: 1", "EINVAL a.yaml:1: the key on is not a string: put it in quotes");
+	expect("1: a", "EINVAL a.yaml:1: the key 1 is not a string: put it in quotes");
+	expect("[a]: b", "EINVAL a.yaml:1: a key must be a string");
+	expect("\n- .inf", "EINVAL a.yaml:2: the number is out of range; put a text in quotes");
+	expect_start("99999999999999999999", "EINVAL a.yaml:1: the number is");
+	expect("0x_", "EINVAL a.yaml:1: the number is out of range; put a text in quotes");
+	expect("\"\\0\"", "EINVAL a.yaml:1: contains a NUL character");
+	expect("a: 1\n---\nb: 1\n", "EINVAL a.yaml:2: a second document starts here");
+	expect("!!int x", "EINVAL a.yaml:1: the tag !!int does not fit its value");
 	expect("!!seq {a: 1}",
 	       "EINVAL a.yaml:1: the tag tag:yaml.org,2002:seq is not supported here");
 	expect("!mine x", "EINVAL a.yaml:1: the tag !mine is not supported");
@@ -162,7 +162,7 @@ static void test_limits(void **state UNUSED)
 
 	for (i = 0; i < YAML_TREE_DEPTH_MAX + 1; i++)
 		buf_char(&text, '[');
-	expect_start(buf_cstr(&text), "EINVAL a.yaml:1: nested more than 64 levels deep");
+	expect_start(buf_cstr(&text), "EINVAL a.yaml:1: is nested more than 64 levels deep");
 
 	/* an alias is as deep as its value */
 	buf_clear(&text);
@@ -175,7 +175,7 @@ static void test_limits(void **state UNUSED)
 	for (i = 0; i < 30; i++)
 		buf_char(&text, '[');
 	buf_text(&text, "*a");
-	expect_start(buf_cstr(&text), "EINVAL a.yaml:2: nested more than 64 levels deep");
+	expect_start(buf_cstr(&text), "EINVAL a.yaml:2: is nested more than 64 levels deep");
 
 	/* each of ten lists holds the previous one ten times: a thousand million values */
 	buf_clear(&text);
