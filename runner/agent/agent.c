@@ -1,6 +1,6 @@
 /*
- * Agents: see agent.h. Loading is in load.c and fields.c, showing
- * in show.c; this is the life of what was loaded.
+ * Agents: see agent.h. A tree is loaded by load.c and fields.c and shown by fields.c;
+ * this file makes, searches and frees it.
  */
 #include "runner/agent/agent.h"
 
@@ -171,7 +171,7 @@ void agent_enclose(struct agent_tree *tree, const struct sandbox *sandbox, const
 {
 	struct enclosure e = { sandbox, agents };
 
-	(void)agent_each_server(tree, enclose_server, &e); /* it cannot fail */
+	(void)agent_each_server(tree, enclose_server, &e); /* enclose_server() cannot fail */
 }
 
 bool agent_is_stale(const struct agent_tree *tree)

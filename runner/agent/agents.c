@@ -86,7 +86,7 @@ void agents_retire(struct agents *all, struct agent_tree *tree)
 
 /* Stopping */
 
-/* Find an app in the cache; NULL: it is not there. */
+/* Take one tree, any, out of the cache. NULL: the cache is empty. */
 static struct agent_tree *pop_kept(struct agents *all)
 {
 	struct agent_tree *tree = NULL;
@@ -139,7 +139,7 @@ int agents_folder(struct agents *all, const char *app, struct buf *out, struct e
 	return buf_check(out, err);
 }
 
-/* The cached agent of an app if its files are still the same; one reference. */
+/* Find the cached tree of an app, if its files have not changed. One reference; NULL: none. */
 static struct agent_tree *find_kept(struct agents *all, const char *app)
 {
 	struct agent_tree *tree = NULL;
@@ -166,7 +166,7 @@ static void keep_tree(struct agents *all, const char *app, struct agent_tree *tr
 	for (i = 0; i < all->count && strcmp(all->list[i].app, app) != 0; i++)
 		;
 	if (i == AGENTS_MAX)
-		i = (size_t)clock_monotonic() % AGENTS_MAX; /* any one makes room */
+		i = (size_t)clock_monotonic() % AGENTS_MAX; /* drop any tree to make room */
 	if (i < all->count)
 		old = all->list[i].tree;
 	else

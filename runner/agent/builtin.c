@@ -1,6 +1,6 @@
 /*
- * Built-in tools: see builtin.h. What each of them does is in the files of the
- * step; this file has the declarations for models.
+ * Built-in tools: see builtin.h. The tools work in runner/turn; this file has their
+ * declarations for models.
  */
 #include "runner/agent/builtin.h"
 
@@ -11,8 +11,8 @@ static const struct builtin {
 	enum tool_kind kind;
 	const char *name;
 	const char *description;
-	const char *parameters; /* JSON; NULL: takes nothing, or the kind fills them in */
-	bool added;             /* by itself when it is needed */
+	const char *parameters; /* JSON; NULL: none, or the caller sets them */
+	bool added;             /* adkfs adds the tool where it is needed */
 } builtins[] = {
 	{ TOOL_TRANSFER, "transfer_to_agent",
 	  "Hand the conversation over to another agent that is better placed to go on with it. "

@@ -6,19 +6,20 @@
 
 #include "runner/agent/agent.h"
 
-/* The kind of the built-in tool of that name; TOOL_PROGRAM: there is none. */
+/* The kind of the built-in tool of a name; TOOL_PROGRAM: no such built-in. */
 enum tool_kind builtin_find(const char *name);
 
 /*
- * Make *tool, all zero, the built-in of that kind: name, description and
- * parameters. TOOL_MODEL_RESPONSE has none of the latter: they are the agent's
- * output schema. -ENOMEM: tool_release() it in any case.
+ * Fill in name, description and parameters of a built-in tool; *tool is all zero. The
+ * caller sets the parameters of TOOL_MODEL_RESPONSE, which are the agent's output schema.
+ * 0; -EINVAL: no built-in is of that kind; -ENOMEM. The caller releases the tool, even
+ * after an error.
  */
 MUST_CHECK int builtin_fill(enum tool_kind kind, struct tool *tool, struct err *err);
 
 /*
- * Whether a tool of the user's must not have that name: it is one of a tool
- * that is added when it is needed, or of a call that ADK makes for clients.
+ * Whether no tool of a user may have a name: the name of a tool that adkfs adds where
+ * it is needed, or of a call that ADK writes into the log for clients.
  */
 bool builtin_is_reserved(const char *name);
 

@@ -22,7 +22,7 @@ enum kind {
 static const struct option {
 	const char *name;
 	enum kind kind;
-	const char *instead; /* of a refused one */
+	const char *instead; /* for KIND_REFUSED: the field to use */
 } options[] = {
 	{ "temperature", KIND_NUMBER, NULL },
 	{ "topP", KIND_NUMBER, NULL },
@@ -55,7 +55,7 @@ static const struct option {
 	{ "responseSchema", KIND_REFUSED, "output_schema" },
 };
 
-/* Maps whose names are the user's own, and stay as they are. */
+/* Maps whose member names are the user's own, and stay unchanged. */
 static const char *const free_maps[] = {
 	"responseJsonSchema",
 	"labels",
@@ -113,7 +113,7 @@ static bool is_free_map(const char *name)
 	return false;
 }
 
-/* max_output_tokens as maxOutputTokens; what has no '_' stays. False: too long. */
+/* Write max_output_tokens as maxOutputTokens. A name without '_' stays. False: too long. */
 static bool to_camel(const char *name, char *out)
 {
 	size_t n = 0;
@@ -165,7 +165,7 @@ static json_t *camel_map(const json_t *map)
 	return STEAL(&out);
 }
 
-/* A copy with all names in camelCase, but those of free maps. NULL: out of memory. */
+/* Copy a value with all names in camelCase, except those in free maps. NULL: out of memory. */
 static json_t *camel_value(const json_t *value)
 {
 	if (json_is_object(value))

@@ -1,6 +1,6 @@
 /*
- * generate_content_config: Gemini's options of a model call, as an agent's
- * file gives them, checked and with their names in camelCase.
+ * generate_content_config: the field of an agent's file with the options of its model
+ * calls, which are Gemini's.
  */
 #ifndef RUNNER_AGENT_CONFIG_H
 #define RUNNER_AGENT_CONFIG_H
@@ -10,8 +10,9 @@
 #define GENCONFIG_FIELD "generate_content_config"
 
 /*
- * *out is a new object: {"topP": 0.9, ...}. -EINVAL: err has "FILE:LINE:
- * generate_content_config.name: reason"; -ENOMEM.
+ * Check the options. *out is a new object with their names in camelCase, such as
+ * {"topP": 0.9}. 0; -EINVAL: err has "FILE:LINE: generate_content_config.name: reason";
+ * -ENOMEM.
  */
 MUST_CHECK int genconfig_read(const struct yaml_tree *tree, const json_t *value, json_t **out,
 			      struct err *err);

@@ -147,7 +147,7 @@ static int read_members(struct reader *rd)
 	return r;
 }
 
-/* Without a name of its own the tool has that of its file, tools/NAME.json. */
+/* Name a tool after its file, tools/NAME.json, if the declaration has no name. */
 static int default_name(struct reader *rd, const char *file)
 {
 	const char *slash = strrchr(file, '/');

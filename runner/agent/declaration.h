@@ -1,14 +1,14 @@
 /*
- * Declarations: the file NAME.json beside a tool's program, which tells the
- * model what the tool is for.
+ * Declarations: the file NAME.json beside a tool's program tells the model what the
+ * tool does. Its members:
  *
- *   name			as the model calls it; else the program's file name
+ *   name			as the model calls the tool; default: the program's file name
  *   description		required
  *   parameters			JSON Schema of an object; checked before each call
  *   responseSchema		JSON Schema; shown to the model, not checked
  *   isLongRunning		true: the result may come later
  *   requireConfirmation	true: the user is asked before each call
- *   network			true: the program needs one
+ *   network			true: the program may use the network
  */
 #ifndef RUNNER_AGENT_DECLARATION_H
 #define RUNNER_AGENT_DECLARATION_H
@@ -20,10 +20,11 @@
 #define DECLARATION_NAME_MAX 64
 
 /*
- * Fill in the tool from the text of its declaration; `file` is what errors
- * call it, a path that ends with DECLARATION_SUFFIX. -EINVAL: err has
- * "FILE:LINE: member: reason"; -ENOMEM. The tool may be half filled then:
- * tool_release() it in any case.
+ * Fill in a tool from the text of its declaration.
+ *
+ * @file	the path of the declaration, which ends with DECLARATION_SUFFIX
+ * Returns 0; -EINVAL: err has "FILE:LINE: member: reason"; -ENOMEM. The caller releases
+ * the tool, even after an error, when it may be half filled.
  */
 MUST_CHECK int declaration_read(struct span text, const char *file, struct tool *tool,
 				struct err *err);

@@ -66,7 +66,7 @@ int entry_refuse_args(const struct entry *e)
 	return e->args ? entry_fail(e, ARGS, "%.80s takes no args", e->name) : 0;
 }
 
-/* module.function, when there is no program of that name. */
+/* Whether a name that is no program looks like module.function. */
 static bool is_python(const char *name)
 {
 	return !strchr(name, '/') && strpbrk(name, ".:");

@@ -10,7 +10,7 @@
 
 #define MODEL_SETTING "ADKFS_MODEL"
 
-/* Field names that code below also mentions. */
+/* Names of fields that the code below mentions, too. */
 #define NAME        "name"
 #define MODEL       "model"
 #define INSTRUCTION "instruction"
@@ -18,7 +18,7 @@
 
 /* Agents in agents */
 
-static json_t *show_agent(const struct agent *agent); /* which shows the agents below */
+static json_t *show_agent(const struct agent *agent);
 
 static json_t *show_agent_tool(const struct tool *tool)
 {
@@ -110,7 +110,7 @@ static const struct agent_field fields[] = {
 	{ SUB_AGENTS, ALL, field_read_subs, show_subs, offsetof(struct agent, subs), true },
 };
 
-/* Taking */
+/* Reading */
 
 static const struct agent_field *find_field(const char *name)
 {
@@ -128,7 +128,7 @@ static bool has_field(enum agent_kind kind, const struct agent_field *f)
 	return f && f->kinds & 1u << kind;
 }
 
-/* Take a field; null counts as absent. */
+/* Read a field; null counts as absent. */
 static int read_field(struct agent_file *file, const struct agent_field *f)
 {
 	json_t *value = json_object_get(file->yaml->root, f->name);
@@ -136,7 +136,7 @@ static int read_field(struct agent_file *file, const struct agent_field *f)
 	return value && !json_is_null(value) ? f->read(file, f, value) : 0;
 }
 
-/* Take the unknown fields of a program agent as the args of its program. */
+/* Make the unknown fields of a program agent the args of its program. */
 static int read_rest(struct agent_file *file)
 {
 	struct program *program = &file->agent->program;
@@ -193,7 +193,7 @@ static const struct agent_file *nearest_llm(const struct agent_file *file)
 	return file;
 }
 
-/* Give an agent without a model that of an agent above, or the setting's. */
+/* Give an agent without a model the model of an agent above, or of the setting. */
 static int inherit_model(struct agent_file *file)
 {
 	const struct agent_file *up = nearest_llm(file->above);

@@ -1,8 +1,8 @@
 /*
  * Instructions: see instruction.h.
  *
- * A placeholder is {+[^{}]*}+ of which the braces and the blanks around the
- * inside are cut off. One that names nothing we know stays as it is written.
+ * A placeholder matches {+[^{}]*}+. Its name is the inside without the blanks around
+ * it. A placeholder whose name is no key and no artifact stays as written.
  */
 #include "runner/agent/instruction.h"
 
@@ -20,7 +20,6 @@ struct rendering {
 	struct err *err;
 };
 
-/* Parse the name inside the braces. */
 struct placeholder {
 	struct span name;
 	bool optional;

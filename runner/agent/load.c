@@ -1,6 +1,6 @@
 /*
- * Loading agents: from the folder and its settings over files that refer to
- * others to a tree. What a file may say is in fields.c.
+ * Loading agents: the folder, its settings, and files that refer to other files. Fields
+ * of a file are read by fields.c.
  */
 #include "runner/agent/agent.h"
 
@@ -22,7 +22,7 @@ static void agent_file_release(struct agent_file *file)
 	yaml_tree_free(file->yaml);
 }
 
-/* Make the agent of a file from its text; `name` is the file's, relative to the folder. */
+/* Make the agent of a file from its text. `name` is relative to the folder. */
 static int load_text(struct agent_file *file, struct agent *parent, const char *name,
 		     struct span text, struct agent **out)
 {
@@ -55,7 +55,7 @@ static bool is_above(const struct agent_file *file, const char *path)
 	return file;
 }
 
-/* Check that the tree may have the file of that path as another agent. */
+/* Check that the file of a path may become one more agent of the tree. */
 static int check_new(struct agent_file *file, const char *field, const char *name, const char *path)
 {
 	struct loader *ld = file->ld;
@@ -75,7 +75,7 @@ static int check_new(struct agent_file *file, const char *field, const char *nam
 	return 0;
 }
 
-/* Append the name relative to the folder of a name that is relative to one of its files. */
+/* Append a name that is relative to the file `from`, but make it relative to the folder. */
 static void join_name(const char *from, const char *name, struct buf *out)
 {
 	const char *slash = strrchr(from, '/');
@@ -87,7 +87,7 @@ static void join_name(const char *from, const char *name, struct buf *out)
 	buf_text(out, name);
 }
 
-/* A name with ../ is reported as the file that it leads to. */
+/* Replace a name with ../ by the name of the file that it leads to. */
 static const char *clean_name(const struct folder *folder, const char *name, const char *real)
 {
 	if (!strstr(name, "../"))
@@ -138,7 +138,7 @@ static int follow_reference(struct agent_file *file, const char *path, const cha
 
 static const struct number {
 	const char *setting;
-	size_t at; /* in struct agent_tree; stays as it is when the setting is absent */
+	size_t at; /* in struct agent_tree; unchanged if the setting is absent */
 	unsigned long min;
 	unsigned long max;
 } numbers[] = {

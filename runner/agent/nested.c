@@ -11,13 +11,13 @@
 
 /* static_instruction: a text, a Part, a list of both, or a Content */
 
-/* A part as ADK's JSON has it. */
+/* Make a part in ADK's JSON; a text becomes a part. A new reference; NULL: out of memory. */
 static json_t *part_of(json_t *value)
 {
 	return json_is_string(value) ? json_pack("{s:O}", "text", value) : json_incref(value);
 }
 
-/* Report what is wrong with a content, without the place in the text made of it. */
+/* Set the error of a content, without the place, which the user's file does not have. */
 static int refuse_content(struct agent_file *file, const char *path, const struct err *reason)
 {
 	static const char of_parts[] = "content: parts: part: ";
@@ -29,7 +29,7 @@ static int refuse_content(struct agent_file *file, const char *path, const struc
 	return agent_file_fail(file, path, "%.*s", place ? (int)(place - text) : 200, text);
 }
 
-/* Read a Content of these parts; `path` is the field that errors are about. */
+/* Make a content of its JSON object. `path` is the field that errors name. */
 static int read_content(struct agent_file *file, const char *path, json_t *object,
 			struct content **out)
 {
@@ -43,7 +43,7 @@ static int read_content(struct agent_file *file, const char *path, json_t *objec
 	return r < 0 ? refuse_content(file, path, &reason) : 0;
 }
 
-/* Append a part that can be read. */
+/* Append a part after checking that it can be read. */
 static int add_part(struct agent_file *file, const char *path, json_t *value, json_t *parts)
 {
 	json_auto_t *part = part_of(value);

@@ -1,5 +1,5 @@
 /*
- * What an agent asks of its model: see request.h.
+ * Requests of agents to their models: see request.h.
  */
 #include "runner/agent/request.h"
 

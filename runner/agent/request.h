@@ -1,5 +1,5 @@
 /*
- * What an agent asks of its model in every conversation.
+ * The parts of an agent's requests to its model that are equal in every conversation.
  */
 #ifndef RUNNER_AGENT_REQUEST_H
 #define RUNNER_AGENT_REQUEST_H
@@ -7,12 +7,17 @@
 #include "runner/agent/agent.h"
 #include "runner/model/ask.h"
 
-/* The declaration of a tool, which borrows from it. False: models do not see the tool. */
+/*
+ * Fill in the declaration of a tool for its model; *out borrows from the tool. False:
+ * models do not see the tool.
+ */
 bool agent_declare(const struct tool *tool, struct model_tool *out);
 
 /*
- * The configuration, a reference for the caller; NULL: none. shaped: the answer
- * has to fit the agent's output schema, where there is one. -ENOMEM.
+ * Get the configuration of the model calls. *config is a reference for the caller, or
+ * NULL when there is no configuration. 0 or -ENOMEM.
+ *
+ * @shaped	the answer must fit the agent's output schema, if the agent has one
  */
 MUST_CHECK int agent_config(const struct agent *agent, bool shaped, json_t **config);
 

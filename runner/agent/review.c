@@ -39,11 +39,12 @@ static int note_file(const struct review *v)
 	buf_add(&name, v->q.name, strcspn(v->q.name, "?"));
 	if (!buf_cstr(&name))
 		return err_nomem(v->file->ld->err);
-	(void)!folder_note(&v->file->ld->folder, name.data, NULL); /* or it cannot be looked at */
+	(void)!folder_note(&v->file->ld->folder, name.data,
+			   NULL); /* a file that cannot be read is not watched */
 	return 0;
 }
 
-/* The tools that are known without asking anybody. */
+/* List the tools of the files; toolsets would have to be asked for theirs. */
 static int list_tools(struct review *v)
 {
 	const struct agent *agent = v->file->agent;

@@ -24,7 +24,7 @@ const char *agent_kind_name(enum agent_kind kind)
 	return class_names[kind];
 }
 
-/* Take the class, such as LlmAgent or google.adk.agents.LlmAgent, or the path of a program. */
+/* Read the class, such as LlmAgent or google.adk.agents.LlmAgent, or the path of a program. */
 int field_read_class(struct agent_file *file, const struct agent_field *f, json_t *value)
 {
 	struct entry entry = { .file = file, .path = f->name };

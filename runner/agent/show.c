@@ -1,5 +1,5 @@
 /*
- * Programs and toolsets of agents, as agent.json has them: see show.h.
+ * Showing programs and toolsets: see show.h.
  */
 #include "runner/agent/show.h"
 
@@ -16,7 +16,7 @@ json_t *agent_show_path(const struct agent *agent, const struct program *program
 	return json_value_text(path + strspn(path, "/"));
 }
 
-/* NULL without args. */
+/* The args of a program; NULL: none. */
 static json_t *args_of(const struct program *program)
 {
 	return program->args ? json_loads(program->args, 0, NULL) : NULL;

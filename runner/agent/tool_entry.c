@@ -1,6 +1,5 @@
 /*
- * Entries of `tools`: see tool_entry.h. The table of names that are no path is
- * near the end.
+ * Entries of `tools`: see tool_entry.h. The table of ADK's names is near the end.
  */
 #include "runner/agent/tool_entry.h"
 
@@ -27,9 +26,9 @@ static void free_tool(struct tool *tool)
 	tool_release(tool);
 }
 
-/* What entries become */
+/* Adding */
 
-/* Add a tool to the agent, which is its owner then. */
+/* Move a tool into the agent. After an error the caller still owns the tool. */
 static int add_tool(struct entry *e, struct tool *tool)
 {
 	struct agent *agent = e->file->agent;
@@ -83,10 +82,10 @@ static int read_flag(struct entry *e, const char *member, const json_t *value, b
 	return 0;
 }
 
-/* Read which agent the entry names, and how its result is used. */
+/* Read the args of an AgentTool: the agent, and the use of its result. */
 static int read_agent_args(struct entry *e, struct tool *tool, json_t **agent)
 {
-	bool plugins; /* there are none here */
+	bool plugins; /* adkfs has none, so the value changes nothing */
 	const char *key;
 	json_t *value;
 	int r = 0;
@@ -186,7 +185,7 @@ static int read_declaration(struct entry *e, struct tool *tool)
 	return entry_fail(e, "name", "its declaration %s", reason.text);
 }
 
-/* Warn of errors in the schema of the parameters: calls are not checked against them. */
+/* Warn of mistakes in the schema of the parameters, which checks of calls would ignore. */
 static int warn_parameters(struct entry *e, const struct tool *tool)
 {
 	CLEANUP(buf_release) struct buf where = { 0 };
@@ -214,7 +213,7 @@ static int read_program(struct entry *e)
 	return r < 0 ? r : add_tool(e, &tool);
 }
 
-/* Names of ADK that are not paths: the function for their entries, or why there is none. */
+/* Names of ADK: the function that reads an entry, or why adkfs has no such tool. */
 static const struct known_name {
 	const char *name;
 	int (*read)(struct entry *e);

@@ -16,9 +16,12 @@
 #define TOOL_ENTRY_MCP   "McpToolset"
 
 /*
- * Take a list of entries, with the files they name, as the tools and toolsets
- * of the file's agent. `field` is where the list is. -EINVAL: err has "FILE:LINE:
- * tools[INDEX].name: reason", or names the declaration; -ENOMEM.
+ * Read a list of entries, with the files that they name, into the tools and toolsets of
+ * the file's agent.
+ *
+ * @field	the name of the field that has the list
+ * Returns 0; -EINVAL: err has "FILE:LINE: tools[INDEX].name: reason", or names the
+ * declaration; -ENOMEM.
  */
 MUST_CHECK int tool_entry_read_all(struct agent_file *file, const char *field, const json_t *list);
 

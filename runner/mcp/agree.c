@@ -1,11 +1,10 @@
 /*
- * Agreeing with a server: see agree.h.
+ * Agreeing with a server: a new link finds out which revision of MCP the server speaks.
  *
- * A server of the modern era answers server/discover, or refuses it with an
- * error code of that era. Any other answer comes from a server that must be
- * initialized first.
+ * A server of the modern era answers server/discover, or refuses it with an error code
+ * of that era. A server that answers otherwise must be initialized first.
  */
-#include "runner/mcp/agree.h"
+#include "runner/mcp/link.h"
 
 #include "base/clock.h"
 #include "base/json_text.h"
@@ -146,7 +145,7 @@ static int judge_discovery(struct mcp_link *link, struct span result, struct can
 	return subscribe_changes(link, cancel, err);
 }
 
-/* When silence means a legacy server, half of the time is kept for initialize. */
+/* The deadline of the probe. If silence means the legacy era, half of the time is kept. */
 static uint64_t end_of_probe(const struct mcp_link *link)
 {
 	unsigned ms = MIN(mcp_time_left(link) / 2, MCP_PROBE_MS);
@@ -181,7 +180,7 @@ static int probe_server(struct mcp_link *link, struct cancel *cancel, enum verdi
 	return 0;
 }
 
-/* Take the version that the server agrees to; if it does not know ours, that is its own. */
+/* Read the version that the server agrees to: ours, or its own if it does not know ours. */
 static int read_version(struct mcp_link *link, struct span result, struct err *err)
 {
 	CLEANUP(buf_release) struct buf version = { 0 };
@@ -242,7 +241,7 @@ int mcp_agree(struct mcp_link *link, struct cancel *cancel, struct err *err)
 
 	if (r == 0 && verdict != VERDICT_MODERN)
 		r = mcp_agree_legacy(link, cancel, err);
-	/* A modern server that was slow to start. */
+	/* A modern server may have been slow to start. */
 	if (r == -EREMOTEIO && verdict == VERDICT_SILENT &&
 	    probe_server(link, cancel, &again, NULL) == 0 && again == VERDICT_MODERN)
 		return 0;

@@ -44,11 +44,12 @@ static int gate_enter(struct mcp_gate *gate, struct cancel *cancel, struct err *
 			return err_set(err, -ECANCELED, "cancelled");
 		if (eventfd_read(gate->fd, &one) == 0)
 			return 0;
-		(void)poll(polls, ARRAY_SIZE(polls), -1); /* the loop looks, however this ends */
+		(void)poll(polls, ARRAY_SIZE(polls),
+			   -1); /* the loop checks both, even after an error */
 	}
 }
 
-/* How the work failed for another caller since there were n failures; 0: it did not. */
+/* The failure of another caller after the first n failures. 0: no other caller failed. */
 static int gate_outcome(struct mcp_gate *gate, uint64_t n, struct err *err)
 {
 	int r = 0;
@@ -62,7 +63,7 @@ static int gate_outcome(struct mcp_gate *gate, uint64_t n, struct err *err)
 	return r;
 }
 
-/* Keep a failure for those who wait. */
+/* Keep a failure for the callers that wait. */
 static void gate_note(struct mcp_gate *gate, int r, const struct err *reason)
 {
 	if (r == 0 || r == -ECANCELED || r == -ESTALE)
@@ -93,7 +94,7 @@ int mcp_gate_once(struct mcp_gate *gate, struct cancel *cancel, mcp_gate_find_fn
 			gate_note(gate, r, &reason);
 		}
 	}
-	(void)eventfd_write(gate->fd, 1); /* it holds 0: this cannot fail */
+	(void)eventfd_write(gate->fd, 1); /* cannot fail, since the eventfd holds 0 */
 	if (r < 0 && err)
 		*err = reason;
 	return r;

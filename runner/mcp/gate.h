@@ -1,9 +1,9 @@
 /*
  * Gates: locks for work that blocks, such as connecting to a server.
  *
- * A caller that waits at a gate also watches its cancel descriptor. When the
- * work of the caller inside fails, all who waited meanwhile fail in the same
- * way: they do not repeat the work one after the other.
+ * A caller that waits at a gate watches its cancel descriptor, too. If the work of the
+ * caller inside fails, all callers that waited meanwhile get that failure: they do not
+ * repeat the work one after the other.
  */
 #ifndef RUNNER_MCP_GATE_H
 #define RUNNER_MCP_GATE_H
@@ -15,8 +15,8 @@ struct mcp_gate {
 	int fd; /* an eventfd that holds 1 while nobody is inside */
 
 	struct mutex lock;
-	uint64_t failures GUARDED_BY(lock); /* how many so far, and the last one: */
-	int failure GUARDED_BY(lock);
+	uint64_t failures GUARDED_BY(lock); /* how many so far */
+	int failure GUARDED_BY(lock);       /* the last one: -errno */
 	struct err reason GUARDED_BY(lock);
 };
 
@@ -26,8 +26,10 @@ typedef bool mcp_gate_find_fn(void *arg);
 /* Make the result and put it into arg. 0 or -errno with err. May block. */
 typedef int mcp_gate_make_fn(void *arg, struct cancel *cancel, struct err *err);
 
-/* 0 or -errno. */
+/* Open a gate with nobody inside. 0 or -errno. */
 MUST_CHECK int mcp_gate_init(struct mcp_gate *gate);
+
+/* Close its descriptor. Nobody may be at the gate. */
 void mcp_gate_release(struct mcp_gate *gate);
 
 /*

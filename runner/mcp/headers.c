@@ -75,8 +75,9 @@ static bool is_value(const char *key)
 }
 
 /*
- * is_reached: only `properties` lead to this schema; is_property: and it is a property itself.
- * The depth is bounded, since the depth of messages is.
+ * Check a schema and all schemas in it. is_reached: only `properties` lead to the schema;
+ * is_property: the schema is that of a property. The depth is bounded, since the depth of
+ * messages is.
  */
 static const char *check_schema(json_t *seen, const json_t *schema, bool is_reached,
 				bool is_property);
@@ -176,7 +177,7 @@ static int add_number(struct http_request *http, const char *name, struct span t
 	return mcp_headers_text(http, name, span_of(text));
 }
 
-/* Returns 0 for a value that cannot be a header, too. */
+/* Add a value; one that cannot be a header is left out. */
 static int add_value(struct http_request *http, const char *mark, struct span token)
 {
 	CLEANUP(buf_release) struct buf text = { 0 };

@@ -109,11 +109,20 @@ struct mcp_transport {
 extern const struct mcp_transport mcp_stdio;
 extern const struct mcp_transport mcp_http;
 
+/*
+ * In agree.c: find out the era of a server and agree on a version, until link->agree_by.
+ * 0; -errno as mcp_call(): the link is of no use.
+ */
+MUST_CHECK int mcp_agree(struct mcp_link *link, struct cancel *cancel, struct err *err);
+
+/* In agree.c: agree with a server that is known to be of the legacy era. */
+MUST_CHECK int mcp_agree_legacy(struct mcp_link *link, struct cancel *cancel, struct err *err);
+
 /* For transports: set up a new link. */
 void mcp_link_init(struct mcp_link *link, const struct mcp_transport *transport,
 		   const struct mcp_params *params);
 
-/* When a request that starts now ends at the latest, with any progress. Monotonic ns. */
+/* The time at which a request that starts now ends even with progress. Monotonic ns. */
 uint64_t mcp_request_last(const struct mcp_request *rq, uint64_t now);
 
 /* Set "refused METHOD: message (code)" and return -EREMOTEIO. */

@@ -48,8 +48,7 @@ static int list_warn(struct listing *l, const char *fmt, ...)
 
 /* Names */
 
-/* Make the name on offer. Characters that providers refuse become _; a long name ends with a hash.
- */
+/* Make the offered name. A character that providers refuse becomes _; a long name gets a hash. */
 static void make_name(const char *prefix, const char *own, char *out)
 {
 	uint32_t hash = 2166136261u;
@@ -101,7 +100,7 @@ static bool is_of_object(const json_t *schema)
 	return !properties || json_is_object(properties);
 }
 
-/* Returns 0 for a tool that is left out, too. */
+/* Add a tool, or warn that it is left out. 0 or -ENOMEM. */
 static int take_tool(struct listing *l, const json_t *item)
 {
 	const struct mcp_link *link = l->link;
@@ -140,7 +139,7 @@ static int take_tool(struct listing *l, const json_t *item)
 	return 0;
 }
 
-/* Give each tool its offered name: a key of `names`, which does not move any more. */
+/* Point each tool at its offered name, a key of `names`. No key moves from now on. */
 static void point_at_names(struct mcp_list *list)
 {
 	const char *name;
@@ -188,7 +187,7 @@ static int take_tools(struct listing *l, const json_t *page)
 	return r;
 }
 
-/* Note how long the list may be used. */
+/* Note until when the list may be used. */
 static void take_lifetime(struct listing *l, const json_t *page)
 {
 	const json_t *ttl = json_object_get(page, "ttlMs");

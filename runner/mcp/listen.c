@@ -31,7 +31,7 @@ static atomic_uint listeners;
 
 /* Receiving */
 
-/* An event that cannot be read reports no change. */
+/* Take an event. An event that cannot be read is skipped. */
 static int take_event(void *arg, struct span data)
 {
 	struct mcp_listener *l = arg;
@@ -139,7 +139,7 @@ static struct mcp_listener *listener_new(struct mcp_service *s)
 	return NULL;
 }
 
-/* When to ask again: never if the server has no such stream; later if it failed. */
+/* The time to ask again: never if the server has no such stream; later if the stream failed. */
 static uint64_t again_at(const struct mcp_listener *l)
 {
 	int status = l->answer.status;

@@ -3,10 +3,10 @@
  *
  * In the legacy era a GET opens such a stream; in the modern one the request
  * subscriptions/listen does. A thread of its own reads the stream to its end, so
- * no caller waits for it. A stream is opened before a list of tools is read, if
- * the server says that it reports changes. It is not opened again within
- * MCP_LISTEN_AGAIN_MS, and never again if the server has no such stream. When a
- * stream ends, the list counts as changed.
+ * no caller waits for the stream. A stream is opened before a list of tools is read, if
+ * the server says that it reports changes. A stream is not opened again within
+ * MCP_LISTEN_AGAIN_MS, and never again if the server has no such stream. After the end
+ * of a stream the list counts as changed.
  */
 #ifndef RUNNER_MCP_LISTEN_H
 #define RUNNER_MCP_LISTEN_H
@@ -17,7 +17,7 @@
 	64 /* streams of all services; a service without one has its lists read again in time */
 #define MCP_LISTEN_AGAIN_MS 60000 /* or the time that the server gave, if that is more */
 
-/* Open a stream, if it is time for one. Does not block. One caller at a time. */
+/* Open a stream, unless one is open or it is too early. Does not block. One caller at a time. */
 void mcp_listen(struct mcp_service *s);
 
 /* Start to end the stream, and return at once. */

@@ -2,7 +2,7 @@
  * MCP: tools that a server of the Model Context Protocol offers.
  *
  * A server is a program, reached over its standard input and output, or a
- * service behind a URL (Streamable HTTP). It may speak a legacy revision, which
+ * service behind a URL (Streamable HTTP). A server speaks a legacy revision, which
  * opens with `initialize` (2024-11-05 to 2025-11-25), or the modern one, where
  * each request stands alone (2026-07-28). Every new connection finds out which.
  * Only tools are used: no resources, prompts, sampling or roots.
@@ -81,7 +81,7 @@ typedef int mcp_tool_fn(void *arg, const struct mcp_tool *tool);
 /*
  * Call fn for each tool on offer now, filtered and prefixed, sorted by name.
  *
- * The list is cached. It is read again when the server reports a change, the
+ * The list is cached. The list is read again if the server reports a change, the
  * connection is new, or the list is too old (tool_list_cache_ttl_seconds, or the
  * time that the server gave). A tool that cannot be offered is left out, see
  * mcp_warnings().

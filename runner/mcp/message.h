@@ -46,7 +46,7 @@ uint64_t mcp_message_progress(const struct mcp_message *m);
 /* Note in the link that a notification reports a change of the list of tools. */
 void mcp_message_note(struct mcp_link *link, const struct mcp_message *m);
 
-/* Take the result or the refusal from an answer. Returns as `ask` of struct mcp_transport. */
+/* Move the result or the refusal of an answer to rq. Returns as `ask` of struct mcp_transport. */
 MUST_CHECK int mcp_message_take(const struct mcp_link *link, const struct mcp_message *m,
 				struct mcp_request *rq, struct err *err);
 

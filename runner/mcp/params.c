@@ -227,8 +227,7 @@ static const struct field program_fields[] = {
 	{ 0 },
 };
 
-/* The command, and its first argument if that looks like a script or a package: "npx @acme/rooms".
- */
+/* Make the label: the command, then its first argument if that looks like a script or package. */
 static void make_program_label(struct mcp_params *params)
 {
 	const char *script = params->argv[1];

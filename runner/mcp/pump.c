@@ -176,7 +176,7 @@ static void handle_message(struct mcp_pump *s, const struct mcp_message *m, stru
 		mcp_message_note(s->link, m);
 }
 
-/* A line that is no valid message: mend it, or guess whose answer it was to be. */
+/* Handle a line that is no valid message: mend it, or guess the waiter whose answer it is. */
 static void handle_broken(struct mcp_pump *s, struct span line)
 {
 	CLEANUP(mcp_message_release) struct mcp_message m = { 0 };
@@ -191,7 +191,7 @@ static void handle_broken(struct mcp_pump *s, struct span line)
 		settle_waiter(s, mcp_message_guess(line), SPAN(""), r == -ENOMEM ? r : -EPROTO);
 }
 
-/* Programs print other lines, too. A line that does not look like a message is skipped. */
+/* Handle a line. Programs print other lines, too: a line that looks like no message is skipped. */
 static void handle_line(struct mcp_pump *s, struct span line)
 {
 	static const struct span sign = SPAN("\"jsonrpc\"");
@@ -311,7 +311,7 @@ static int time_left(const struct mcp_pump *s)
 	return now >= s->deadline ? 0 : (int)((s->deadline - now) / NSEC_PER_MSEC + 1);
 }
 
-/* See what other threads have left for the pump. */
+/* Take over the lines that other threads queued, and their wish to stop. */
 static void look_around(struct mcp_pump *s)
 {
 	bool stopping;

@@ -1,12 +1,11 @@
 /*
  * Pumps: a thread that talks to the program of an MCP link.
  *
- * The thread moves bytes between the program's pipes and us. It writes the lines
- * that are queued, reads lines from standard output, hands each answer to the
- * waiter with its id, keeps the end of standard error, and sees the program end.
- * Nobody else reads or writes the pipes. So a slow call delays no other call, and
- * a program that does not read delays nobody. The thread starts the program, too:
- * a sandbox ends with the thread that made it.
+ * The thread starts the program, since a sandbox ends with the thread that made it.
+ * The thread writes the queued lines, reads lines from standard output, hands each
+ * answer to the waiter with its id, keeps the end of standard error, and sees the
+ * program end. No other thread uses the pipes. So a slow call delays no other call, and
+ * a program that does not read delays no caller.
  */
 #ifndef RUNNER_MCP_PUMP_H
 #define RUNNER_MCP_PUMP_H
@@ -67,7 +66,7 @@ struct mcp_pump {
 	struct buf stderr_text;
 };
 
-/* Start the program and the thread. -errno with err: there is nothing to free then. */
+/* Start the thread, which starts the program. 0; -errno with err: nothing is left to free. */
 MUST_CHECK int mcp_pump_start(struct mcp_pump *pump, struct mcp_link *link,
 			      const struct mcp_home *home, struct err *err);
 
@@ -81,7 +80,7 @@ int mcp_pump_send(struct mcp_pump *pump, struct span message, struct mcp_waiter 
 /* Milliseconds until the waiter's deadline; 0: it has passed. */
 int mcp_pump_left(struct mcp_pump *pump, struct mcp_waiter *w);
 
-/* Take a waiter back. True: its result was there before. */
+/* Take a waiter back from the pump. True: it has its result. */
 bool mcp_pump_leave(struct mcp_pump *pump, struct mcp_waiter *w);
 
 /* Start to end the program. */

@@ -5,7 +5,6 @@
 #include "base/clock.h"
 #include "base/json_text.h"
 #include "base/mutex.h"
-#include "runner/mcp/agree.h"
 #include "runner/mcp/gate.h"
 #include "runner/mcp/list.h"
 #include "runner/mcp/message.h"
@@ -136,7 +135,7 @@ static int connect_by(struct wanted *w, agree_fn *agree, uint64_t deadline, stru
 	return r;
 }
 
-/* Some servers give up when the first request is one that they do not know. */
+/* Connect a second time to a server that gave up after a request that it does not know. */
 static int make_link(void *arg, struct cancel *cancel, struct err *err)
 {
 	struct wanted *w = arg;
@@ -191,7 +190,7 @@ static int make_list(void *arg, struct cancel *cancel, struct err *err)
 
 	if (link->transport->listen)
 		link->transport->listen(link);
-	/* First: the list may miss any change from here on. */
+	/* Clear the flag first: the list may miss a change from here on. */
 	atomic_store(&link->tools_changed, false);
 	r = mcp_list_read(link, cancel, &w->list, err);
 	if (r == 0)
@@ -351,7 +350,7 @@ static int call_over(struct mcp_link *link, struct made *made, const struct mcp_
 	return mcp_fail(link->params, err, -EPROTO, "asked to repeat a call too often");
 }
 
-/* The second try is for a call that did not reach the server, whose link had ended. */
+/* Make a call. Try again if the link had ended before the call reached the server. */
 static int call_server(struct mcp_server *server, struct made *made, struct cancel *cancel,
 		       struct err *err)
 {

@@ -1,6 +1,5 @@
 /*
- * Services: MCP servers behind a URL. Here are the messages to them that need no
- * answer.
+ * Services: MCP servers behind a URL, and the messages to them that need no answer.
  */
 #ifndef RUNNER_MCP_SERVICE_H
 #define RUNNER_MCP_SERVICE_H
@@ -39,8 +38,7 @@ bool mcp_service_streams(const struct http_answer *answer);
 /* Note that nothing can be asked over this link any more. */
 void mcp_service_over(struct mcp_service *s);
 
-/* Give a request its address and the headers that all requests have. 0; -ENOMEM; -E2BIG; -EINVAL.
- */
+/* Set the address and the headers of every request. 0; -ENOMEM; -E2BIG; -EINVAL. */
 MUST_CHECK int mcp_service_prepare(const struct mcp_service *s, const char *session,
 				   struct http_request *http);
 
@@ -51,7 +49,7 @@ MUST_CHECK int mcp_service_prepare(const struct mcp_service *s, const char *sess
 MUST_CHECK int mcp_service_tell(struct mcp_service *s, const char *method, struct span message,
 				unsigned ms, struct cancel *cancel, struct err *err);
 
-/* Send such a message when the turn is over; a failure marks the link as over. */
+/* Send a message after the end of the turn. After a failure the link is over. */
 void mcp_service_tell_last(struct mcp_service *s, const char *method, struct span message,
 			   unsigned ms);
 

@@ -67,7 +67,8 @@ static int await_answer(struct stdio *s, struct mcp_waiter *w, struct cancel *ca
 			return -ECANCELED;
 		if (!left)
 			return -ETIMEDOUT;
-		(void)poll(polls, ARRAY_SIZE(polls), left); /* the loop looks, however this ends */
+		(void)poll(polls, ARRAY_SIZE(polls),
+			   left); /* the loop checks both, even after an error */
 	}
 }
 

@@ -1,10 +1,9 @@
 /*
- * Children: a running program, alone or in a sandbox, with the pipes to it. It
- * can be asked to end, and its exit status is read.
+ * Children: a running program, alone or in a sandbox, with the pipes to it.
  *
  * The child of a sandbox is bwrap. The program inside has a process group of its
- * own, whose number bwrap reports. That group gets the TERM, so that bwrap lives
- * to see how the program ends. A KILL of bwrap kills all that is inside.
+ * own, whose number bwrap reports. The TERM goes to that group alone: bwrap lives on
+ * and sees how the program ends. A KILL of bwrap kills everything inside.
  */
 #ifndef RUNNER_PROCESS_CHILD_H
 #define RUNNER_PROCESS_CHILD_H
@@ -16,7 +15,7 @@ enum { FD_IN, FD_OUT, FD_ERR, FD_PID, FDS };
 
 /* A child; CHILD_NONE before it is opened. */
 struct child {
-	pid_t pid;       /* and its process group */
+	pid_t pid;       /* also the number of its process group */
 	int fds[FDS];    /* not blocking; -1: closed */
 	int news_fd;     /* a pipe from bwrap; -1: no sandbox */
 	struct buf news; /* what bwrap wrote to it */

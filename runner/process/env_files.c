@@ -12,8 +12,8 @@
 #define NAME ".env"
 
 /*
- * Returns how many were added, 0 or 1. A file that the daemon cannot find is one that a program of
- * the same user cannot read either.
+ * Append the path of the file in a folder. Returns how many paths were added, 0 or 1. A
+ * program of the same user cannot read a file that the daemon cannot find.
  */
 static size_t add_file(const char *folder, const char *name, struct buf *out)
 {

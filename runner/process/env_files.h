@@ -1,6 +1,6 @@
 /*
- * The paths of the agents' `.env` files. These files hold keys, so they are
- * hidden from programs that may see the rest of the machine.
+ * The paths of the agents' `.env` files. Keys are in these files, so the files are
+ * hidden from programs that see the rest of the machine.
  */
 #ifndef RUNNER_PROCESS_ENV_FILES_H
 #define RUNNER_PROCESS_ENV_FILES_H

@@ -39,15 +39,15 @@ struct process {
 	 * If set, called for each line of the output as soon as the line is there, on the
 	 * thread of process_run_all(); `output` stays empty. The line has no newline, and the
 	 * last one may have come without. A result other than 0 ends the program and becomes
-	 * its failure. Not called after any failure.
+	 * its failure. After a failure the function is not called again.
 	 */
 	int (*on_line)(void *arg, struct span line);
 	void *arg;
 	bool is_cut; /* for on_line: the output ended without a newline, in this line */
 
 	/*
-	 * The program's user may not enter the session nor the context, so a sandbox shows neither.
-	 * After the end: and that may be why the program failed.
+	 * The program's user may enter neither the session nor the context, so a sandbox shows
+	 * neither. Set after the end: this may be why the program failed.
 	 */
 	bool is_shut_out;
 

@@ -1,8 +1,8 @@
 /*
  * Processes: see process.h.
  *
- * One loop of poll(2) in the calling thread serves all children of a call. It
- * watches three pipes and a pidfd for each, and the cancel descriptor.
+ * One loop of poll(2) in the calling thread serves all children of a call. The loop
+ * watches three pipes and a pidfd for each child, and the cancel descriptor.
  *
  * The daemon keeps descriptors 0 to 2 open, and all others close on exec.
  */
@@ -241,7 +241,7 @@ static void member_step(struct member *m, uint64_t now)
 
 /* The loop */
 
-/* Start as many as may run. Returns how many run then. */
+/* Start waiting programs, up to PROCESS_AT_ONCE at a time. Returns how many run. */
 static size_t start_waiting(struct crew *crew)
 {
 	size_t live = 0;

@@ -1,10 +1,10 @@
 /*
  * Processes: programs are started, fed, read, limited and reaped.
  *
- * A child starts as spawn.h says, in a sandbox if the job has one. When its time
- * limit passes, its process group gets a TERM, and a KILL PROCESS_GRACE_MS
- * later. Too much output ends the child, too. What a child leaves in its group
- * outlives it by PROCESS_DRAIN_MS at most; in a sandbox it ends with the child.
+ * A child starts as spawn.h says, in a sandbox if the job has one. After its time
+ * limit its process group gets a TERM, and a KILL PROCESS_GRACE_MS later. Too much
+ * output ends the child, too. Processes that a child leaves in its group outlive the
+ * child by PROCESS_DRAIN_MS at most; in a sandbox they end with the child.
  *
  * This process must ignore SIGPIPE: a child need not read its input.
  */

@@ -1,9 +1,9 @@
 /*
  * The filter of system calls: see sandbox.h.
  *
- * The kernel's keyrings belong to a user, whatever the sandbox, and outlive its
- * programs. They may hold what a login left there, and would be a way from one
- * session to another. So the three calls about them are refused.
+ * The kernel's keyrings belong to a user, not to a sandbox, and outlive its programs.
+ * Keyrings may hold keys of a login, and would lead from one session to another. So the
+ * three system calls for keyrings are refused.
  */
 #include "runner/process/sandbox.h"
 

@@ -72,7 +72,7 @@ static void add_number(struct buf *words, const char *option, int value)
 	add_option(words, option, number);
 }
 
-/* Show a path inside where it is outside. */
+/* Show a path at the same place inside. */
 static void add_path(struct buf *words, const char *option, const char *path)
 {
 	add_option(words, option, path);
@@ -189,8 +189,8 @@ int sandbox_view_start(enum sandbox_view view, const char *bwrap, struct buf *wo
  * bwrap asks the kernel late to end its process inside with it. If the daemon and
  * bwrap are killed before, the program would go on. But bwrap's process inside
  * opens a lock file first, and ends with all that is inside if it cannot. So the
- * lock file is one of the mount, which is gone with the daemon. Not for root,
- * whose process has no capability to open files of others there.
+ * lock file is one of the mount, which is gone with the daemon. Root gets none: its
+ * process has no capability to open the files of others there.
  */
 static void add_lifeline(struct buf *words, const char *session)
 {

@@ -2,10 +2,10 @@
  * Spawning: a program becomes a child of this process.
  *
  * The child leads a session and a process group of its own, so it has no
- * terminal. It gets exactly the environment and the descriptors that the caller
- * gives. Its signals have their defaults, it writes no core dumps, it has the
- * umask of this process, and it may open SPAWN_FILES_MAX files unless it raises
- * that limit itself.
+ * terminal. The caller gives the whole environment and all descriptors of the child.
+ * The child's signals have their defaults. The child writes no core dumps, has the
+ * umask of this process, and may open SPAWN_FILES_MAX files unless it raises that limit
+ * itself.
  */
 #ifndef RUNNER_PROCESS_SPAWN_H
 #define RUNNER_PROCESS_SPAWN_H

@@ -1,9 +1,8 @@
 /*
  * Patterns: the regular expressions of JSON Schema and of scripts, by PCRE2.
  *
- * Patterns come from strangers: from servers, and from folders of users. One that
- * would take too much memory or time is refused, or its match is given up; it
- * cannot harm the daemon.
+ * Patterns come from servers and from folders of users, so nobody has checked them. A
+ * pattern that would take too much memory or time is refused, or its match is given up.
  */
 #ifndef RUNNER_SYNTAX_PATTERN_H
 #define RUNNER_SYNTAX_PATTERN_H
@@ -18,8 +17,7 @@ enum pattern_flag {
 	PATTERN_DOT_ALL = 1 << 1, /* '.' matches a newline, too */
 };
 
-/* Compile a pattern in UTF-8; flags are of enum pattern_flag. 0; -EINVAL with the reason; -ENOMEM.
- */
+/* Compile a pattern in UTF-8, with flags of enum pattern_flag. 0; -EINVAL; -ENOMEM. */
 MUST_CHECK int pattern_compile(struct span source, unsigned flags, struct pattern **out,
 			       struct err *err);
 void pattern_free(struct pattern *p); /* NULL is fine */

@@ -10,17 +10,19 @@
 
 #define SCHEMA_COPY_DEPTH 64
 
-/* Make a copy with types in lower case (Gemini has upper case). 0; -E2BIG: nested too deeply;
- * -ENOMEM. */
+/*
+ * Copy a schema, with its types in lower case (Gemini has upper case). The caller frees
+ * *out. 0; -E2BIG: the schema is nested more than SCHEMA_COPY_DEPTH levels deep; -ENOMEM.
+ */
 MUST_CHECK int schema_copy(const json_t *schema, json_t **out);
 
-/* Append such a copy as text. Returns as schema_copy(). */
+/* Append a copy as text. Returns as schema_copy(). */
 MUST_CHECK int schema_copy_put(const json_t *schema, struct buf *out);
 
 /*
- * Append such a copy of a schema of parameters (NULL: no parameters). Most services
- * refuse a schema that is not plainly of an object, so missing `type` and
- * `properties` are added. Returns as schema_copy().
+ * Append a copy of the schema of a tool's parameters; NULL: no parameters. Most services
+ * want a schema of an object, so `type` and `properties` are added if they are missing. Returns as
+ * schema_copy().
  */
 MUST_CHECK int schema_copy_put_object(const json_t *schema, struct buf *out);
 

@@ -4,7 +4,7 @@
  * A file holds one document of YAML 1.1 with the scalars that Python's safe loader
  * knows: `yes` and `on` are true, `0x1f`, `017`, `0b1` and `1_000` are integers,
  * `~` is null. Quoted scalars are strings. `1e3` is a string, too: a float needs a
- * dot, and a sign in its exponent. Dates stay strings. These are errors: tags other
+ * dot, and a sign in its exponent. Dates stay strings. The reader refuses tags other
  * than !!str, !!int, !!float, !!bool, !!null, !!map and !!seq; repeated keys;
  * keys that are not strings; infinities; NUL characters.
  *
@@ -33,7 +33,7 @@ struct yaml_tree {
 	json_t *lines; /* object: path, such as "tools[1].name" -> line */
 };
 
-/* The text without its byte order mark, after which libyaml would count columns from 1. */
+/* A text without its byte order mark, since libyaml would count the mark as a column. */
 struct span yaml_tree_text(struct span text);
 
 /* Make a tree without root and lines. The caller frees it. NULL: out of memory. */
