@@ -21,7 +21,7 @@ static int find_invocation(struct store *st, struct ref session, const char *id,
 
 	if (r == -ENOENT)
 		return err_set(err, -EINVAL,
-			       "a functionResponse answers %.80s, which was not called", id);
+			       "a functionResponse answers %.80s, but no call has that id", id);
 	if (r < 0 || invocation->len ||
 	    json_member(buf_span(&caller.line), "invocationId", &value) < 0)
 		return r;

@@ -310,13 +310,13 @@ static int take_action(void *arg, struct span key, struct span value)
 	}
 	if (i == ARRAY_SIZE(actions))
 		return err_set(s->err, -EINVAL,
-			       "'%.*s' is none of transferToAgent, escalate, skipSummarization",
+			       "'%.*s' is not one of transferToAgent, escalate, skipSummarization",
 			       (int)MIN(key.len, 80), key.data);
 	if (span_is(value, "null"))
 		return 0;
 	if (actions[i].is_text ? value.data[0] != '"'
 			       : !span_is(value, "true") && !span_is(value, "false"))
-		return err_set(s->err, -EINVAL, "%s has to be %s", actions[i].name,
+		return err_set(s->err, -EINVAL, "%s must be %s", actions[i].name,
 			       actions[i].is_text ? "the name of an agent" : "true or false");
 	buf_char(s->out, s->out->len > 1 ? ',' : ' ');
 	buf_printf(s->out, "\"%s\":", actions[i].name);
@@ -347,7 +347,7 @@ int context_check_actions(struct span json, struct buf *clean, struct err *err)
 	int r = json_peek(&s);
 
 	if (r >= 0 && r != '{')
-		r = err_set(err, -EINVAL, "actions.json has to be an object");
+		r = err_set(err, -EINVAL, "actions.json must be an object");
 	if (r >= 0)
 		r = json_canonical_text(json, JSON_DEPTH_FREE, &canonical, err);
 	return r < 0 ? r : take_actions(buf_span(&canonical), clean, err);

@@ -221,7 +221,8 @@ int stateview_check(struct stateview *v, struct span key, size_t len, struct err
 	size = v->size - size_of(key, json_object_getn(v->changes, key.data, key.len));
 	mutex_unlock(&v->lock);
 	if (size > STATEVIEW_MAX || key.len + len > STATEVIEW_MAX - size)
-		return err_set(err, -EFBIG, "the changes of the state would be over %u bytes",
+		return err_set(err, -EFBIG,
+			       "the changes of the state would have more than %u bytes",
 			       STATEVIEW_MAX);
 	return 0;
 }

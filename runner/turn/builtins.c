@@ -28,7 +28,7 @@ int call_transfer(struct tool_call *call, struct err *err)
 	if (r == 0)
 		r = json_unquote(value, &name);
 	if (r < 0 || !buf_cstr(&name))
-		return call_error(call, "agent_name: has to be the name of an agent");
+		return call_error(call, "agent_name must be the name of an agent");
 	if (!offer_target(call->offer, name.data))
 		return call_no_target(call, name.data);
 	r = changes_act(&call->changes, "transferToAgent", value);
@@ -66,7 +66,7 @@ int call_load_memory(struct tool_call *call, struct err *err)
 	if (r == 0)
 		r = json_unquote(value, &query);
 	if (r < 0)
-		return call_error(call, "query: has to be a text");
+		return call_error(call, "query must be a text");
 	user.session = 0;
 	buf_text(&call->response, "{\"memories\":[");
 	r = memory_search(in->host->store,
@@ -88,7 +88,7 @@ int call_load_artifacts(struct tool_call *call, struct err *err)
 	list = json_loadb(names.data, names.len, 0, NULL);
 	if (!json_is_array(list)) {
 		json_decref(list);
-		return call_error(call, "artifact_names: has to be a list of names");
+		return call_error(call, "artifact_names must be a list of names");
 	}
 	mutex_lock(&run->sink->lock); /* other calls may load as well */
 	if (!run->artifacts)

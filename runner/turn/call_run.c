@@ -63,7 +63,7 @@ static int take_object(struct span output, const char *name, struct buf *out, st
 	if (json_member(output, name, &value) < 0)
 		return 0;
 	if (value.data[0] != '{')
-		return err_set(err, -EINVAL, "%s has to be an object", name);
+		return err_set(err, -EINVAL, "%s must be an object", name);
 	buf_clear(out);
 	buf_span_add(out, value);
 	return out->failed ? err_nomem(err) : 1;

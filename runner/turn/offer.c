@@ -63,10 +63,10 @@ struct making {
 static int add(struct agent_run *run, struct offer *offer, const struct tool *tool)
 {
 	if (offer_find(offer, tool->name))
-		return run_fail_text(run, "AGENT_ERROR", -EIO, "agent %s: two tools named %s",
+		return run_fail_text(run, "AGENT_ERROR", -EIO, "agent %s has two tools named %s",
 				     run->agent->name, tool->name);
 	if (offer->count == OFFER_MAX)
-		return run_fail_text(run, "AGENT_ERROR", -EIO, "agent %s: more than %d tools",
+		return run_fail_text(run, "AGENT_ERROR", -EIO, "agent %s has more than %d tools",
 				     run->agent->name, OFFER_MAX);
 	offer->list[offer->count++] = tool;
 	return 0;
@@ -227,7 +227,7 @@ static int add_declared(struct making *m, size_t place, json_t *value)
 	if (args)
 		tool->program.args = json_dumps(args, JSON_COMPACT | JSON_REAL_PRECISION(15));
 	if (!json_string_value(json_object_get(value, "name")))
-		return fail_declaration(m, place, "name: is missing");
+		return fail_declaration(m, place, "the name is missing");
 	r = find_program(m, path, tool);
 	return r < 0 ? r : add(m->run, m->offer, tool);
 }

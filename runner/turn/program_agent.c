@@ -46,9 +46,9 @@ static int read_event(const struct agent_run *run, struct span line, struct even
 	int r = json_canonical_text(line, JSON_DEPTH_MAX, &json, err);
 
 	if (r == -ENODATA)
-		return err_set(err, -EINVAL, "it ends too early to be JSON");
+		return err_set(err, -EINVAL, "the JSON is cut off");
 	if (r == 0 && json.data[0] != '{')
-		return err_set(err, -EINVAL, "an event is an object");
+		return err_set(err, -EINVAL, "an event must be an object");
 	buf_text(&head, "{\"author\":");
 	json_quote(&head, span_of(run->agent->name));
 	buf_text(&head, ",\"branch\":null}"); /* run_head() sets the branch */

@@ -104,13 +104,13 @@ static int take_system(struct prompt *prompt, json_t *value, struct err *err)
 	if (json_is_string(value))
 		buf_add(&prompt->system, json_string_value(value), json_string_length(value));
 	else if (!json_is_array(parts))
-		return err_set(err, -EINVAL, "config.systemInstruction has to be a text");
+		return err_set(err, -EINVAL, "config.systemInstruction must be a text");
 	json_array_foreach(parts, i, part)
 	{
 		json_t *text = json_object_get(part, "text");
 
 		if (!json_is_string(text))
-			return err_set(err, -EINVAL, "config.systemInstruction has to be text");
+			return err_set(err, -EINVAL, "config.systemInstruction must be text only");
 		buf_text(&prompt->system, json_string_value(text));
 	}
 	return buf_check(&prompt->system, err);
@@ -134,7 +134,8 @@ static int take_declarations(struct prompt *prompt, const json_t *list, struct e
 		tools[n].parameters = json_object_get(value, "parameters");
 		if (!tools[n++].name) {
 			free(tools);
-			return err_set(err, -EINVAL, "config.tools: a declaration without a name");
+			return err_set(err, -EINVAL,
+				       "config.tools has a declaration without a name");
 		}
 	}
 	free(prompt->tools);
@@ -151,14 +152,14 @@ static int take_tools(struct prompt *prompt, json_t *value, struct err *err)
 
 	if (value && !json_is_array(value)) {
 		json_decref(all);
-		return err_set(err, -EINVAL, "config.tools has to be a list");
+		return err_set(err, -EINVAL, "config.tools must be a list");
 	}
 	json_array_foreach(value, i, entry)
 	{
 		if (json_array_extend(all, json_object_get(entry, "functionDeclarations"))) {
 			json_decref(all);
 			return err_set(err, -EINVAL,
-				       "config.tools has to be a list with functionDeclarations");
+				       "config.tools must be a list with functionDeclarations");
 		}
 	}
 	json_decref(prompt->tool_schemas);
@@ -175,7 +176,7 @@ static int take_config(struct prompt *prompt, struct span json, struct err *err)
 
 	if (!json_is_object(config)) {
 		json_decref(config);
-		return err_set(err, -EINVAL, "config has to be an object");
+		return err_set(err, -EINVAL, "config must be an object");
 	}
 	if (system)
 		r = take_system(prompt, system, err);
@@ -198,11 +199,11 @@ int prompt_from_json(struct prompt *prompt, struct span json, struct err *err)
 	int r = 0;
 
 	if (*json.data != '{')
-		return err_set(err, -EINVAL, "llmRequest has to be an object");
+		return err_set(err, -EINVAL, "llmRequest must be an object");
 	if (json_member(json, "model", &value) == 0) {
 		r = json_unquote(value, &model);
 		if (r < 0 || !buf_cstr(&model))
-			return err_set(err, -EINVAL, "model has to be a text");
+			return err_set(err, -EINVAL, "model must be a text");
 		free(prompt->model);
 		prompt->model = strdup(model.data);
 		if (!prompt->model)

@@ -62,7 +62,7 @@ static int take_text(struct span json, const char *name, char **out, struct err 
 	if (json_member(json, name, &value) < 0 || span_is(value, "null"))
 		return 0;
 	if (json_unquote(value, &text) < 0 || !buf_cstr(&text))
-		return err_set(err, -EINVAL, "%s has to be a text", name);
+		return err_set(err, -EINVAL, "%s must be a text", name);
 	*out = strdup(text.data);
 	return *out ? 0 : err_nomem(err);
 }
@@ -88,7 +88,7 @@ int reply_from_json(struct model_reply *reply, struct span json, struct err *err
 	if (json_member(json, "content", &value) == 0 && !span_is(value, "null"))
 		r = content_from_json(value, &content, err);
 	else if (json_member(json, "errorCode", &value) < 0)
-		return err_set(err, -EINVAL, "a response has content, or an errorCode");
+		return err_set(err, -EINVAL, "a response needs content or an errorCode");
 	if (r < 0)
 		return r;
 	content_free(reply->content);

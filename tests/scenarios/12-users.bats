@@ -325,6 +325,6 @@ ordinary_mount() {
 		grep -q 'programs of agents cannot enter sessions and contexts of other logins' "$TMP/out"
 		same 2 "$(grep -c '^{"result":"fine"}$' "$TMP/out")"
 		same 1 "$(grep -c '^{}$' "$TMP/out")" # of the daemon's own user
-		grep -q 'args.json: .* (what this user has belongs to another login, whose directories programs can enter only when the daemon is root)"}$' "$TMP/out"
+		grep -q 'args.json: .* (the directories of this user belong to another login: programs can enter them only when the daemon is root)"}$' "$TMP/out"
 	done
 }

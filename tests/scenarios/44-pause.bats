@@ -45,7 +45,7 @@ flow" "$(story | tail -n 3)"
 	pausing
 	say open
 	refused EINVAL bash -c 'echo "{\"role\":\"user\",\"parts\":[{\"functionResponse\":{\"id\":\"t-2\",\"name\":\"ticket\",\"response\":{}}}]}" > input.json'
-	grep -q 't-2, which was not called' .errors
+	grep -q 't-2, but no call has that id' .errors
 	same 1 "$(ls turns | grep -c '^[0-9]')"
 }
 

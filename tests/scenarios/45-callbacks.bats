@@ -159,12 +159,12 @@ signed me" "$(cat output)"
 		echo junk|its output is not JSON: expected a JSON value, found 'j' (at byte 1)
 		echo []|its output is not an object
 		echo {|its output is not JSON: 
-		echo {}|a response has content, or an errorCode
+		echo {}|a response needs content or an errorCode
 		echo '{"content":7}'|content: 
-		echo '{"llmRequest":5}'|llmRequest has to be an object
+		echo '{"llmRequest":5}'|llmRequest must be an object
 		echo '{"llmRequest":{"contents":{}}}'|contents: expected a list
-		echo '{"llmRequest":{"config":[]}}'|config has to be an object
-		echo '{"llmRequest":{"config":{"tools":5}}}'|config.tools has to be a list
+		echo '{"llmRequest":{"config":[]}}'|config must be an object
+		echo '{"llmRequest":{"config":{"tools":5}}}'|config.tools must be a list
 		printf '\377'|its output is not JSON: 
 		kill -9 $$|killed by SIGKILL
 		exit 7|exit status 7

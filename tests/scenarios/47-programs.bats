@@ -123,8 +123,8 @@ three' "$(timeout 20 cat output)"
 	session cl
 	for word in segv:'killed by SIGSEGV' byte:'killed by SIGSEGV' exit:'exit status 1: it broke' \
 		closed:'killed by SIGSEGV' \
-		newline:'line 2 of its output: it ends too early to be JSON' \
-		well:'line 2 of its output: it ends too early to be JSON'; do
+		newline:'line 2 of its output: the JSON is cut off' \
+		well:'line 2 of its output: the JSON is cut off'; do
 		say "${word%%:*}"
 		same "agent prog: ${word#*:}" "$(cat turns/latest/error)"
 		same good "$(cat output)"

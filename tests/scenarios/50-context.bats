@@ -130,9 +130,9 @@ $(cat turns/1/invocation_id)" "$(result | xargs -d '\n')"
 	same "OSError: [Errno 22] Invalid argument 1 {} a.json" "$(result | xargs)"
 	jq -r '"\(.name) \(.errno) \(.error)"' .errors > "$TMP/errors"
 	grep -F 'turns/1/context/first/state/a.json EINVAL' "$TMP/errors"
-	grep -F 'actions.json EINVAL actions.json has to be an object' "$TMP/errors"
-	grep -F 'actions.json EINVAL escalate has to be true or false' "$TMP/errors"
-	grep -F "actions.json EINVAL 'unheard' is none of" "$TMP/errors"
+	grep -F 'actions.json EINVAL actions.json must be an object' "$TMP/errors"
+	grep -F 'actions.json EINVAL escalate must be true or false' "$TMP/errors"
+	grep -F "actions.json EINVAL 'unheard' is not one of" "$TMP/errors"
 	answer | jq -e '.actions.stateDelta == {}'
 }
 

@@ -44,7 +44,7 @@ gives() {
 	gives '{"a":1}' <<< $'#!/bin/sh\necho \'{ "a": 1 }\''
 	gives '{"result":"two\nlines"}' <<< $'#!/bin/sh\nprintf "two\\nlines\\n"'
 	gives '{"result":null}' <<< $'#!/bin/sh\n:'
-	gives '{"error":"the output is not UTF-8 text; binary results are to be saved as artifacts"}' \
+	gives '{"error":"the output is not UTF-8 text; save binary results as artifacts"}' \
 		<<< $'#!/bin/sh\nprintf "\\377"'
 	gives '{"error":"exit status 3"}' <<< $'#!/bin/sh\necho \'{"x":1}\'; exit 3'
 	gives '{"error":"exit status 1: no such \"city\""}' \
@@ -52,7 +52,7 @@ gives() {
 	gives $'{"error":"exit status 1: a\xef\xbf\xbdb"}' <<< $'#!/bin/sh\nprintf "a\\377b" >&2; exit 1'
 	gives '{"error":"killed by SIGKILL: why"}' <<< $'#!/bin/sh\necho why >&2; kill -KILL $$'
 	gives '{"error":"the program cannot be started: Exec format error; a script begins with a line #!INTERPRETER"}' <<< 'no program'
-	gives '{"error":"the program cannot be started: its interpreter /no/such/sh is not there"}' <<< $'#! /no/such/sh -e\n'
+	gives '{"error":"the program cannot be started: its interpreter /no/such/sh does not exist"}' <<< $'#! /no/such/sh -e\n'
 	gives '{"error":"the program cannot be started: its lines end with CR LF, as on Windows"}' <<< $'#!/bin/sh\r\necho\r'
 	gives "{\"error\":\"Agent 'x' not found. Available agents: none\"}" \
 		<<< $'#!/bin/sh\necho \'{"transferToAgent":"x"}\' > "$ADK_CONTEXT/actions.json"'
@@ -288,7 +288,7 @@ gives() {
 		{"name": "one"}|its output is not a JSON list of declarations
 		[{"name": "one", "description": "d"}, 5]|declaration 2: must be an object
 		[{"name": "one"}]|declaration 1: description: is missing
-		[{"description": "d"}]|declaration 1: name: is missing
+		[{"description": "d"}]|declaration 1: the name is missing
 		[{"name": "one", "description": "d", "colour": 1}]|declaration 1: colour: unknown member
 		[{"name": "two", "description": "d"}]|tools/two: No such file or directory
 	E

@@ -185,7 +185,7 @@ sandbox_is() {
 	same 'error: killed by SIGKILL' "$(run_inside 'kill -KILL $$')"
 	same 'error: exit status 255' "$(run_inside 'exit 255')"
 	printf '#!/nowhere/sh\n' > "$AGENTS/shell/tools/sh"
-	same 'error: the program cannot be started: its interpreter /nowhere/sh is not there in the sandbox' "$(run_inside true)"
+	same 'error: the program cannot be started: its interpreter /nowhere/sh does not exist in the sandbox' "$(run_inside true)"
 	same null "$(run_inside 'net true')"
 	# what it leaves behind goes with it, however far it got away
 	run_inside "net setsid sleep $SLEEP < /dev/null > /dev/null 2>&1 &"

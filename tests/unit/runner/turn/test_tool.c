@@ -112,9 +112,9 @@ static void test_arguments(void **state UNUSED)
 		{ "{\"city\":null}", "city: must be a string, not null" },
 		{ "{\"city\":\"B\",\"x\":1}", "x: is not a known member" },
 		{ "{\"city\":\"B\",\"days\":\"2\"}", "days: must be a number, not a string" },
-		{ "[1]", "the arguments have to be an object" },
-		{ "\"{}\"", "the arguments have to be an object" },
-		{ "", "the arguments have to be an object" },
+		{ "[1]", "the arguments must be an object" },
+		{ "\"{}\"", "the arguments must be an object" },
+		{ "", "the arguments must be an object" },
 	};
 	struct tool strict = plain;
 	size_t i;
