@@ -131,3 +131,13 @@ int conversation_add_compaction_locked(struct runner *rn, struct conversation *c
 	rn->compactions++;
 	return 0;
 }
+
+int conversation_agent(struct runner *rn, struct ref session, struct agent_tree **out,
+		       struct err *err)
+{
+	struct ref app = { .app = session.app };
+	struct scope_info info;
+	int r = scope_stat(rn->options.store, app, &info, err);
+
+	return r < 0 ? r : agents_get(&rn->agents, info.id, out, err);
+}

@@ -95,13 +95,13 @@ MUST_CHECK int conversation_add_compaction_locked(struct runner *rn, struct conv
 						  const struct compaction *new) REQUIRES(rn->lock);
 void conversation_free(struct conversation *c);
 
+/* The agent of the session's app, one reference. -ENXIO: no agent, or it does not load. */
+MUST_CHECK int conversation_agent(struct runner *rn, struct ref session, struct agent_tree **out,
+				  struct err *err);
+
 /* Whether one more worker is needed and allowed; counts it. The caller starts it then. */
 bool worker_want_locked(struct runner *rn) REQUIRES(rn->lock);
 void worker_start(struct runner *rn);
-
-/* The agent of the session's app, one reference. -ENXIO: no agent, or it does not load. */
-MUST_CHECK int runner_agent(struct runner *rn, struct ref session, struct agent_tree **out,
-			    struct err *err);
 
 /* Queue a turn that is in the store. Takes live, even on failure. -ENOMEM. */
 MUST_CHECK int runner_enqueue(struct runner *rn, struct live *live, struct err *err);

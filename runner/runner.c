@@ -142,15 +142,6 @@ int runner_enqueue_compaction(struct runner *rn, struct ref session, uint64_t af
 	return r;
 }
 
-int runner_agent(struct runner *rn, struct ref session, struct agent_tree **out, struct err *err)
-{
-	struct ref app = { .app = session.app };
-	struct scope_info info;
-	int r = scope_stat(rn->options.store, app, &info, err);
-
-	return r < 0 ? r : agents_get(&rn->agents, info.id, out, err);
-}
-
 int runner_compact(struct runner *rn, struct ref session, struct err *err)
 {
 	CLEANUP(agent_tree_unref_p) struct agent_tree *agent = NULL;
@@ -159,7 +150,7 @@ int runner_compact(struct runner *rn, struct ref session, struct err *err)
 	int r = scope_stat(rn->options.store, session, &info, err);
 
 	if (r == 0)
-		r = runner_agent(rn, session, &agent, err);
+		r = conversation_agent(rn, session, &agent, err);
 	if (r == -ENOENT)
 		return -ESTALE;
 	if (r == 0)

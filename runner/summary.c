@@ -50,7 +50,8 @@ int summary_ask(void *arg, struct span prompt, struct compact_summary *summary, 
 	if (!content || content_add_text(content, prompt, false) < 0)
 		return err_nomem(err);
 	if (!model)
-		return err_set(err, -ENXIO, "no agent of the app has a model that could write a summary");
+		return err_set(err, -ENXIO,
+			       "no agent of the app has a model that could write a summary");
 	atomic_fetch_add(source->model_calls, 1);
 	r = model_ask(model, &rq, source->cancel, &reply, err);
 	return r < 0 ? r : take_answer(&reply, model, summary, err);

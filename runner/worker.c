@@ -81,7 +81,7 @@ static void serve_turn(struct runner *rn, struct conversation *c)
 	struct agent_tree *agent = NULL;
 	struct err err = { 0 };
 	bool due;
-	int r = runner_agent(rn, live->ref, &agent, &err);
+	int r = conversation_agent(rn, live->ref, &agent, &err);
 
 	if (r == 0)
 		r = runner_set_temp(rn, live->ref, buf_span(&live->temp), &err);
@@ -138,7 +138,7 @@ static int compact(struct runner *rn, struct conversation *c, struct cancel *sto
 	struct compact_options options = { 0 };
 	CLEANUP(agent_tree_unref_p) struct agent_tree *agent = NULL;
 	struct summary_source source = { .cancel = stop, .model_calls = &rn->model_calls };
-	int r = runner_agent(rn, c->ref, &agent, err);
+	int r = conversation_agent(rn, c->ref, &agent, err);
 
 	if (r < 0)
 		return r;

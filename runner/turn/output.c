@@ -44,6 +44,6 @@ int output_check(const struct agent *agent, struct span text, struct buf *value,
 		return r;
 	tree = json_value_load(buf_span(value));
 	if (!tree)
-		return err_set(err, -EINVAL, "it cannot be checked");
+		return err_set(err, -EINVAL, "the JSON cannot be checked");
 	return schema_check(agent->output_schema, tree, err);
 }

@@ -125,8 +125,8 @@ int run_program(struct agent_run *run, const struct program *program, struct con
 static void add_hint(const struct process *p, struct buf *reason)
 {
 	if (p->is_shut_out)
-		buf_text(reason, " (what this user has belongs to another login, whose directories "
-				 "programs can enter only when the daemon is root)");
+		buf_text(reason, " (the directories of this user belong to another login: programs "
+				 "can enter them only when the daemon is root)");
 }
 
 /* The interpreter of a script; empty: the program is no script. line: INTERPRETER_MAX bytes. */
@@ -157,8 +157,8 @@ static void why_not_started(const struct process *p, struct buf *reason)
 	if (p->failure == -ENOENT && name.len && name.data[name.len - 1] == '\r')
 		buf_text(reason, "its lines end with CR LF, as on Windows");
 	else if (p->failure == -ENOENT && name.len)
-		buf_printf(reason, "its interpreter %.*s is not there%s", (int)name.len, name.data,
-			   sandbox_is_on(p->sandbox) ? " in the sandbox" : "");
+		buf_printf(reason, "its interpreter %.*s does not exist%s", (int)name.len,
+			   name.data, sandbox_is_on(p->sandbox) ? " in the sandbox" : "");
 	else
 		buf_text(reason, strerror_r(-p->failure, text, sizeof text));
 	if (p->failure == -ENOEXEC && !name.len)

@@ -18,10 +18,10 @@ int tool_check_args(const struct tool *tool, struct span args, struct err *reaso
 	json_auto_t *tree = NULL;
 
 	if (!args.len || args.data[0] != '{')
-		return err_set(reason, -EINVAL, "the arguments have to be an object");
+		return err_set(reason, -EINVAL, "the arguments must be an object");
 	if (!tool->parameters)
 		return 0;
-	tree = json_value_load(args);
+	tree = json_value_load(args); /* the program gets integers as they were written */
 	if (!tree)
 		return err_set(reason, -EINVAL, "the arguments cannot be checked");
 	return schema_check(tool->parameters, tree, reason);
@@ -80,8 +80,8 @@ static int answer(struct tool_call *call, const struct process *p, bool *failed)
 		return call_error(call, "%s", why);
 	r = tool_response(call->tool, buf_span(&p->output), &call->response);
 	if (r == -EILSEQ)
-		return call_error(call, "the output is not UTF-8 text; binary results are to be "
-					"saved as artifacts");
+		return call_error(call, "the output is not UTF-8 text; save binary "
+					"results as artifacts");
 	*failed = r < 0;
 	return r;
 }
@@ -119,6 +119,7 @@ int call_program(struct tool_call *call, struct err *err)
 	r = run_in(call, ctx, &failed, err);
 	taken = changes_adopt(&call->changes, ctx, !failed, r < 0 ? NULL : err);
 	if (r == 0 && taken < 0 && save_refused(taken))
-		return call_error(call, "what it saved cannot be kept: %s", err->text);
+		return call_error(call, "an artifact that the program saved cannot be kept: %s",
+				  err->text);
 	return r < 0 ? r : taken;
 }
