@@ -31,8 +31,10 @@ struct runner_options {
 	struct turn_hooks hooks;
 };
 
-/* Make a runner. No worker runs before the first turn. The strings and folders of options stay the
- * caller's. -ENOMEM. */
+/*
+ * Make a runner. No worker runs before the first turn. The strings and folders of options stay the
+ * caller's. -ENOMEM.
+ */
 MUST_CHECK int runner_new(const struct runner_options *options, struct runner **out,
 			  struct err *err);
 
@@ -92,8 +94,10 @@ bool runner_is_busy(struct runner *rn, struct ref session);
 /* Cancel all turns and compactions of a session that is removed. */
 void runner_forget(struct runner *rn, struct ref session);
 
-/* Set the `temp:` keys of a JSON object. They last until the current or the next turn ends.
- * -ENOMEM. */
+/*
+ * Set the `temp:` keys of a JSON object. They last until the current or the next turn ends.
+ * -ENOMEM.
+ */
 MUST_CHECK int runner_set_temp(struct runner *rn, struct ref session, struct span delta,
 			       struct err *err);
 

@@ -8,8 +8,8 @@
 
 /*
  * Note in a message which turn made the calls that it answers: customMetadata["adkfs.resumes"].
- * 0, also when it answers no call; -EINVAL: nobody made such a call; -ENOMEM; another -errno of
- * reading.
+ * Returns 0, even when the message answers no call; -EINVAL: nobody made such a call; -ENOMEM; an
+ * error of the store.
  */
 MUST_CHECK int answers_link(struct store *st, struct ref session, struct event *message,
 			    struct err *err);

@@ -36,7 +36,7 @@ static void plan_release(struct plan *plan)
 struct turns {
 	const struct past_turn *first;
 	const struct past_turn *last;
-	uint64_t from; /* number of the first; 0: with all lines before it */
+	uint64_t from; /* number of the first turn; 0: from the first line of the log on */
 	unsigned fresh;
 };
 
@@ -59,7 +59,7 @@ static void reach_back(const struct past_turn *turns, size_t fresh, unsigned ove
 	out->from = 0;
 }
 
-/* False: there are too few. */
+/* Choose the turns to compact. False: there are too few. */
 static bool choose_turns(const struct past *past, const struct compact_options *options,
 			 struct turns *out)
 {
@@ -119,7 +119,7 @@ static int take_time(struct reading *rd, const struct past_line *line)
 	return 0;
 }
 
-/* Texts only: no thoughts, nothing of tools. */
+/* Take the texts of a line: no thoughts, no calls and responses. */
 static int take_line(void *arg, const struct past_line *line)
 {
 	struct reading *rd = arg;
@@ -202,7 +202,7 @@ static int make_plan(struct store *st, struct ref session, const struct compact_
 	return r;
 }
 
-/* The event counts what the summary took, as the model's own events do. */
+/* Set the tokens and the model of the summary, as in the events of a model. */
 static void fill_usage(const struct compact_summary *summary, struct event *e)
 {
 	CLEANUP(buf_release) struct buf json = { 0 };

@@ -1,7 +1,7 @@
 /*
  * Contents of a history: the list that a model is sent.
  *
- * What another agent did is foreign: the user reports it, in a content with a heading.
+ * Foreign contents are those of another agent: the user reports them, below a heading.
  */
 #ifndef RUNNER_HISTORY_CONTENTS_H
 #define RUNNER_HISTORY_CONTENTS_H
@@ -20,7 +20,9 @@ void history_release(struct history *h);
 /* Make a foreign content that has only its heading. NULL: out of memory. */
 struct content *foreign_new(void);
 
-/* Add to it the text, the call or the response that an author's part has. -ENOMEM. */
+/*
+ * Add to a foreign content the text, the call or the response that an author's part has. -ENOMEM.
+ */
 MUST_CHECK int foreign_add(struct content *foreign, const char *author, const struct part *p);
 
 #endif

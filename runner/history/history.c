@@ -258,7 +258,7 @@ static int add_own_lines(struct line_cache *cache, struct span left)
 	return r;
 }
 
-/* Whether somebody else speaks; a message that only answers calls is not news. */
+/* Whether another agent or the user speaks. A message that only answers calls is not news. */
 static bool is_news(const struct entry *e)
 {
 	size_t i;
@@ -270,7 +270,7 @@ static bool is_news(const struct entry *e)
 	return !e->own;
 }
 
-/* include_contents: none. The history begins with the last news. */
+/* Find the last news: with include_contents none, the history begins there. */
 static size_t start_of_present(const struct entry *list, size_t count)
 {
 	size_t i;
@@ -282,7 +282,7 @@ static size_t start_of_present(const struct entry *list, size_t count)
 	return 0;
 }
 
-/* A call that the newest message answers: the model has to see both last */
+/* Whether an entry answers a call of another entry. */
 
 static bool answers(const struct entry *e, const struct entry *call)
 {
@@ -324,6 +324,7 @@ static int move_call(struct entry *list, size_t from, size_t to)
 	return 0;
 }
 
+/* If the newest message answers a call, move the call to it: the model must see both last. */
 static int bring_call(const struct history_query *q, struct entry *list, size_t count)
 {
 	size_t at = 0;

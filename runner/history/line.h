@@ -1,5 +1,5 @@
 /*
- * Lines of a log, with their members found.
+ * Lines of a log, and where their members are.
  */
 #ifndef RUNNER_HISTORY_LINE_H
 #define RUNNER_HISTORY_LINE_H
@@ -16,7 +16,7 @@ struct cached_line;
  */
 struct past_line {
 	uint64_t at;   /* where it begins in the log */
-	uint64_t turn; /* that it belongs to, or stands after; 0: it stands before the first */
+	uint64_t turn; /* the turn that it belongs to or follows; 0: it stands before the first */
 	struct span content;
 	struct span invocation;
 	struct span author;
@@ -26,7 +26,7 @@ struct past_line {
 	struct span actions;
 	struct span metadata;       /* customMetadata */
 	bool is_summary;            /* only the content is set */
-	struct cached_line *cached; /* of a past that caches its lines: set in place of the texts */
+	struct cached_line *cached; /* set in place of the texts by a past that caches its lines */
 };
 
 /* Find the members of a stored line, which borrows from the text. */

@@ -1,7 +1,7 @@
 /*
  * The line cache: lines of a log, parsed once.
  *
- * The bytes of a log never change, so a parsed line stays right as long as the session exists.
+ * The bytes of a log never change, so a parsed line stays valid as long as the session exists.
  */
 #ifndef RUNNER_HISTORY_LINE_CACHE_H
 #define RUNNER_HISTORY_LINE_CACHE_H
@@ -9,11 +9,11 @@
 #include "store/json/content.h"
 #include "store/session/session.h"
 
-/* A line, as histories need it. The texts lie after the struct. */
+/* A line, as histories need it. The texts lie in memory after the struct. */
 struct cached_line {
 	uint64_t at;             /* where it begins in the log */
 	size_t size;             /* with its newline */
-	struct content *content; /* owned, not to be changed; NULL: none */
+	struct content *content; /* owned, never changed; NULL: none */
 	struct content
 		*foreign;   /* owned; the content as other agents read it; NULL: not made yet */
 	uint32_t turn;      /* for lines.c: the place of its turn, from 1; 0: not known */
@@ -45,7 +45,7 @@ struct cached_line *const *line_cache_lines(const struct line_cache *cache, size
 
 /*
  * Call fn for each line in [from, to) of the log, which are ends of lines. Lines that are not in
- * the cache are read. Not 0 from fn ends it.
+ * the cache are read. A result of fn that is not 0 ends this and is returned.
  */
 typedef int line_cache_fn(void *arg, struct cached_line *line);
 MUST_CHECK int line_cache_each(struct line_cache *cache, uint64_t from, uint64_t to,

@@ -78,7 +78,7 @@ static int show(struct pass *pass, struct past_summary *s, uint64_t turn, uint64
 	return pass->fn(pass->arg, &line);
 }
 
-/* Note where the line of a summary stands: it is shown there if the log has not its lines. */
+/* Note where a summary's own line stands: a summary whose lines the log lacks is shown there. */
 static void note_place(struct pass *pass, uint64_t at, uint64_t turn)
 {
 	size_t count;
@@ -108,7 +108,7 @@ static int turn_of_cached(struct pass *pass, struct cached_line *line, const str
 	return r;
 }
 
-/* turn: its own, or NULL. */
+/* Pass a line on, or a summary in its place. turn: the turn of the line, or NULL. */
 static int pass_line(struct pass *pass, struct past_line *line, const struct past_turn *turn,
 		     struct span invocation)
 {
@@ -159,7 +159,7 @@ static int take_cached(void *arg, struct cached_line *cached)
 	return r < 0 ? r : pass_line(arg, &line, turn, cached->invocation);
 }
 
-/* 1: the turn need not be read. */
+/* Whether a turn is skipped: 1: its lines are not read. *summary: stands for them, or NULL. */
 static int pass_turn(struct pass *pass, const struct past_turn *turn, struct past_summary **summary)
 {
 	*summary = NULL;
@@ -188,7 +188,7 @@ static int read_to(struct pass *pass, uint64_t to, struct err *err)
 	return r;
 }
 
-/* Show summaries of lines that the log has not, such as of a log that was imported. */
+/* Show summaries whose lines the log lacks, as after an import. */
 static int show_rest(struct pass *pass)
 {
 	size_t count;
@@ -203,7 +203,7 @@ static int show_rest(struct pass *pass)
 	return r;
 }
 
-/* No summary is shown yet. */
+/* Begin a pass: no summary is shown yet. */
 static void begin_summaries(struct past *p)
 {
 	size_t count;
@@ -238,5 +238,5 @@ int past_each(struct past *p, uint64_t from, uint64_t to, past_fn *fn, void *arg
 	}
 	if (r == 0)
 		r = read_to(&pass, p->log_size, err);
-	return r < 0 ? r : show_rest(&pass);
+	return r ? r : show_rest(&pass);
 }

@@ -42,7 +42,7 @@ static bool is_answer(const struct part *response, const struct part *call)
 	return has_id ? !strcmp(call->id, response->id) : !strcmp(call->name, response->name);
 }
 
-/* Among the first n parts. */
+/* Release the calls among the first n parts that a response answers. */
 static void answer_in(struct content *content, size_t n, const struct part *response)
 {
 	while (n-- > 0) {
@@ -67,7 +67,7 @@ static void answer_all(struct open_calls *open, const struct part *response)
 	}
 }
 
-/* *content: taken, if this succeeds. */
+/* Add an event. Takes *content, unless this fails. */
 static int add_event(struct open_calls *open, const struct event *e, struct content **content)
 {
 	struct open_event a = { .content = *content };
@@ -85,7 +85,7 @@ static int add_event(struct open_calls *open, const struct event *e, struct cont
 	if (r == 0)
 		*content = NULL;
 	else
-		a.content = NULL; /* it stays the caller's */
+		a.content = NULL; /* the content stays the caller's */
 	if (r < 0)
 		open_event_release(&a);
 	return r;

@@ -21,23 +21,22 @@ struct open_calls {
 	struct buf list; /* of struct open_event, in the order of the events */
 };
 
-/* The answer to a call that its turn did not wait for. */
+/* The answer to a call when the turn ends first. */
 #define OPEN_CALLS_CUT_SHORT "{\"error\":\"the turn ended before the tool did\"}"
 
-/* Note the calls and the responses of the next event; a pending response does not count. -ENOMEM.
- */
+/* Note the calls and responses of the next event. A pending response does not count. -ENOMEM. */
 MUST_CHECK int open_calls_note(struct open_calls *open, const struct event *e);
 void open_calls_release(struct open_calls *open);
 
-/* The events with open calls; borrowed until the next one is noted. */
+/* The events with open calls; borrowed until the next event is noted. */
 struct open_event *open_calls_list(const struct open_calls *open, size_t *n);
 
 /* Whether an open call may be answered later. */
 bool open_calls_wait(const struct open_calls *open);
 
 /*
- * Answer that a long-running call is pending. pending: gets the ids as a JSON list for
- * pending_put(), which lists them in the event: such an answer does not end the wait.
+ * Answer that a long-running call is pending. Such an answer does not end the wait: pending
+ * collects the ids of these calls, and pending_put() lists them in the event. -ENOMEM.
  */
 MUST_CHECK int pending_add(struct content *to, struct buf *pending, const char *id,
 			   const char *name);

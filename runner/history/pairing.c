@@ -1,9 +1,9 @@
 /*
  * Pairing: see pairing.h.
  *
- * All calls and responses are listed where they stand: a response belongs to the last call before
- * it that has its id. Contents are put out without their responses; the responses to its calls
- * follow each content. A content that does not change is shared.
+ * First all calls and responses are listed: a response belongs to the last call before it that has
+ * its id. Then each content is put out without its responses, and followed by the responses to its
+ * calls. A content that does not change is shared.
  */
 #include "runner/history/pairing.h"
 
@@ -19,11 +19,11 @@ struct link {
 	size_t entry;
 	size_t part;
 	bool is_call;
-	bool is_paired;            /* a response: there is the call */
+	bool is_paired;            /* a response that has a call */
 	const struct link *answer; /* of a call; NULL: none */
 };
 
-/* The list in the making. */
+/* The entries, and the links that were found in them. */
 struct pairing {
 	const struct entry *list;
 	size_t count;
@@ -80,7 +80,7 @@ static int list_links(struct pairing *p)
 	return buf_check(&p->links, NULL);
 }
 
-/* The last call of each id. Made when an answer does not stand near its call. */
+/* The last call of each id. The table is made when a response does not stand near its call. */
 struct table {
 	struct link **slots;
 	size_t size;   /* a power of two, and never full; 0: there is none yet */
@@ -162,8 +162,8 @@ static int match(struct pairing *p)
 }
 
 /*
- * What is left of a content without its responses. Those that have no call here are quoted.
- * *foreign, *rest: NULL when there is nothing.
+ * Split a content without its responses from those of them that have no call here, which are
+ * quoted. *foreign, *rest: NULL when there is nothing.
  */
 static int take_out(const struct content *c, const struct link *links, const char *author,
 		    struct content **foreign, struct content **rest)
@@ -265,7 +265,7 @@ static int put_answers(const struct pairing *p, const struct link *links, size_t
 	return r < 0 ? r : history_add(out, STEAL(&answers));
 }
 
-/* An entry with calls or responses: these n links. */
+/* Put an entry with calls or responses, which are these n links. */
 static int put_linked(const struct pairing *p, const struct entry *e, const struct link *links,
 		      size_t n, struct history *out)
 {

@@ -13,9 +13,9 @@
 /* An event that has something to show. */
 struct entry {
 	struct past_place place;
-	struct content *content;  /* owned; others may share it, so it is not to be changed */
+	struct content *content;  /* owned; others may share it, so it is not changed */
 	struct span long_running; /* JSON list of calls that may be answered late; borrowed */
-	bool own;                 /* of this agent or the user; else foreign, without calls */
+	bool own;                 /* by this agent or the user; else foreign, without calls */
 	bool by_user;
 	bool has_functions; /* calls or responses, perhaps */
 };
@@ -27,7 +27,7 @@ struct entry {
 MUST_CHECK int pairing_put(const struct entry *list, size_t count, const char *agent,
 			   struct history *out);
 
-/* Whether a list of ids as JSON, such as longRunningToolIds, has this one; it may be empty. */
+/* Whether a JSON list of ids, such as longRunningToolIds, has this id. The list may be empty. */
 bool pairing_lists(struct span list, const char *id);
 
 /* The result of a long-running call that has no answer yet. */

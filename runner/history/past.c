@@ -127,7 +127,7 @@ int past_find_turn(struct past *p, struct span invocation, const struct past_tur
 	return 0;
 }
 
-/* The number of the turn that an invocation id in an object names; unchanged: none. */
+/* Set *n to the number of the turn whose invocation id a member has, if there is such a turn. */
 static int take_turn(struct past *p, struct span object, const char *member, uint64_t *n)
 {
 	CLEANUP(buf_release) struct buf invocation = { 0 };
@@ -144,7 +144,7 @@ static int take_turn(struct past *p, struct span object, const char *member, uin
 	return r == -ENOMEM ? r : 0; /* an invalid member is ignored */
 }
 
-/* Find which turns a summary of ours stands for, if the log has them. */
+/* Find the turns that a summary of this program stands for, if the log has them. */
 static int take_covered(struct past *p, struct span line, struct past_summary *s)
 {
 	struct span object;

@@ -25,9 +25,9 @@ struct past_turn {
 
 /* A compaction. */
 struct past_summary {
-	uint64_t at;   /* of its line */
-	uint64_t from; /* the first and the last turn that it stands for; */
-	uint64_t to;   /* lines of no turn are found by time; 0: all lines are */
+	uint64_t at;   /* offset of its line */
+	uint64_t from; /* the first turn that it stands for */
+	uint64_t to;   /* the last one; 0: not known, its lines are found by time */
 	int64_t start; /* microseconds, both included */
 	int64_t end;
 	struct buf content; /* canonical JSON */
@@ -40,7 +40,7 @@ struct past {
 	struct store *st;
 	struct ref session;
 	uint64_t log_size;
-	uint64_t rewinds; /* how many of them the log has */
+	uint64_t rewinds; /* how many the log has */
 	struct rewound rewound;
 	struct buf turns;     /* of struct past_turn, by number */
 	struct buf by_name;   /* of const struct past_turn *, by invocation; made when needed */
@@ -50,25 +50,29 @@ struct past {
 	struct line_cache lines;
 };
 
-/* Read what belongs to a session. -ENOENT: the session is gone. Release it in any case. */
+/*
+ * Read the past of a session. -ENOENT: the session is gone. The caller releases it, even after an
+ * error.
+ */
 MUST_CHECK int past_load(struct past *p, struct store *st, struct ref session, struct err *err);
 void past_release(struct past *p);
 
 /*
- * Bring a past that caches its lines up to date; only what is new is read. At first all is zero
- * but store, session and `caches`. -ENOENT: the session is gone. After an error the past is of no
- * more use.
+ * Bring a past that caches its lines up to date; only new lines are read. A new past is zero,
+ * except for st, session and `caches`. -ENOENT: the session is gone. After an error the past can
+ * only be released.
  */
 MUST_CHECK int past_update(struct past *p, struct err *err);
 
-/* About the memory that a past takes. */
+/* The memory that a past takes, about. */
 size_t past_weigh(const struct past *p);
 
 const struct past_turn *past_turns(const struct past *p, size_t *count);
 
 /*
- * Call fn for the lines of the turns `from` to `to`, and lines of no turn that stand after these,
- * in the order of the log; a summary comes where the first of its lines stood.
+ * Call fn for the lines of the turns `from` to `to`, and for lines of no turn that follow them, in
+ * the order of the log. A summary comes where the first of its lines stood. A result of fn that is
+ * not 0 ends this and is returned.
  */
 typedef int past_fn(void *arg, const struct past_line *line);
 MUST_CHECK int past_each(struct past *p, uint64_t from, uint64_t to, past_fn *fn, void *arg,
@@ -77,10 +81,10 @@ MUST_CHECK int past_each(struct past *p, uint64_t from, uint64_t to, past_fn *fn
 /* The last turn that a summary stands for; 0: there is none. */
 uint64_t past_compacted(const struct past *p);
 
-/* From now on lines count themselves: leave the summaries out. */
+/* Leave the summaries out from now on: the lines count themselves. */
 void past_drop_summaries(struct past *p);
 
-/* For lines.c: the turn that an invocation is, or NULL; the summaries. */
+/* For lines.c: find the turn of an invocation, or NULL; list the summaries. */
 MUST_CHECK int past_find_turn(struct past *p, struct span invocation, const struct past_turn **out);
 struct past_summary *past_summaries(const struct past *p, size_t *count);
 

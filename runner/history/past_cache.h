@@ -31,8 +31,8 @@ void past_cache_init(struct past_cache *cache);
 void past_cache_release(struct past_cache *cache);
 
 /*
- * The past of a session, as it was last, for the caller alone until past_cache_put(). Waits while
- * another thread has it. -ENOMEM. Any thread that has no other past.
+ * Get the past of a session as it was last, for the caller alone until past_cache_put(). Waits
+ * while another thread has it. -ENOMEM. Any thread that has no other past; blocks.
  */
 MUST_CHECK int past_cache_get(struct past_cache *cache, struct store *st, struct ref session,
 			      struct past **out, struct err *err);

@@ -8,7 +8,7 @@
 
 #include <errno.h>
 
-/* A way back through the log. */
+/* A walk back through the log. */
 struct way {
 	struct rewound rewound;
 	int (*take)(struct way *w, const struct past_line *picked, struct span line);
@@ -19,7 +19,7 @@ struct way {
 
 	/* The caller. */
 	const char *id;
-	struct buf token; /* the id as it stands in a line */
+	struct buf token; /* the id as a line has it */
 
 	/* The result. */
 	struct buf *author;

@@ -39,7 +39,10 @@ struct caller {
 };
 void caller_release(struct caller *caller);
 
-/* Find the newest event with a function call of that id. out: all zero. -ENOENT: there is none. */
+/*
+ * Find the newest event with a function call of that id. out: all zero; the caller releases it,
+ * even after an error. -ENOENT: there is none.
+ */
 MUST_CHECK int speaker_of_call(struct store *st, struct ref session, const char *call_id,
 			       struct caller *out, struct err *err);
 

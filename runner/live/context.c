@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define NAMELESS "call" /* below context/, of a call whose id cannot be a name there */
+#define NAMELESS "call" /* the name below context/ of a call whose id cannot be one */
 
 void contexts_init(struct contexts *all, struct store *st)
 {
@@ -64,7 +64,7 @@ static int copy(const char *text, char **out, struct err *err)
 	return *out ? 0 : err_nomem(err);
 }
 
-/* Copy the ids of the session's app, user and itself. */
+/* Copy the ids of the app, the user and the session. */
 static int copy_ids(struct context *c, struct store *st, struct err *err)
 {
 	struct scopes scopes;
@@ -129,7 +129,7 @@ static struct context **find_locked(struct contexts *all, struct ref session, ui
 	return at;
 }
 
-/* Make a name from a call's id. Models may repeat an id in a turn: a number follows it then. */
+/* Make the name unique: models may repeat an id in a turn, which is followed by a number then. */
 static int enter(struct contexts *all, struct context *c, struct err *err)
 {
 	char *plain = c->name;
@@ -238,7 +238,7 @@ void context_leave(struct context *c)
 	mutex_lock(&all->lock);
 	is_last = !--c->users;
 	mutex_unlock(&all->lock);
-	if (is_last) /* from here on it may be gone */
+	if (is_last) /* from here on c may be gone */
 		cond_wake_all(&all->idle);
 }
 
@@ -386,7 +386,7 @@ uint64_t context_item(struct context *c, struct span key)
 		return number;
 	fresh = store_new_number(c->store, NULL);
 	mutex_lock(&c->lock);
-	number = item_locked(c, key); /* somebody may have been quicker */
+	number = item_locked(c, key); /* another thread may have been quicker */
 	if (!number && fresh &&
 	    !json_object_setn_new(c->items, key.data, key.len, json_integer((json_int_t)fresh)))
 		number = fresh;

@@ -1,5 +1,5 @@
 /*
- * Contexts: what a program that the runner waits for can see and change.
+ * Contexts: the things that a program of a turn can see and change.
  *
  * While the program runs, turns/<n>/context/<name>/ in the mount shows its context, and
  * $ADK_CONTEXT names that directory. The context's view holds changes of state; the mount holds
@@ -28,8 +28,8 @@ struct context {
 	enum context_kind kind;
 	struct ref session;
 	uint64_t turn;   /* its number in the session */
-	uint64_t number; /* of the directory: of store_new_number() */
-	uint64_t stamp;  /* ns; when it was made */
+	uint64_t number; /* of the directory, from store_new_number() */
+	uint64_t stamp;  /* ns; when the context was made */
 	char *name;      /* below context/; unique in the turn */
 	char *invocation;
 	char *agent;
@@ -39,12 +39,12 @@ struct context {
 	char *call_id;           /* CONTEXT_TOOL */
 	struct buf user_content; /* canonical JSON of the turn's message */
 	struct buf args;         /* CONTEXT_TOOL: canonical JSON */
-	struct stateview *state; /* its own changes on top of what its agent sees */
+	struct stateview *state; /* the context's changes on top of its agent's view */
 
 	atomic_uint refs;
 	atomic_bool has_ended; /* later changes are ignored */
 	struct context *next;  /* guarded by contexts.lock, as is the next one */
-	unsigned users;        /* requests that are under way: context_end() waits for them */
+	unsigned users;        /* requests under way, for which context_end() waits */
 
 	struct mutex lock;
 	struct buf actions GUARDED_BY(lock); /* canonical object */
@@ -95,31 +95,35 @@ struct context *context_find(struct contexts *all, struct ref session, uint64_t 
 			     const char *name);
 
 /*
- * For a request that looks at its state or changes something: it does not end before
- * context_leave(). NULL: it has ended.
+ * Use a context in a request that reads its state or changes something. The context does not end
+ * before context_leave(). NULL: it has ended.
  */
 struct context *context_use(struct contexts *all, uint64_t number);
 void context_leave(struct context *c); /* NULL is fine */
 DEFINE_CLEANUP(struct context, context_leave);
 
-/* Call fn for the contexts of a turn with numbers above `after`, in order. Not 0 from fn ends it.
+/*
+ * Call fn for the contexts of a turn with numbers above `after`, in order. A result of fn that is
+ * not 0 ends this and is returned.
  */
 typedef int context_fn(void *arg, struct context *c);
 MUST_CHECK int context_list(struct contexts *all, struct ref session, uint64_t turn, uint64_t after,
 			    context_fn *fn, void *arg);
 
 /*
- * actions.json. Writing: an object with transferToAgent (text), escalate and
- * skipSummarization (true or false), in either spelling; it replaces what there was.
- * -EINVAL with the reason.
+ * Append actions.json, or replace it. The new text is an object with transferToAgent (a text),
+ * escalate and skipSummarization (true or false), in either spelling. -EINVAL with the reason.
  */
 MUST_CHECK int context_actions(struct context *c, struct buf *out);
 MUST_CHECK int context_set_actions(struct context *c, struct span json, struct err *err);
 
-/* Check text for actions.json. -ENODATA: it is not complete. clean: gets it, canonical, or NULL. */
+/*
+ * Check a text for actions.json. clean: gets the canonical form; or NULL. -EINVAL with the reason;
+ * -ENODATA: the text is not complete.
+ */
 MUST_CHECK int context_check_actions(struct span json, struct buf *clean, struct err *err);
 
-/* The number of the file of a state key, the same each time. 0: out of memory. */
+/* The number of the file of a state key: always the same one. 0: out of memory. */
 uint64_t context_item(struct context *c, struct span key);
 
 #endif

@@ -41,29 +41,32 @@ struct live {
 
 	/* For live_throttle(). */
 	struct cond listened;
-	bool awaited GUARDED_BY(lock);    /* a reader has all there is, and waits */
+	bool awaited GUARDED_BY(lock);    /* a reader has read everything, and waits */
 	unsigned unread GUARDED_BY(lock); /* pieces in a row for which no reader waited */
 };
 
 #define LIVE_THROTTLE_AFTER 16
 #define LIVE_THROTTLE_NS    (10 * NSEC_PER_MSEC)
 
+/* Make a live turn with one reference. NULL: out of memory or descriptors, and err is set. */
 struct live *live_new(struct ref ref, const struct turn_info *info, struct err *err);
 struct live *live_ref(struct live *live);
 void live_unref(struct live *live); /* NULL is fine */
 
+/* Append a text to the output or the stream. */
 void live_add(struct live *live, enum live_stream which, struct span text);
 /*
  * Add what a stored event shows: its line with a newline, and text. bytes: length of the turn's
  * lines up to the end of the event.
  */
 void live_add_event(struct live *live, uint64_t bytes, struct span line, struct span output);
+/* Show late events, and end the text: readers come to its end. */
 void live_end(struct live *live, bool failed);
 
 /*
  * Pause between two pieces of an answer that nobody reads: if no reader waited for the last
- * LIVE_THROTTLE_AFTER pieces, wait for a reader or for LIVE_THROTTLE_NS. More text is there at
- * once then, and a stream without readers costs little.
+ * LIVE_THROTTLE_AFTER pieces, wait for a reader or for LIVE_THROTTLE_NS. Then more text is there
+ * at once, and a stream without readers costs little.
  */
 void live_throttle(struct live *live);
 

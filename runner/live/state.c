@@ -36,7 +36,7 @@ void stateview_free(struct stateview *v) NO_THREAD_ANALYSIS /* nobody else has i
 	free(v);
 }
 
-/* A key that is committed, or one of `temp:`. */
+/* Append the value of a committed key, or of a `temp:` key. */
 static int get_stored(const struct stateview_source *source, struct span key, struct buf *json,
 		      struct err *err)
 {
@@ -108,7 +108,7 @@ static int add_text(void *arg, struct span key, struct span value)
 		       : 0;
 }
 
-/* Keys and texts below all changes. */
+/* Load the keys and texts below all changes. */
 static int load_stored(const struct stateview_source *source, json_t *map, struct err *err)
 {
 	CLEANUP(buf_release) struct buf object = { 0 };
@@ -137,7 +137,7 @@ static int load(struct stateview *v, json_t *map, struct err *err)
 	{
 		if (!json_is_string(change))
 			(void)json_object_deln(map, key, len);
-		else /* copied: what is in `changes` is used with the lock only */
+		else /* a copy: `changes` is used with the lock only */
 			r = add_text(map, (struct span){ key, len },
 				     (struct span){ json_string_value(change),
 						    json_string_length(change) });
@@ -294,7 +294,7 @@ int stateview_drop_temp(struct stateview *v, struct err *err)
 	return r < 0 ? err_nomem(err) : 0;
 }
 
-/* A change as JSON. */
+/* The JSON of a change. */
 static struct span text_of(const json_t *value)
 {
 	if (!json_is_string(value))
@@ -302,7 +302,7 @@ static struct span text_of(const json_t *value)
 	return (struct span){ json_string_value(value), json_string_length(value) };
 }
 
-/* Append a member; without json, an element. */
+/* Append a member of an object; without json, an element of a list. */
 static void add_next(struct buf *list, struct span key, struct span json)
 {
 	if (list->len)
@@ -345,7 +345,7 @@ int stateview_write(struct stateview *v, struct event *e)
 	return e->temp_text.failed ? -ENOMEM : event_check(e, NULL);
 }
 
-/* A value over the change of the same key, if there is one. */
+/* Lay a value over the change of the same key, if there is one. */
 static int merge_change(struct stateview *v, struct span key, const json_t *value, struct err *err)
 {
 	CLEANUP(buf_release) struct buf old = { 0 };

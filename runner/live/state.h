@@ -1,10 +1,9 @@
 /*
- * Views: state as a part of a turn sees it.
+ * Views: the state as a part of a turn sees it.
  *
- * A view holds changes that are not committed, `temp:` keys among them, above
- * another view, or above what the store has. A call of a tool sees its own
- * changes on top of its agent's view, and nobody else sees them before the
- * call's event is committed.
+ * A view holds changes that are not committed, `temp:` keys among them. It lies above another view
+ * or above the store. A call of a tool sees its own changes on top of its agent's view; nobody else
+ * sees them before the call's event is committed.
  *
  * Values are canonical JSON text. Any thread.
  */
@@ -17,7 +16,7 @@
 
 #include <jansson.h>
 
-#define STATEVIEW_MAX (16u << 20) /* bytes of what is changed in one view */
+#define STATEVIEW_MAX (16u << 20) /* bytes of the changed keys and values of one view */
 
 /* The values below the lowest view. */
 struct stateview_source {
@@ -37,16 +36,19 @@ struct stateview {
 	size_t size GUARDED_BY(lock);     /* of keys and texts in `changes` */
 };
 
-/* below or source, which outlive it, is NULL. NULL: out of memory. */
+/*
+ * Make a view above another one, or above a source: one of both is NULL. Both must outlive it.
+ * NULL: out of memory.
+ */
 struct stateview *stateview_new(struct stateview *below, const struct stateview_source *source);
 void stateview_free(struct stateview *v); /* NULL is fine */
 DEFINE_CLEANUP(struct stateview, stateview_free);
 
-/* Append the value of a key, prefix included. -ENOENT. */
+/* Append the value of a key, which has its prefix. -ENOENT: there is none. */
 MUST_CHECK int stateview_get(struct stateview *v, struct span key, struct buf *json,
 			     struct err *err);
 
-/* Every key, changes on top, in no order. Not 0 from fn ends it. */
+/* Call fn for every key, in no order. A result of fn that is not 0 ends this and is returned. */
 typedef int stateview_fn(void *arg, struct span key, struct span json);
 MUST_CHECK int stateview_each(struct stateview *v, stateview_fn *fn, void *arg, struct err *err);
 
@@ -54,14 +56,14 @@ MUST_CHECK int stateview_each(struct stateview *v, stateview_fn *fn, void *arg, 
 MUST_CHECK int stateview_map(struct stateview *v, struct buf *out, struct err *err);
 
 /*
- * Change: any key that statekey_check() takes; json is canonical. -EINVAL; -EFBIG: all changes
- * would be over STATEVIEW_MAX; -ENOMEM.
+ * Change the value of a key; json is canonical. -EINVAL: statekey_check() refuses the key; -EFBIG:
+ * the changes would have more than STATEVIEW_MAX bytes; -ENOMEM.
  */
 MUST_CHECK int stateview_set(struct stateview *v, struct span key, struct span json,
 			     struct err *err);
 /* Whether a value of len bytes could be set: 0 or -EFBIG. */
 MUST_CHECK int stateview_check(struct stateview *v, struct span key, size_t len, struct err *err);
-/* -ENOENT: there is none. */
+/* Delete a key. -ENOENT: there is none. */
 MUST_CHECK int stateview_delete(struct stateview *v, struct span key, struct err *err);
 
 /* Bytes of the changed keys and their values. */
@@ -70,10 +72,10 @@ size_t stateview_size(struct stateview *v);
 /* The number of changes ever made. */
 uint64_t stateview_count(struct stateview *v);
 
-/* Forget its changes of `temp:` keys. */
+/* Forget the changes of `temp:` keys. */
 MUST_CHECK int stateview_drop_temp(struct stateview *v, struct err *err);
 
-/* Put the changes into the event: `temp:` keys as well, as temp_delta. -ENOMEM. */
+/* Put the changes into the event; those of `temp:` keys become its temp_delta. -ENOMEM. */
 MUST_CHECK int stateview_write(struct stateview *v, struct event *e);
 
 /* Lay the later changes of another view over these. */

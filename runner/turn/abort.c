@@ -16,7 +16,7 @@
 struct turn_calls {
 	struct span invocation;
 	struct open_calls open;
-	bool begun;              /* the first line was read */
+	bool begun;              /* the first line of the turn was read */
 	struct content *message; /* of the first line; NULL: it has no content */
 	struct buf earlier;      /* of struct answer */
 };
@@ -77,8 +77,6 @@ static int note_calls(void *arg, struct span line)
 		r = note_message(calls, &e);
 	return r < 0 ? r : open_calls_note(&calls->open, &e);
 }
-
-/* Calls of earlier turns that the message decides about. */
 
 /* Find or add the answer to the event that the decision is about; NULL: out of memory. */
 static struct answer *need_answer(struct turn_calls *calls, struct decision *d)
@@ -150,7 +148,9 @@ static int note_decided(struct turn_calls *calls, struct decision *d)
 	return long_running && !d->approved ? 0 : answer_decided(calls, d, long_running);
 }
 
-/* Answer the calls that the message decides about: they may have begun, and it works once. */
+/*
+ * Answer the calls that the message decides about: they may have begun, and a decision counts once.
+ */
 static int note_all_decided(struct store *st, struct ref session, uint64_t n,
 			    struct turn_calls *calls, struct err *err)
 {

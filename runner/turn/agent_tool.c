@@ -85,7 +85,10 @@ static int last_text(struct span lines, struct buf *text)
 	return buf_check(text, NULL);
 }
 
-/* Set the response. A text that does not fit the schema comes from a callback. */
+/*
+ * Set the response. A text that does not fit the schema comes from a callback: it is a result as it
+ * is.
+ */
 static int answer(struct tool_call *call, struct span lines)
 {
 	const struct agent *agent = call->tool->agent;

@@ -12,20 +12,23 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define TEXT_MAX   (4u << 20)  /* of an artifact that an instruction includes */
-#define MEDIA_MAX  (20u << 20) /* of one that a model is shown */
+#define TEXT_MAX   (4u << 20)  /* bytes of an artifact that an instruction includes */
+#define MEDIA_MAX  (20u << 20) /* bytes of an artifact that a model is shown */
 #define USER_SCOPE "user:"
 
-/* An artifact as it is now: of the call that an agent is made of, or stored. */
+/* An artifact as it is now: saved in a log in memory, or stored. */
 struct found {
-	struct save save; /* without a name: it is stored */
+	struct save save; /* name NULL: the artifact is stored */
 	struct artifact_info info;
 	struct version_info version;
 	uint64_t size;
 	char mime[128];
 };
 
-/* The list grows while agents work side by side; what its entries point at stays. */
+/*
+ * Find the latest save of a name. The list grows while agents work side by side; its names and
+ * blobs stay.
+ */
 static void find_save(struct event_sink *sink, const char *name, struct save *out)
 {
 	const struct save *list;

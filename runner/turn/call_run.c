@@ -1,5 +1,5 @@
 /*
- * One call at work: see call.h.
+ * The run of a call: see call.h.
  */
 #include "runner/turn/call.h"
 

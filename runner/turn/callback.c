@@ -17,7 +17,7 @@ static const char *const kind_names[CALLBACK_KINDS] = {
 	[BEFORE_TOOL] = "before_tool",   [AFTER_TOOL] = "after_tool",
 };
 
-/* Guards must not be skipped by crashing: the turn fails. */
+/* Fail the turn: a callback may be a guard, which must not be skipped because it crashed. */
 static int fail(struct agent_run *run, enum callback_kind kind, const struct program *program,
 		const char *why)
 {
@@ -65,7 +65,7 @@ static int run_one(struct agent_run *run, struct callback_run *cb, const struct 
 	return r;
 }
 
-/* With a context of its own, whose changes are adopted over when it succeeded. */
+/* Run a callback in a context of its own, and adopt the changes if it succeeded. */
 static int run_in_own(struct agent_run *run, struct callback_run *cb, const struct program *program,
 		      struct span input, struct buf *output)
 {

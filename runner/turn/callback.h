@@ -15,7 +15,8 @@ struct callback_run {
 	const struct tool_call *call; /* NULL: the callbacks are not a tool's */
 	/* Make the JSON that each callback gets. -ENOMEM. */
 	int (*input)(void *arg, struct buf *out);
-	/* Parse the output of a callback. 1: it answers, and no other callback is asked; 0: go on.
+	/*
+	 * Parse the output of a callback. 1: it answers, and no other callback is asked; 0: go on.
 	 */
 	int (*output)(void *arg, struct span output, struct err *err);
 	void *arg;

@@ -38,7 +38,7 @@ static void batch_release(struct batch *b)
 	free(b->list);
 }
 
-/* All calls */
+/* Running the calls */
 
 static void *run_some(void *arg)
 {
@@ -79,7 +79,8 @@ static int add_call_of(struct batch *b, const struct offer *offer, const char *i
 	if (!args.len)
 		args = SPAN("{}");
 	if (json_canonical_text(args, JSON_DEPTH_FREE, &call->args, &reason) < 0)
-		buf_span_add(&call->args, args); /* what is no JSON is no object either */
+		buf_span_add(&call->args,
+			     args); /* use_tool() refuses args that are not an object */
 	buf_span_add(&call->logged, buf_span(&call->args));
 	return call->args.failed ? -ENOMEM : buf_check(&call->logged, NULL);
 }
@@ -214,7 +215,7 @@ static int refuse_save(struct batch *b, const struct changes *all, size_t bad, s
 	return r < 0 ? err_nomem(err) : 1;
 }
 
-/* all: gets what the calls changed, too. 1: a save was refused, try again. */
+/* Commit the answers. all: gets the changes of the calls. 1: a save was refused; try again. */
 static int try_answers(struct batch *b, struct changes *all, const struct call_report *reports,
 		       struct err *err)
 {
@@ -242,7 +243,9 @@ static int copy_actions(struct changes *to, const struct buf *actions)
 	return buf_check(&to->actions, NULL);
 }
 
-/* asked: more actions of the event. all: empty; gets all that the calls changed. */
+/*
+ * Commit the answers. asked: more actions of the event. all: empty; gets the changes of the calls.
+ */
 static int commit_answers(struct batch *b, const struct buf *asked, struct changes *all)
 {
 	struct call_report *reports = report_calls(b);

@@ -21,8 +21,10 @@ void calls_result_release(struct calls_result *result);
  */
 MUST_CHECK int calls_run(struct agent_run *run, const struct offer *offer,
 			 const struct content *content, struct calls_result *out);
-/* Run the calls that the newest message confirms, and answer those that it rejects. 1: there are
- * any. */
+/*
+ * Run the calls that the newest message confirms, and answer those that it rejects. 1: there are
+ * any.
+ */
 MUST_CHECK int calls_confirmed(struct agent_run *run, const struct offer *offer,
 			       struct calls_result *out);
 /* Commit the answers, if any, to calls that a failing turn leaves open. */

@@ -50,7 +50,8 @@ MUST_CHECK int changes_write(struct changes *c, struct event *e, struct turn_com
 /* Close and forget the contexts. published: the store has their saves. */
 void changes_close(struct changes *c, bool published);
 
-/* Whether this error of a save is the fault of the program. After any other error the turn fails.
+/*
+ * Whether this error of a save is the fault of the program. After any other error the turn fails.
  */
 bool save_refused(int code);
 

@@ -14,7 +14,7 @@
 MUST_CHECK int confirm_ask(struct agent_run *run, const struct tool_call *calls, size_t n,
 			   struct buf *actions);
 
-/* What a response decides, and about which call. */
+/* The decision of a response about a call. */
 struct decision {
 	struct content *request; /* the content that asks */
 	struct span asked;       /* the call as the request shows it, JSON; borrowed from it */

@@ -16,8 +16,10 @@ struct sandbox;
 
 /* Each hook may be NULL. None is called with a lock held. */
 struct turn_hooks {
-	/* The text or the stream of a running turn grew, or the turn ended. turn_number: its
-	 * object. */
+	/*
+	 * The text or the stream of a running turn grew, or the turn ended. turn_number: its
+	 * object.
+	 */
 	void (*progress)(void *arg, struct ref session, uint64_t turn_number);
 	/* A compaction ended. why: the reason of its failure; NULL when it succeeded. */
 	void (*compacted)(void *arg, struct ref session, const struct err *why);

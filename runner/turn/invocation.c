@@ -26,7 +26,7 @@ static int take_message(void *arg, struct span line)
 		return r;
 	buf_span_add(&in->user_content, event_json(&e, EVENT_CONTENT));
 	r = buf_check(&in->user_content, NULL);
-	return r < 0 ? r : 1; /* the first line of the turn is all */
+	return r < 0 ? r : 1; /* no more lines are needed */
 }
 
 static int load_message(struct invocation *in, const struct turn_info *info, struct err *err)
@@ -76,7 +76,7 @@ static int choose(struct invocation *in, const struct turn_info *info, struct ag
 	return r;
 }
 
-/* The agents that answer: those that are resumed, or else the one whose turn it is. */
+/* The agents that answer: the agents that are resumed, or one agent that choose() found. */
 struct answering {
 	struct resumed *resumed;
 	size_t count;
@@ -165,7 +165,7 @@ static void finish_failed(const struct invocation_host *host, struct live *live,
 		r = commit_failure(host, live, f, text);
 	}
 	changes_release(&f->changes);
-	if (r < 0 && r != -ESTALE) /* without the event, then: the turn must not stay open */
+	if (r < 0 && r != -ESTALE) /* the turn must end even without its event */
 		(void)!turn_end(host->store, live->ref, live->n, TURN_FAILED, text, NULL);
 }
 

@@ -10,7 +10,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define TURNS_BACK 1000 /* in which the pause that an answer ends is looked for */
+#define TURNS_BACK 1000 /* the last turns, in which the pause that an answer ends is found */
 
 static struct pause_place *places_of(const struct pause *p, size_t *n)
 {
@@ -123,7 +123,7 @@ static void drop_call(struct pause *p, const struct past_line *line, const char 
 	}
 }
 
-/* Calls that wait, and answers to them. */
+/* Note the calls of a line that wait, and the answers to such calls. */
 static int note_content(struct pause *p, const struct past_line *line, bool is_ours)
 {
 	CLEANUP(content_free_p) struct content *content = NULL;
@@ -158,7 +158,7 @@ struct pause_place *pause_find_place(const struct pause *p, const char *agent)
 	return NULL;
 }
 
-/* line: an event of the agent itself. sub: taken. */
+/* Set the place of the agent that wrote a line. Takes sub. */
 static int set_place(struct pause *p, const struct past_line *line, char *sub, unsigned times)
 {
 	struct pause_place place = { .agent = pause_text(line->author),
@@ -234,7 +234,7 @@ static const struct past_turn *find_turn(const struct past *past, const char *in
 	return NULL;
 }
 
-/* The turn that the pause began with. NULL: it is not there, or err is set. */
+/* Find the turn that the pause began with. NULL: there is none, or err is set. */
 static const struct past_turn *first_turn(struct past *past, const char *invocation,
 					  struct err *err)
 {

@@ -16,7 +16,7 @@
 #define LINE_MAX_BYTES  1000 /* of the line of standard error that a failure quotes */
 #define INTERPRETER_MAX 255  /* bytes of a first line that the kernel looks at */
 
-/* A variable that may have no value. */
+/* Add a variable, unless it has no value. */
 static int add(struct childenv *env, const char *name, const char *value)
 {
 	return value ? childenv_add(env, name, value) : 0;
@@ -147,7 +147,9 @@ static struct span interpreter(const char *program, char *line)
 	return (struct span){ line + from, to - from };
 }
 
-/* Append why a program did not start; for a script the kernel's error is the interpreter's. */
+/*
+ * Append why a program did not start. For a script the kernel reports the error of its interpreter.
+ */
 static void why_not_started(const struct process *p, struct buf *reason)
 {
 	char line[INTERPRETER_MAX], text[64];

@@ -21,8 +21,10 @@ MUST_CHECK int run_open_context(struct agent_run *run, struct context_spec spec,
 MUST_CHECK int run_program(struct agent_run *run, const struct program *program,
 			   struct context *ctx, struct process *p, struct err *err);
 
-/* Why a program failed: a text that borrows from `reason`, which is empty before. NULL: it
- * succeeded. */
+/*
+ * Why a program failed: a text that borrows from `reason`, which is empty before. NULL: it
+ * succeeded.
+ */
 const char *process_reason(const struct process *p, struct buf *reason);
 
 #endif

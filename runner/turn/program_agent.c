@@ -23,7 +23,7 @@ struct listening {
 	struct err cut;          /* why the last, cut-off line is no event; code 0: no error */
 };
 
-/* Fail at a line. If the line was cut off, how the program ended is the better reason. */
+/* Fail at a line. A line that was cut off is a reason only if the program ended well. */
 static int line_fail(struct listening *l, const struct err *why)
 {
 	struct err err;
@@ -177,7 +177,7 @@ static int run_in(struct agent_run *run, struct context *ctx)
 	struct listening l = { .run = run };
 	int r = listen_to(&l, ctx);
 
-	if (!run->sink->nested) { /* a log in memory has nobody to answer */
+	if (!run->sink->nested) { /* nobody answers calls of a log in memory */
 		r = close_calls(&l, r);
 		run->paused |= r == 0 && open_calls_wait(&l.calls);
 	}

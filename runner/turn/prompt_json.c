@@ -93,7 +93,7 @@ static int take_contents(struct prompt *prompt, struct span json, struct err *er
 	return 0;
 }
 
-/* A text, or a Content of texts. */
+/* Take systemInstruction: a text, or a Content of texts. */
 static int take_system(struct prompt *prompt, json_t *value, struct err *err)
 {
 	json_t *parts = json_object_get(value, "parts");
@@ -191,7 +191,7 @@ static int take_config(struct prompt *prompt, struct span json, struct err *err)
 	return r;
 }
 
-/* A member that is absent stays as it is. */
+/* Members that are absent stay unchanged. */
 int prompt_from_json(struct prompt *prompt, struct span json, struct err *err)
 {
 	CLEANUP(buf_release) struct buf model = { 0 };

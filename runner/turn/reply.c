@@ -107,7 +107,7 @@ int reply_from_json(struct model_reply *reply, struct span json, struct err *err
 	return r;
 }
 
-/* Add the extras; one that has not the form of ADK is left out. */
+/* Add the extras. An extra that does not have ADK's form is left out. */
 static void set_extras(struct event *e, const struct model_reply *reply)
 {
 	size_t i;

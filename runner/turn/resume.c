@@ -127,9 +127,9 @@ int resumed_find(struct invocation *in, struct resumed **out, size_t *n, struct 
 	return 0;
 }
 
-/* Going on */
+/* Resuming */
 
-/* Leave the branch of a sub-agent of a parallel agent. false: it is not on that. */
+/* Cut the branch of a parallel agent's sub-agent off a branch. False: the branch is another one. */
 static bool leave_branch(char *branch, const struct agent *parallel, const struct agent *sub)
 {
 	CLEANUP(buf_release) struct buf own = { 0 };
@@ -146,7 +146,7 @@ static bool leave_branch(char *branch, const struct agent *parallel, const struc
 	return true;
 }
 
-/* "a.b" is on it and so is "a.b.c", of "a.b". */
+/* Whether a branch is below `agent` on the branch `above`: `x.a.b` is, for `x` and `a`. */
 static bool is_on(const char *branch, const char *above, const char *agent)
 {
 	size_t len = strlen(above);
@@ -160,7 +160,7 @@ static bool is_on(const char *branch, const char *above, const char *agent)
 	return !strncmp(branch, agent, len) && branch[len] == '.';
 }
 
-/* Another branch of a parallel agent waits, or has yet to get the answer that came for it. */
+/* Whether another branch of a parallel agent waits, or has not got the answer that came for it. */
 static bool others_wait(const struct pause *p, const struct agent *parallel, const char *branch,
 			const struct resumed *rest, size_t n)
 {
@@ -192,7 +192,7 @@ static bool waits_itself(const struct pause *p)
 	return false;
 }
 
-/* Let a workflow agent go on after a sub-agent that is done. 1: it does not go on. */
+/* Let a workflow agent continue after a sub-agent that is done. 1: it does not continue. */
 static int go_on(struct agent_run *run, const struct pause *p, const struct agent *done,
 		 char *branch, const struct resumed *rest, size_t n)
 {
@@ -207,14 +207,14 @@ static int go_on(struct agent_run *run, const struct pause *p, const struct agen
 			return 1;
 		run->branch = *branch ? branch : NULL;
 	} else if (!is_there) {
-		return 1; /* it did not pause here, or the tree has changed */
+		return 1; /* the agent did not pause here, or the tree has changed */
 	}
 	run->escalated |= agent->kind == AGENT_LOOP && place->escalated;
 	r = workflow_go_on(run, done, place ? place->times_looped : 0);
 	return run_agent_end(run, run->agent, r);
 }
 
-/* Let the agents around the resumed one go on, until one waits. */
+/* Let the agents around the resumed one continue, until one waits. */
 static int climb(struct agent_run *run, const struct pause *p, char *branch,
 		 const struct resumed *rest, size_t n)
 {
@@ -250,7 +250,10 @@ static int keep_escalate(struct agent_run *run, const struct pause *p, char *bra
 	return workflow_place(run, place->sub, place->times_looped);
 }
 
-/* Let the agents that transferred to it end with it. If it never waited, they have ended. */
+/*
+ * Let the agents that transferred to the resumed one end with it. If it never waited, they have
+ * ended.
+ */
 static int take_transferred(struct agent_run *run, const struct pause *p, struct resumed *one)
 {
 	CLEANUP(pause_release)
@@ -268,7 +271,7 @@ static int take_transferred(struct agent_run *run, const struct pause *p, struct
 	return 0;
 }
 
-/* Resume the agent itself. p: gets the pause as it is when the work of the agent is done. */
+/* Resume the agent itself. p: gets the pause as it is after the work of the agent. */
 static int resume_agent(struct agent_run *run, struct pause *p, struct resumed *one)
 {
 	struct agent *own = run->agent;

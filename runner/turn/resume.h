@@ -18,8 +18,10 @@ struct resumed {
 	struct buf transferred; /* struct agent *: the agents that had transferred to it then */
 };
 
-/* List the agents that the newest message answers and the tree still has. The caller frees the
- * list. */
+/*
+ * List the agents that the newest message answers and the tree still has. The caller frees the
+ * list.
+ */
 MUST_CHECK int resumed_find(struct invocation *in, struct resumed **list, size_t *n,
 			    struct err *err);
 void resumed_free(struct resumed *list, size_t n);

@@ -11,7 +11,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Callbacks of the agent: an answer of one is an event, and so are their changes. */
+/* The callbacks of an agent. An event has the answer of a callback, and the changes of all. */
 
 struct agent_callback {
 	struct agent_run *run;

@@ -50,7 +50,8 @@ static size_t place_after(const struct agent *agent, const struct agent *after)
 	return 0;
 }
 
-/* Run the sub-agents from `from` on, one after the other. 1: an escalate ended the pass of a loop.
+/*
+ * Run the sub-agents from `from` on, one after the other. 1: an escalate ended the pass of a loop.
  */
 static int run_pass(struct agent_run *run, size_t from, unsigned times_looped)
 {
@@ -188,7 +189,7 @@ int workflow_go_on(struct agent_run *run, const struct agent *after, unsigned ti
 		r = run_loop(run, after, times_looped);
 	else if (run->agent->kind == AGENT_SEQUENTIAL)
 		r = run_pass(run, place_after(run->agent, after), 0);
-	/* else the other branches of a parallel agent have ended before */
+	/* a parallel agent has nothing left: its other branches have ended before */
 	return r == 0 && !run->paused ? commit_end(run) : r;
 }
 

@@ -1,5 +1,5 @@
 /*
- * The ring of turns that ended lately.
+ * The ring of recent turns.
  */
 #include "runner/recent.h"
 

@@ -161,7 +161,7 @@ static void test_nothing_said(void **state UNUSED)
 	expect_plan(0, 0, NOTHING);
 }
 
-/* One that answers, and what it was asked. */
+/* A model that answers, and the prompt that it got. */
 struct asked {
 	const char *answer; /* NULL: it fails */
 	struct buf prompt;
@@ -308,7 +308,7 @@ static void test_others(void **state UNUSED)
 	expect_plan(1, 0, "user: 1?\nme: 1!\nuser: 2?\nme: 2!\n");
 }
 
-/* What was undone is in no summary, and neither is a summary that was. */
+/* Undone turns are in no summary, and undone summaries do not count. */
 static void test_rewound(void **state UNUSED)
 {
 	turn(1);

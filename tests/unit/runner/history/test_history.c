@@ -222,7 +222,7 @@ static void test_call_and_response(void **state UNUSED)
 			  MODEL(TEXT("done")));
 }
 
-/* In the order of the calls, in one content, wherever they came. */
+/* The responses to many calls stand in one content, in the order of the calls. */
 static void test_many_calls(void **state UNUSED)
 {
 	submit("e-1", "add");
@@ -287,7 +287,7 @@ static void test_answered_now(void **state UNUSED)
 				  MODEL(TEXT("yes?")) MODEL(TEXT("nine")) USER(TEXT("so?")));
 }
 
-/* The same when a tool ran because the message confirmed its call. */
+/* A tool ran because the message confirmed its call: the call and its response come last. */
 static void test_confirmed_now(void **state UNUSED)
 {
 	submit("e-1", "add");
@@ -325,7 +325,7 @@ static void test_repeated_call_id(void **state UNUSED)
 			  MODEL(CALL("a", "2")) USER(BACK("a", "20")));
 }
 
-/* What other agents did is told as a story. */
+/* The user reports the work of other agents. */
 static void test_other_agents(void **state UNUSED)
 {
 	submit("e-1", "hi");
@@ -344,7 +344,10 @@ static void test_other_agents(void **state UNUSED)
 					  MODEL(TEXT("hello")));
 }
 
-/* Without history: from the newest message or other agent on. */
+/*
+ * An agent without history sees the newest message, or the newest other agent, and all that
+ * follows.
+ */
 static void test_no_history(void **state UNUSED)
 {
 	struct history_query one = query_of(1);
@@ -363,7 +366,7 @@ static void test_no_history(void **state UNUSED)
 	expect_of(&two, STORY("[other] said: over to you"));
 }
 
-/* Who answers a call goes on with the work in which it was made. */
+/* An answer to a call continues the work in which the call was made. */
 static void test_present_goes_on(void **state UNUSED)
 {
 	struct history_query q = query_of(2);
@@ -408,7 +411,7 @@ static void say_on(const char *branch, const char *author, const char *text)
 	add(buf_cstr(&members));
 }
 
-/* What is said on a branch is seen on it, below it, and by those on none. */
+/* A text on a branch is seen on that branch, below it, and by agents on no branch. */
 static void test_branches(void **state UNUSED)
 {
 	struct history_query q = query_of(1);
@@ -445,7 +448,7 @@ static void call_late(const char *ids)
 	add(buf_cstr(&members));
 }
 
-/* Who may answer late has not failed to answer. */
+/* A long-running call without an answer is pending, and has not failed. */
 static void test_pending(void **state UNUSED)
 {
 	submit("e-1", "add");
@@ -491,7 +494,7 @@ static void test_responses_to_nothing(void **state UNUSED)
 #define REPLY(id, name)                                                                            \
 	"{\"functionResponse\":{\"id\":\"" id "\",\"name\":\"" name "\",\"response\":{}}}"
 
-/* What the runner asks of people, and their answers, are not for models. */
+/* Models do not see requests of the runner to people, and their answers. */
 static void test_requests(void **state UNUSED)
 {
 	submit("e-1", "add");
@@ -618,7 +621,7 @@ static void test_compacted_times(void **state UNUSED)
 	expect(1, USER(TEXT("old")) MODEL(TEXT("one")));
 }
 
-/* Those of others tell times, and nothing of turns. */
+/* Summaries of other writers name times, and no turns. */
 static void test_compacted_by_others(void **state UNUSED)
 {
 	static const char *const texts[] = { "1", "2", "3", "4" };
@@ -654,7 +657,7 @@ static void test_compacted_elsewhere(void **state UNUSED)
 	expect(2, MODEL(TEXT("long ago")) TURN("1") MODEL(TEXT("not so long")) TURN("2"));
 }
 
-/* What a summary stands for may hold calls whose responses come late. */
+/* A summary may stand for calls whose responses come late. */
 static void test_compacted_call(void **state UNUSED)
 {
 	submit("e-1", "add");
@@ -679,7 +682,9 @@ static void rewind_before(const char *invocation)
 	OK(session_append(st, session, &e, 1, &err));
 }
 
-/* What was undone is not seen, wherever its lines stand; a rewind counts what is left. */
+/*
+ * Undone turns are not seen, wherever their lines stand; a rewind counts the turns that are left.
+ */
 static void test_rewound(void **state UNUSED)
 {
 	submit("e-1", "one?");

@@ -154,7 +154,7 @@ static void add_parts(struct tale *t, struct buf *out)
 
 /* Lines */
 
-/* Of a turn that is, was or will be, or of none. */
+/* Add the invocation of a turn that is, was or will be, or of none. */
 static void add_invocation(struct tale *t, struct buf *out)
 {
 	unsigned n = 1 + any(t, t->turns + 1);
@@ -164,7 +164,7 @@ static void add_invocation(struct tale *t, struct buf *out)
 	buf_printf(out, ",\"invocationId\":\"%s-%u\"", any(t, 8) ? "e" : "x", n);
 }
 
-/* What every line has. */
+/* Add the members that every line has. */
 static void begin_line(struct tale *t, struct buf *out, const char *author)
 {
 	t->events++;
@@ -238,7 +238,7 @@ static void rewind_some(struct tale *t)
 	append(t, &line, 0);
 }
 
-/* By turns, which may not be there, or by times. */
+/* Add a summary: of turns, which may not be there, or of times. */
 static void compact_some(struct tale *t)
 {
 	CLEANUP(buf_release) struct buf line = { 0 };
@@ -471,7 +471,7 @@ static void test_one_at_a_time(void **state UNUSED)
 	past_cache_release(&pasts);
 }
 
-/* What is kept is bounded, and sessions that are gone are refused. */
+/* The memory of the cache is bounded, and sessions that are gone are refused. */
 static void test_limits(void **state)
 {
 	struct past_cache pasts;

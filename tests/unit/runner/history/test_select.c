@@ -182,7 +182,7 @@ static void test_caller(void **state UNUSED)
 	expect_caller("it\"s", "c", "");
 	expect_caller("c-", NULL, "");
 	expect_caller("", NULL, "");
-	/* Who names a call has not made it. */
+	/* An agent that names a call has not made the call. */
 	add("\"author\":\"d\",\"content\":{\"role\":\"user\",\"parts\":[{\"text\":\"c-1\"},{"
 	    "\"functionResponse\":{\"id\":\"c-1\",\"name\":\"f\",\"response\":{\"id\":\"c-1\"}}}]"
 	    "},\"longRunningToolIds\":[\"c-1\"]");

@@ -84,7 +84,7 @@ static int count_key(void *arg, struct span key UNUSED, struct span json UNUSED)
 	return 0;
 }
 
-/* The same by way of the list. */
+/* Expect a value in the list of all keys. */
 static void expect_listed(struct stateview *v, const char *key, const char *want)
 {
 	CLEANUP(buf_release) struct buf json = { 0 };

@@ -76,7 +76,7 @@ static void rest_often(struct live *live)
 	}
 }
 
-/* With a reader that is always there, and with none. */
+/* A turn rests if no reader waits, and never while one does. */
 static void test_rests(void **state)
 {
 	struct live *live = live_of_test();

@@ -70,7 +70,7 @@ static void test_binary(void **state UNUSED)
 	assert_int_equal(response.len, 0);
 }
 
-/* What is nested too deep to be stored is a text. */
+/* An output that is nested too deep to be stored is a text. */
 static void test_deep(void **state UNUSED)
 {
 	CLEANUP(buf_release) struct buf output = { 0 };
