@@ -11,16 +11,15 @@
 int model_exchange_init(struct model_exchange *x, const struct model_provider *provider,
 			struct model_reply *reply, struct err *err)
 {
-	*x = (struct model_exchange){ .provider = provider, .reply = reply, .err = err };
+	*x = (struct model_exchange){ .reply = reply, .err = err };
 	reply->provider = provider->name;
-	x->decoder = provider->decoder_new();
+	x->decoder = model_decode_new(provider, reply, err);
 	return x->decoder ? 0 : err_nomem(err);
 }
 
 void model_exchange_release(struct model_exchange *x)
 {
-	if (x->provider)
-		x->provider->decoder_free(x->decoder);
+	model_decode_free(x->decoder);
 	stream_release(&x->stream);
 }
 
@@ -29,7 +28,7 @@ static int on_event(void *arg, struct span event)
 	struct model_exchange *x = arg;
 
 	x->heard = true;
-	return x->provider->decode(x->decoder, event, x->reply, x->err);
+	return model_decode_event(x->decoder, event);
 }
 
 static int stream_failed(int r, struct err *err)
@@ -48,7 +47,7 @@ static void start(struct model_exchange *x, struct span *piece)
 	*piece = span_trim_start(*piece);
 	if (!piece->len)
 		return;
-	if (x->provider->framing == MODEL_SSE)
+	if (x->decoder->provider->framing == MODEL_SSE)
 		kind = memchr("{[", piece->data[0], 2) ? STREAM_WHOLE : STREAM_SSE;
 	stream_init(&x->stream, kind);
 	memcpy(x->head, piece->data, MIN(piece->len, MODEL_HEAD_MAX));
@@ -88,7 +87,7 @@ static int end_stream(struct model_exchange *x)
 
 	if (r == 0 && x->started && !x->heard)
 		return no_answer(x);
-	return r ? r : x->provider->end(x->decoder, x->reply, x->err);
+	return r ? r : model_decode_end(x->decoder);
 }
 
 bool model_exchange_broke(int r)

@@ -6,14 +6,13 @@
 #define RUNNER_MODEL_EXCHANGE_H
 
 #include "base/net/stream.h"
-#include "runner/model/ask.h"
+#include "runner/wire/decode.h"
 
 #define MODEL_HEAD_MAX 120 /* bytes of a body that is no answer, for its error */
 
 struct model_exchange {
-	const struct model_provider *provider;
 	struct model_reply *reply; /* borrowed, and so is err */
-	void *decoder;
+	struct model_decode *decoder;
 	struct stream stream;
 	bool started; /* the first byte that is not blank has come */
 	bool heard;   /* an event has come */

@@ -4,17 +4,31 @@
 #include "runner/wire/decode.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
 #define QUOTE_MAX 120 /* bytes of an offending payload in an error */
-#define BROKE_OFF "the answer of the model broke off"
 
-void model_decode_release(struct model_decode *d)
+struct model_decode *model_decode_new(const struct model_provider *provider,
+				      struct model_reply *reply, struct err *err)
 {
-	buf_release(&d->text);
-	buf_release(&d->mended);
+	struct model_decode *d = calloc(1, provider->decoder->size);
+
+	if (d)
+		*d = (struct model_decode){ .provider = provider, .reply = reply, .err = err };
+	return d;
 }
 
-/* Whether the text is one JSON value that begins with one of these. */
+void model_decode_free(struct model_decode *d)
+{
+	if (!d)
+		return;
+	d->provider->decoder->release(d);
+	buf_release(&d->text);
+	buf_release(&d->mended);
+	free(d);
+}
+
+/* Whether the text is one JSON value that begins with a character of `first`. */
 static int check_json(struct span text, const char *first)
 {
 	struct json_scan s = json_scan_of(text, JSON_DEPTH_MAX, NULL);
@@ -27,8 +41,10 @@ static int check_json(struct span text, const char *first)
 	return r < 0 ? r : json_end(&s);
 }
 
-static int begin(struct model_decode *d, struct span event, const char *first, struct span *payload)
+int model_decode_begin(struct model_decode *d, struct span event, const char *first,
+		       struct span *payload)
 {
+	d->event = event;
 	d->marked = surrogate_lone(event);
 	*payload = event;
 	if (d->marked) {
@@ -41,38 +57,30 @@ static int begin(struct model_decode *d, struct span event, const char *first, s
 	return check_json(*payload, first);
 }
 
-int model_decode_begin(struct model_decode *d, struct span event, struct model_reply *reply,
-		       struct err *err, struct span *payload)
-{
-	d->reply = reply;
-	d->err = err;
-	return begin(d, event, "{", payload);
-}
-
-int model_decode_begin_any(struct model_decode *d, struct span event, struct model_reply *reply,
-			   struct err *err, struct span *payload)
-{
-	d->reply = reply;
-	d->err = err;
-	return begin(d, event, "{[", payload);
-}
-
-int model_decode_broke(struct err *err)
-{
-	return err_set(err, -EPROTO, BROKE_OFF);
-}
-
-int model_decode_failed(struct model_decode *d, int r, struct span event)
+/* Errors that have no sentence yet get one here. */
+static int decode_failed(struct model_decode *d, int r)
 {
 	if (r == -ENOMEM)
 		return err_nomem(d->err);
 	if (r == -ENODATA)
-		return model_decode_broke(d->err);
+		return err_set(d->err, -EPROTO, "the answer of the model broke off");
+	return r;
+}
+
+int model_decode_event(struct model_decode *d, struct span event)
+{
+	int r = d->provider->decoder->decode(d, event);
+
 	if (r == -EINVAL)
 		return err_set(d->err, -EPROTO,
-			       "the model service sent what is no JSON object: %.*s",
-			       (int)MIN(event.len, QUOTE_MAX), event.data);
-	return r;
+			       "the model service sent an event that is not a JSON object: %.*s",
+			       (int)MIN(d->event.len, QUOTE_MAX), d->event.data);
+	return decode_failed(d, r);
+}
+
+int model_decode_end(struct model_decode *d)
+{
+	return decode_failed(d, d->provider->decoder->end(d));
 }
 
 int model_decode_text(struct model_decode *d, struct span token, struct surrogate_joint *joint,
@@ -136,16 +144,10 @@ int model_decode_error(struct model_decode *d, struct buf *message, struct span 
 	return r;
 }
 
-bool model_error_object(struct span body, struct buf *mended)
+bool model_error_json(struct span body, const char *first, struct buf *mended)
 {
 	surrogate_drop(body, mended);
-	return buf_check(mended, NULL) == 0 && check_json(buf_span(mended), "{") == 0;
-}
-
-bool model_error_json(struct span body, struct buf *mended)
-{
-	surrogate_drop(body, mended);
-	return buf_check(mended, NULL) == 0 && check_json(buf_span(mended), "{[") == 0;
+	return buf_check(mended, NULL) == 0 && check_json(buf_span(mended), first) == 0;
 }
 
 int model_decode_finish(struct model_decode *d, const struct model_finish *table, struct span word)

@@ -9,36 +9,40 @@
 
 #include "runner/syntax/json_pick.h"
 #include "runner/syntax/surrogate.h"
-#include "runner/wire/reply.h"
+#include "runner/wire/provider.h"
 
-/* Begins each decoder. All zero is the start. */
+/* The decoder of one answer. A provider's own decoder begins with one of these. */
 struct model_decode {
-	struct model_reply *reply;
+	const struct model_provider *provider;
+	struct model_reply *reply; /* borrowed, and so is err */
 	struct err *err;
+	struct span event; /* the event at hand, as it came */
 	struct buf text;   /* scratch: a decoded string */
 	struct buf mended; /* scratch: an event without lone surrogates */
 	bool marked;       /* the event at hand had lone surrogates */
 };
 
-void model_decode_release(struct model_decode *d);
+/* Make a provider's decoder. It puts the answer into a reply. NULL: no memory. */
+struct model_decode *model_decode_new(const struct model_provider *provider,
+				      struct model_reply *reply, struct err *err);
+void model_decode_free(struct model_decode *d); /* NULL is fine */
 
 /*
- * Begin with an event. *payload is its text, mended and checked: one JSON
- * object. Without a text: -EINVAL: not a JSON object; -ENODATA: cut off; -ENOMEM.
+ * Decode an event. -EPROTO: the event is invalid or cut off; -ENOMEM; -EIO: the service
+ * reports an error; another -errno of the provider. err has a sentence.
  */
-MUST_CHECK int model_decode_begin(struct model_decode *d, struct span event,
-				  struct model_reply *reply, struct err *err, struct span *payload);
+MUST_CHECK int model_decode_event(struct model_decode *d, struct span event);
 
-/* Begin with an event that is a JSON object or a list. */
-MUST_CHECK int model_decode_begin_any(struct model_decode *d, struct span event,
-				      struct model_reply *reply, struct err *err,
-				      struct span *payload);
+/* End the answer. -EPROTO: the end mark has not come, or a call is incomplete; -ENOMEM. */
+MUST_CHECK int model_decode_end(struct model_decode *d);
 
-/* Give an error of reading an event a sentence, unless it has one. Returns the error. */
-int model_decode_failed(struct model_decode *d, int r, struct span event);
-
-/* The stream ended before its end marker. -EPROTO. */
-int model_decode_broke(struct err *err);
+/*
+ * Begin to decode an event, in a provider's decode(). *payload is the text of the event,
+ * mended and checked: one JSON value that begins with a character of `first`. Without a
+ * sentence: -EINVAL: another text; -ENODATA: the text is cut off; -ENOMEM.
+ */
+MUST_CHECK int model_decode_begin(struct model_decode *d, struct span event, const char *first,
+				  struct span *payload);
 
 enum model_voice { MODEL_SPOKEN, MODEL_THOUGHT };
 
@@ -69,11 +73,11 @@ bool model_decode_string(struct span token, struct buf *out);
 /* The service reports an error; message NULL: the start of the payload is quoted. -EIO; -ENOMEM. */
 int model_decode_error(struct model_decode *d, struct buf *message, struct span payload);
 
-/* Whether the body of an error answer is a JSON object; *mended is its text, checked. */
-bool model_error_object(struct span body, struct buf *mended);
-
-/* Whether the body of an error answer is a JSON object or a list. */
-bool model_error_json(struct span body, struct buf *mended);
+/*
+ * Whether the body of an error answer is one JSON value that begins with a character of
+ * `first`; *mended is its text, checked.
+ */
+bool model_error_json(struct span body, const char *first, struct buf *mended);
 
 /* How a provider says that it is done. */
 struct model_finish {

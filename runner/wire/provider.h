@@ -60,6 +60,27 @@ struct model_alias {
 /* Receives a sentence about what a provider cannot take as it is. Not 0 ends the review. */
 typedef int model_review_fn(void *arg, const char *sentence);
 
+/*
+ * How the answers of a service are decoded. A decoder of one answer begins with a struct
+ * model_decode (decode.h); all its other members start as zero.
+ */
+struct model_decoder {
+	size_t size; /* of the decoder */
+
+	/*
+	 * Read an event of the stream. A body that is one JSON document instead of a stream
+	 * comes as a single event. -EINVAL: not JSON of the right form; -ENODATA: cut off;
+	 * -ENOMEM; these have no sentence. Other errors have one.
+	 */
+	int (*decode)(void *decoder, struct span event);
+
+	/* The stream has ended; called once. -ENODATA: the end mark has not come; as decode(). */
+	int (*end)(void *decoder);
+
+	/* Free what the decoder's own members hold. */
+	void (*release)(void *decoder);
+};
+
 struct model_provider {
 	const char *name;             /* "openai" in "openai/gpt-5-mini" */
 	const char *const *spellings; /* other prefixes, NULL at the end; NULL: none */
@@ -77,18 +98,11 @@ struct model_provider {
 	enum model_framing framing;
 	bool replays;           /* plays what others were asked: the name is that of a cassette */
 	bool schema_with_tools; /* takes an output schema beside tools; see model_takes_schema() */
+
+	/* Make the request. -EINVAL names what cannot be sent; -ENOMEM without a text. */
 	int (*encode)(const struct question *q, struct http_request *out, struct err *err);
 
-	/*
-	 * The decoder of one answer: decoder_new() makes it, decode() reads each
-	 * event of the stream, end() is called once when the stream closed
-	 * (-EPROTO: its end marker had not come), decoder_free() frees it. A body
-	 * that is one JSON document instead of a stream comes as a single event.
-	 */
-	void *(*decoder_new)(void);
-	int (*decode)(void *decoder, struct span event, struct model_reply *reply, struct err *err);
-	int (*end)(void *decoder, struct model_reply *reply, struct err *err);
-	void (*decoder_free)(void *decoder);
+	const struct model_decoder *decoder;
 
 	/* Append the message in the body of an error answer; false: the body has no such form. */
 	bool (*error_message)(struct span body, struct buf *message);

@@ -5,10 +5,11 @@
 #include "base/net/stream.h"
 #include "fuzz.h"
 #include "runner/model/ask.h"
+#include "runner/wire/decode.h"
 
 /* One answer, decoded. */
 struct outcome {
-	void *decoder;
+	struct model_decode *decoder;
 	struct model_reply reply;
 	struct err err;
 	struct buf heard;
@@ -29,7 +30,7 @@ static int decode(void *arg, struct span event)
 {
 	struct outcome *o = arg;
 
-	return provider->decode(o->decoder, event, &o->reply, &o->err);
+	return model_decode_event(o->decoder, event);
 }
 
 static enum stream_kind kind_of(struct span bytes)
@@ -45,7 +46,7 @@ static void run(struct outcome *o, struct span bytes, unsigned seed)
 	struct stream s;
 
 	*o = (struct outcome){ .reply = { .on_text = hear, .arg = o } };
-	o->decoder = provider->decoder_new();
+	o->decoder = model_decode_new(provider, &o->reply, &o->err);
 	stream_init(&s, kind_of(bytes));
 	while (o->r == 0 && bytes.len) {
 		size_t n = seed ? 1 + seed % 7 : bytes.len;
@@ -58,9 +59,9 @@ static void run(struct outcome *o, struct span bytes, unsigned seed)
 	if (o->r == 0)
 		o->r = stream_end(&s, decode, o);
 	if (o->r == 0)
-		o->r = provider->end(o->decoder, &o->reply, &o->err);
+		o->r = model_decode_end(o->decoder);
 	stream_release(&s);
-	provider->decoder_free(o->decoder);
+	model_decode_free(o->decoder);
 }
 
 static void outcome_release(struct outcome *o)

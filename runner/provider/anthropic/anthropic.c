@@ -132,10 +132,7 @@ const struct model_provider model_anthropic = {
 	.settings = all_settings,
 	.framing = MODEL_SSE,
 	.encode = anthropic_encode,
-	.decoder_new = anthropic_decoder_new,
-	.decode = anthropic_decode,
-	.end = anthropic_end,
-	.decoder_free = anthropic_decoder_free,
+	.decoder = &anthropic_decoder,
 	.error_message = anthropic_error_message,
 	.review = anthropic_review,
 };

@@ -75,13 +75,9 @@ MUST_CHECK int anthropic_config(const struct question *q, struct buf *out, struc
 /* Append the schema of an answer in the form that the service takes. -E2BIG; -ENOMEM. */
 MUST_CHECK int anthropic_output_schema(const json_t *schema, struct buf *out);
 
-/* Members of struct model_provider. */
+/* For struct model_provider. */
 MUST_CHECK int anthropic_review(const struct question *q, model_review_fn *fn, void *arg);
-void *anthropic_decoder_new(void);
-MUST_CHECK int anthropic_decode(void *decoder, struct span event, struct model_reply *reply,
-				struct err *err);
-MUST_CHECK int anthropic_end(void *decoder, struct model_reply *reply, struct err *err);
-void anthropic_decoder_free(void *decoder);
+extern const struct model_decoder anthropic_decoder;
 bool anthropic_error_message(struct span body, struct buf *message);
 
 #endif

@@ -23,7 +23,8 @@ struct decoder {
 	struct buf stop;     /* the reason */
 	struct buf category; /* of a refusal */
 	struct buf explanation;
-	bool done; /* the end mark came, or all at once */
+	bool counted; /* the counts are set */
+	bool done;    /* the end mark came, or all at once */
 };
 
 struct usage {
@@ -70,9 +71,10 @@ static int take_usage(struct decoder *d, struct span object)
 	if (r == 0)
 		r = jsonpick_object(u.details, usage_members, &u);
 	for (i = 0; i < COUNTS; i++) {
-		if (jsonpick_count(u.counts[i]) >= 0)
+		if (!d->counted || jsonpick_count(u.counts[i]) >= 0)
 			d->counts[i] = jsonpick_count(u.counts[i]);
 	}
+	d->counted = true;
 	return r < 0 || !jsonpick_is(object, '{') ? r : report_usage(d);
 }
 
@@ -268,31 +270,17 @@ static int take_event(struct decoder *d, struct span payload)
 	return jsonpick_present(e.error) ? take_error(d, &e) : 0;
 }
 
-void *anthropic_decoder_new(void)
-{
-	struct decoder *d = calloc(1, sizeof *d);
-	size_t i;
-
-	for (i = 0; d && i < COUNTS; i++)
-		d->counts[i] = -1;
-	return d;
-}
-
-void anthropic_decoder_free(void *decoder)
+static void decoder_release(void *decoder)
 {
 	struct decoder *d = decoder;
 
-	if (!d)
-		return;
 	anthropic_blocks_release(&d->blocks);
-	model_decode_release(&d->base);
 	buf_release(&d->stop);
 	buf_release(&d->category);
 	buf_release(&d->explanation);
-	free(d);
 }
 
-int anthropic_decode(void *decoder, struct span event, struct model_reply *reply, struct err *err)
+static int decode(void *decoder, struct span event)
 {
 	struct decoder *d = decoder;
 	struct span payload;
@@ -300,10 +288,10 @@ int anthropic_decode(void *decoder, struct span event, struct model_reply *reply
 
 	if (d->done || span_is(event, DONE_MARK))
 		return 0;
-	r = model_decode_begin(&d->base, event, reply, err, &payload);
+	r = model_decode_begin(&d->base, event, "{", &payload);
 	if (r == 0)
 		r = take_event(d, payload);
-	return r < 0 ? model_decode_failed(&d->base, r, event) : 0;
+	return r;
 }
 
 static const struct model_finish finishes[] = {
@@ -354,27 +342,28 @@ static int finish(struct decoder *d)
 	return r < 0 || !refused ? r : report_refusal(d);
 }
 
-int anthropic_end(void *decoder, struct model_reply *reply, struct err *err)
+static int end(void *decoder)
 {
 	struct decoder *d = decoder;
 	int r;
 
-	d->base.reply = reply;
-	d->base.err = err;
 	r = anthropic_blocks_flush(&d->blocks, &d->base);
 	if (r == 0 && !d->done)
-		return model_decode_broke(err);
+		return -ENODATA;
 	if (r == 0)
 		r = finish(d);
-	return r == -ENOMEM ? err_nomem(err) : r;
+	return r;
 }
+
+const struct model_decoder anthropic_decoder = { sizeof(struct decoder), decode, end,
+						 decoder_release };
 
 bool anthropic_error_message(struct span body, struct buf *message)
 {
 	CLEANUP(buf_release) struct buf mended = { 0 };
 	struct event e = { 0 };
 
-	if (!model_error_object(body, &mended))
+	if (!model_error_json(body, "{", &mended))
 		return false;
 	e.payload = buf_span(&mended);
 	return jsonpick_object(e.payload, event_members, &e) == 0 && say_error(&e, message);

@@ -50,7 +50,7 @@ static int take_first(void *arg, struct span item)
 /* The object of a body; mended owns it. */
 static bool find_object(struct span body, struct buf *mended, struct span *object)
 {
-	if (!model_error_json(body, mended))
+	if (!model_error_json(body, "{[", mended))
 		return false;
 	*object = buf_span(mended);
 	while (object->len && isspace((unsigned char)*object->data))

@@ -129,10 +129,7 @@ const struct model_provider model_gemini = {
 	.schema_with_tools = SCHEMA_WITH_TOOLS,
 	.instead = gemini_instead,
 	.encode = gemini_encode,
-	.decoder_new = gemini_decoder_new,
-	.decode = gemini_decode,
-	.end = gemini_end,
-	.decoder_free = gemini_decoder_free,
+	.decoder = &gemini_decoder,
 	.error_message = gemini_error_message,
 	.wait_hint = gemini_wait_hint,
 };
@@ -146,10 +143,7 @@ const struct model_provider model_vertex_ai = {
 	.framing = MODEL_SSE,
 	.schema_with_tools = SCHEMA_WITH_TOOLS,
 	.encode = vertex_encode,
-	.decoder_new = gemini_decoder_new,
-	.decode = gemini_decode,
-	.end = gemini_end,
-	.decoder_free = gemini_decoder_free,
+	.decoder = &gemini_decoder,
 	.error_message = gemini_error_message,
 	.wait_hint = gemini_wait_hint,
 };

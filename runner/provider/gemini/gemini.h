@@ -91,14 +91,10 @@ MUST_CHECK int gemini_take_part(struct gemini_decoder *d, struct span object);
 /* The text is complete: hand on half a character that still waits. -ENOMEM. */
 MUST_CHECK int gemini_end_text(struct gemini_decoder *d);
 
-/* Members of struct model_provider. */
+/* For struct model_provider. */
 bool gemini_error_message(struct span body, struct buf *message);
 double gemini_wait_hint(struct span body);
 
-void *gemini_decoder_new(void);
-MUST_CHECK int gemini_decode(void *decoder, struct span event, struct model_reply *reply,
-			     struct err *err);
-MUST_CHECK int gemini_end(void *decoder, struct model_reply *reply, struct err *err);
-void gemini_decoder_free(void *decoder);
+extern const struct model_decoder gemini_decoder;
 
 #endif

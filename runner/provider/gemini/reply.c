@@ -179,26 +179,17 @@ static int take_chunk(void *arg, struct span item)
 	return r;
 }
 
-void *gemini_decoder_new(void)
-{
-	return calloc(1, sizeof(struct gemini_decoder));
-}
-
-void gemini_decoder_free(void *decoder)
+static void decoder_release(void *decoder)
 {
 	struct gemini_decoder *d = decoder;
 
-	if (!d)
-		return;
-	model_decode_release(&d->base);
 	model_reply_release(&d->whole);
 	buf_release(&d->finish);
 	buf_release(&d->message);
 	buf_release(&d->scratch);
-	free(d);
 }
 
-int gemini_decode(void *decoder, struct span event, struct model_reply *reply, struct err *err)
+static int decode(void *decoder, struct span event)
 {
 	struct gemini_decoder *d = decoder;
 	struct span payload;
@@ -206,7 +197,7 @@ int gemini_decode(void *decoder, struct span event, struct model_reply *reply, s
 
 	if (d->finished && span_is(event, FOREIGN_END_MARK))
 		return 0;
-	r = model_decode_begin_any(&d->base, event, reply, err, &payload);
+	r = model_decode_begin(&d->base, event, "{[", &payload);
 	payload = span_trim_start(payload);
 	if (r == 0)
 		r = jsonpick_is(payload, '[') ? jsonpick_list(payload, take_chunk, d)
@@ -216,7 +207,7 @@ int gemini_decode(void *decoder, struct span event, struct model_reply *reply, s
 	/* An event that a broken connection cut after the finish reason is no loss. */
 	if (r == -ENODATA && d->finished)
 		return 0;
-	return r < 0 ? model_decode_failed(&d->base, r, event) : 0;
+	return r;
 }
 
 /* Sentences for people when the service does not say why nothing came. */
@@ -266,19 +257,20 @@ static int set_finish(struct gemini_decoder *d, struct model_reply *reply)
 	return set_error(d, reply, word);
 }
 
-int gemini_end(void *decoder, struct model_reply *reply, struct err *err)
+static int end(void *decoder)
 {
 	struct gemini_decoder *d = decoder;
 	int r;
 
-	d->base.reply = reply;
-	d->base.err = err;
 	r = gemini_end_text(d);
 	if (r == 0 && !d->finished && !d->blocked)
-		return model_decode_broke(err);
+		return -ENODATA;
 	if (r == 0)
 		r = buf_check(&d->scratch, NULL);
 	if (r == 0)
-		r = set_finish(d, reply);
-	return r == -ENOMEM ? err_nomem(err) : r;
+		r = set_finish(d, d->base.reply);
+	return r;
 }
+
+const struct model_decoder gemini_decoder = { sizeof(struct gemini_decoder), decode, end,
+					      decoder_release };

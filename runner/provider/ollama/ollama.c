@@ -76,10 +76,7 @@ const struct model_provider model_ollama = {
 	.aliases = aliases,
 	.framing = MODEL_NDJSON,
 	.encode = ollama_encode,
-	.decoder_new = ollama_decoder_new,
-	.decode = ollama_decode,
-	.end = ollama_end,
-	.decoder_free = ollama_decoder_free,
+	.decoder = &ollama_decoder,
 	.error_message = ollama_error_message,
 	.review = ollama_review,
 };

@@ -45,12 +45,7 @@ MUST_CHECK int ollama_config(const struct question *q, struct buf *out, struct e
 /* Whether the model may call tools: *may. -EINVAL: the toolConfig cannot be sent. */
 MUST_CHECK int ollama_may_call(const struct question *q, bool *may, struct err *err);
 
-/* The decoder, as struct model_provider wants it. */
-void *ollama_decoder_new(void);
-MUST_CHECK int ollama_decode(void *decoder, struct span event, struct model_reply *reply,
-			     struct err *err);
-MUST_CHECK int ollama_end(void *decoder, struct model_reply *reply, struct err *err);
-void ollama_decoder_free(void *decoder);
+extern const struct model_decoder ollama_decoder;
 bool ollama_error_message(struct span body, struct buf *message);
 
 #endif

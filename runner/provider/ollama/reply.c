@@ -176,22 +176,13 @@ static int take_line(struct decoder *d, struct span payload)
 	return r < 0 ? r : take_done(d, &line);
 }
 
-void *ollama_decoder_new(void)
-{
-	return calloc(1, sizeof(struct decoder));
-}
-
-void ollama_decoder_free(void *decoder)
+static void decoder_release(void *decoder)
 {
 	struct decoder *d = decoder;
 
-	if (!d)
-		return;
 	model_calls_release(&d->calls);
-	model_decode_release(&d->base);
 	buf_release(&d->reason);
 	buf_release(&d->begun);
-	free(d);
 }
 
 /* An object that is written on several lines ends where its bracket begins one: 1. */
@@ -203,16 +194,15 @@ static int gather(struct decoder *d, struct span line, struct span *event)
 	return d->begun.failed ? -ENOMEM : line.data[0] == '}';
 }
 
-static int take_event(struct decoder *d, struct span event, struct model_reply *reply,
-		      struct err *err)
+static int take_event(struct decoder *d, struct span event)
 {
 	struct span payload;
-	int r = model_decode_begin(&d->base, event, reply, err, &payload);
+	int r = model_decode_begin(&d->base, event, "{", &payload);
 
 	return r < 0 ? r : take_line(d, payload);
 }
 
-int ollama_decode(void *decoder, struct span event, struct model_reply *reply, struct err *err)
+static int decode(void *decoder, struct span event)
 {
 	struct decoder *d = decoder;
 	int r = 1;
@@ -222,12 +212,12 @@ int ollama_decode(void *decoder, struct span event, struct model_reply *reply, s
 	if (d->begun.len)
 		r = gather(d, event, &event);
 	if (r <= 0)
-		return r < 0 ? err_nomem(err) : 0;
-	r = take_event(d, event, reply, err);
+		return r;
+	r = take_event(d, event);
 	if (r == -ENODATA && !d->begun.len)
-		return gather(d, event, &event) < 0 ? err_nomem(err) : 0;
+		return gather(d, event, &event) < 0 ? -ENOMEM : 0;
 	buf_clear(&d->begun);
-	return r < 0 ? model_decode_failed(&d->base, r, event) : 0;
+	return r;
 }
 
 static const struct model_finish finishes[] = {
@@ -239,30 +229,32 @@ static const struct model_finish finishes[] = {
 	{ NULL, "OTHER", "the model ended without content" },
 };
 
-int ollama_end(void *decoder, struct model_reply *reply, struct err *err)
+static int end(void *decoder)
 {
 	struct decoder *d = decoder;
 	struct span word = buf_span(&d->reason);
 	int r;
 
-	d->base.reply = reply;
-	d->base.err = err;
 	r = model_decode_texts_end(&d->base, &d->texts);
 	if (r == 0 && !d->done)
-		return model_decode_broke(err);
+		return -ENODATA;
 	if (r == 0)
-		r = model_calls_finish(&d->calls, span_is(word, DONE_LENGTH), reply, err);
+		r = model_calls_finish(&d->calls, span_is(word, DONE_LENGTH), d->base.reply,
+				       d->base.err);
 	if (r == 0)
 		r = model_decode_finish(&d->base, finishes, word);
-	return r == -ENOMEM ? err_nomem(err) : r;
+	return r;
 }
+
+const struct model_decoder ollama_decoder = { sizeof(struct decoder), decode, end,
+					      decoder_release };
 
 bool ollama_error_message(struct span body, struct buf *message)
 {
 	CLEANUP(buf_release) struct buf mended = { 0 };
 	struct line line = { 0 };
 
-	return model_error_object(body, &mended) &&
+	return model_error_json(body, "{", &mended) &&
 	       jsonpick_object(buf_span(&mended), line_members, &line) == 0 &&
 	       line_error(&line, message);
 }

@@ -16,10 +16,7 @@
 		.framing = MODEL_SSE,                                                              \
 		.schema_with_tools = true,                                                         \
 		.encode = openai_encode,                                                           \
-		.decoder_new = openai_decoder_new,                                                 \
-		.decode = openai_decode,                                                           \
-		.end = openai_end,                                                                 \
-		.decoder_free = openai_decoder_free,                                               \
+		.decoder = &openai_decoder,                                                        \
 		.error_message = openai_error_message,                                             \
 		.review = openai_review,                                                           \
 	}

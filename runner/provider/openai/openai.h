@@ -139,14 +139,10 @@ MUST_CHECK int openai_calls_take(struct model_calls *calls, struct span item, bo
 /* Append extra_content.google.thought_signature of a message or a call, if it has one. -ENOMEM. */
 MUST_CHECK int openai_signature(struct span extra_content, struct buf *text);
 
-/* Members of struct model_provider. */
+/* For struct model_provider. */
 MUST_CHECK int openai_encode(const struct question *q, struct http_request *out, struct err *err);
 MUST_CHECK int openai_review(const struct question *q, model_review_fn *fn, void *arg);
-void *openai_decoder_new(void);
-MUST_CHECK int openai_decode(void *decoder, struct span event, struct model_reply *reply,
-			     struct err *err);
-MUST_CHECK int openai_end(void *decoder, struct model_reply *reply, struct err *err);
-void openai_decoder_free(void *decoder);
+extern const struct model_decoder openai_decoder;
 bool openai_error_message(struct span body, struct buf *message);
 
 #endif

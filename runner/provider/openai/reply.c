@@ -233,24 +233,15 @@ static int take_chunk(struct decoder *d, struct span payload)
 	return r < 0 ? r : openai_usage_take(&d->base, openai_chat_usage, c.usage);
 }
 
-void *openai_decoder_new(void)
-{
-	return calloc(1, sizeof(struct decoder));
-}
-
-void openai_decoder_free(void *decoder)
+static void decoder_release(void *decoder)
 {
 	struct decoder *d = decoder;
 
-	if (!d)
-		return;
 	model_calls_release(&d->calls);
-	model_decode_release(&d->base);
 	buf_release(&d->finish);
-	free(d);
 }
 
-int openai_decode(void *decoder, struct span event, struct model_reply *reply, struct err *err)
+static int decode(void *decoder, struct span event)
 {
 	struct decoder *d = decoder;
 	struct span payload;
@@ -262,13 +253,13 @@ int openai_decode(void *decoder, struct span event, struct model_reply *reply, s
 		d->done = true;
 		return 0;
 	}
-	r = model_decode_begin(&d->base, event, reply, err, &payload);
+	r = model_decode_begin(&d->base, event, "{", &payload);
 	if (r == 0)
 		r = take_chunk(d, payload);
 	/* An event that a broken connection cut after the finish reason is no loss. */
 	if (r == -ENODATA && d->finished)
 		return 0;
-	return r < 0 ? model_decode_failed(&d->base, r, event) : 0;
+	return r;
 }
 
 static const struct model_finish finishes[] = {
@@ -293,29 +284,30 @@ static int finish_calls(struct decoder *d)
 	return r < 0 ? r : model_calls_finish(&d->calls, cut, d->base.reply, d->base.err);
 }
 
-int openai_end(void *decoder, struct model_reply *reply, struct err *err)
+static int end(void *decoder)
 {
 	struct decoder *d = decoder;
 	int r;
 
-	d->base.reply = reply;
-	d->base.err = err;
 	r = model_decode_texts_end(&d->base, &d->texts);
 	if (r == 0 && !d->finished && !d->done && !d->whole)
-		return model_decode_broke(err);
+		return -ENODATA;
 	if (r == 0)
 		r = finish_calls(d);
 	if (r == 0)
 		r = model_decode_finish(&d->base, finishes, buf_span(&d->finish));
-	return r == -ENOMEM ? err_nomem(err) : r;
+	return r;
 }
+
+const struct model_decoder openai_decoder = { sizeof(struct decoder), decode, end,
+					      decoder_release };
 
 bool openai_error_message(struct span body, struct buf *message)
 {
 	CLEANUP(buf_release) struct buf mended = { 0 };
 	struct chunk c = { 0 };
 
-	return model_error_object(body, &mended) &&
+	return model_error_json(body, "{", &mended) &&
 	       jsonpick_object(buf_span(&mended), chunk_members, &c) == 0 &&
 	       chunk_error(&c, message);
 }

@@ -96,9 +96,6 @@ const struct model_provider model_responses = {
 	.framing = MODEL_SSE,
 	.schema_with_tools = true,
 	.encode = responses_encode,
-	.decoder_new = responses_decoder_new,
-	.decode = responses_decode,
-	.end = responses_end,
-	.decoder_free = responses_decoder_free,
+	.decoder = &responses_decoder,
 	.error_message = openai_error_message,
 };

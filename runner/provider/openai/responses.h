@@ -92,11 +92,6 @@ MUST_CHECK int responses_item_arguments(struct responses_decoder *d, long long i
 /* Hand the calls over, each at its place among the parts. -EPROTO: one is not whole; -ENOMEM. */
 MUST_CHECK int responses_calls_finish(struct responses_decoder *d);
 
-/* The decoder, as struct model_provider wants it. */
-void *responses_decoder_new(void);
-MUST_CHECK int responses_decode(void *decoder, struct span event, struct model_reply *reply,
-				struct err *err);
-MUST_CHECK int responses_end(void *decoder, struct model_reply *reply, struct err *err);
-void responses_decoder_free(void *decoder);
+extern const struct model_decoder responses_decoder;
 
 #endif

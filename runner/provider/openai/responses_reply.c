@@ -296,25 +296,16 @@ static int take_event(struct responses_decoder *d, struct span payload)
 	return handle(d, span_sub(buf_span(&type), prefix.len, type.len), &e);
 }
 
-void *responses_decoder_new(void)
-{
-	return calloc(1, sizeof(struct responses_decoder));
-}
-
-void responses_decoder_free(void *decoder)
+static void decoder_release(void *decoder)
 {
 	struct responses_decoder *d = decoder;
 
-	if (!d)
-		return;
 	model_calls_release(&d->calls);
-	model_decode_release(&d->base);
 	buf_release(&d->items);
 	buf_release(&d->reason);
-	free(d);
 }
 
-int responses_decode(void *decoder, struct span event, struct model_reply *reply, struct err *err)
+static int decode(void *decoder, struct span event)
 {
 	struct responses_decoder *d = decoder;
 	struct span payload;
@@ -322,10 +313,10 @@ int responses_decode(void *decoder, struct span event, struct model_reply *reply
 
 	if (d->reason.len || span_is(event, END_MARK))
 		return 0;
-	r = model_decode_begin(&d->base, event, reply, err, &payload);
+	r = model_decode_begin(&d->base, event, "{", &payload);
 	if (r == 0)
 		r = take_event(d, payload);
-	return r < 0 ? model_decode_failed(&d->base, r, event) : 0;
+	return r;
 }
 
 static const struct model_finish finishes[] = {
@@ -335,19 +326,20 @@ static const struct model_finish finishes[] = {
 	{ NULL, "OTHER", "the model ended without content" },
 };
 
-int responses_end(void *decoder, struct model_reply *reply, struct err *err)
+static int end(void *decoder)
 {
 	struct responses_decoder *d = decoder;
 	int r;
 
-	d->base.reply = reply;
-	d->base.err = err;
 	r = model_decode_texts_end(&d->base, &d->texts);
 	if (r == 0 && !d->reason.len)
-		return model_decode_broke(err);
+		return -ENODATA;
 	if (r == 0)
 		r = responses_calls_finish(d);
 	if (r == 0)
 		r = model_decode_finish(&d->base, finishes, buf_span(&d->reason));
-	return r == -ENOMEM ? err_nomem(err) : r;
+	return r;
 }
+
+const struct model_decoder responses_decoder = { sizeof(struct responses_decoder), decode, end,
+						 decoder_release };

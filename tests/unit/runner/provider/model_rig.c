@@ -99,7 +99,7 @@ static int decode(void *arg, struct span event)
 {
 	struct outcome *o = arg;
 
-	return o->provider->decode(o->decoder, event, &o->reply, &o->err);
+	return model_decode_event(o->decoder, event);
 }
 
 void outcome_make(struct outcome *o, struct span bytes, size_t size)
@@ -112,7 +112,7 @@ void outcome_make(struct outcome *o, struct span bytes, size_t size)
 		kind = bytes.len && strchr("{[", *bytes.data) ? STREAM_WHOLE : STREAM_SSE;
 	o->reply.on_text = hear;
 	o->reply.arg = o;
-	o->decoder = o->provider->decoder_new();
+	o->decoder = model_decode_new(o->provider, &o->reply, &o->err);
 	o->r = o->decoder ? 0 : -ENOMEM;
 	stream_init(&s, kind);
 	while (o->r == 0 && bytes.len) {
@@ -124,9 +124,9 @@ void outcome_make(struct outcome *o, struct span bytes, size_t size)
 	if (o->r == 0)
 		o->r = stream_end(&s, decode, o);
 	if (o->r == 0)
-		o->r = o->provider->end(o->decoder, &o->reply, &o->err);
+		o->r = model_decode_end(o->decoder);
 	stream_release(&s);
-	o->provider->decoder_free(o->decoder);
+	model_decode_free(o->decoder);
 }
 
 void outcome_of_body(struct outcome *o, const char *name, size_t size)

@@ -14,6 +14,7 @@
 
 #include "base/net/http.h"
 #include "runner/model/ask.h"
+#include "runner/wire/decode.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -121,7 +122,7 @@ const struct model_provider *provider(void);
 /* One answer, decoded. */
 struct outcome {
 	const struct model_provider *provider;
-	void *decoder;
+	struct model_decode *decoder;
 	struct model_reply reply;
 	struct err err;
 	struct buf heard;   /* what on_text got, without thoughts */
