@@ -235,16 +235,6 @@ static bool is_image_type(const char *mime)
 	return true;
 }
 
-/* Addresses of data need the standard alphabet; the store has the URL-safe one. */
-static void put_base64(struct buf *out, struct span text)
-{
-	CLEANUP(buf_release) struct buf bytes = { 0 };
-
-	if (base64_decode(text, &bytes) == 0)
-		base64_encode(out, buf_span(&bytes), BASE64_STANDARD);
-	out->failed |= bytes.failed;
-}
-
 static void html_data(struct transcript *t, const struct part *part)
 {
 	const char *class = t->by_user ? " class=\"user-data\"" : "";
@@ -254,7 +244,7 @@ static void html_data(struct transcript *t, const struct part *part)
 		put(t, "<img alt=\"\" src=\"data:");
 		put_text(t, part->mime);
 		put(t, ";base64,");
-		put_base64(t->out, buf_span(&part->text));
+		base64_put_standard(t->out, buf_span(&part->text));
 		put(t, "\">");
 	}
 	put(t, "<figcaption>");

@@ -4,7 +4,6 @@
 #include "runner/wire/calls.h"
 
 #include "base/json_text.h"
-#include "runner/syntax/json_pick.h"
 #include "runner/wire/name.h"
 
 #include <errno.h>
@@ -59,6 +58,25 @@ int model_call_args(struct model_call *call, struct span token, bool marked)
 	else if (jsonpick_is(token, '{'))
 		buf_span_add(&call->args, token);
 	return buf_check(&call->args, NULL);
+}
+
+const struct jsonpick model_function_members[] = {
+	{ "name", offsetof(struct model_call_spans, name) },
+	{ "arguments", offsetof(struct model_call_spans, args) },
+	{ 0 },
+};
+
+int model_calls_take(struct model_calls *calls, long long key, const struct model_call_spans *spans,
+		     bool marked, struct err *err)
+{
+	struct model_call *call;
+	int r = model_calls_add(calls, key, &call, err);
+
+	if (r == 0)
+		r = model_call_set(&call->id, spans->id);
+	if (r == 0)
+		r = model_call_set(&call->name, spans->name);
+	return r < 0 ? r : model_call_args(call, spans->args, marked);
 }
 
 /* No arguments come as "", "{}", "null" or not at all. */

@@ -8,6 +8,7 @@
 #ifndef RUNNER_WIRE_CALLS_H
 #define RUNNER_WIRE_CALLS_H
 
+#include "runner/syntax/json_pick.h"
 #include "runner/syntax/surrogate.h"
 #include "runner/wire/reply.h"
 
@@ -38,6 +39,21 @@ struct model_call *model_calls_find(const struct model_calls *calls, long long k
 /* A new call, good until the next one. -E2BIG: too many, with a sentence; -ENOMEM without. */
 MUST_CHECK int model_calls_add(struct model_calls *calls, long long key, struct model_call **out,
 			       struct err *err);
+
+/* The members of a call in an answer, as JSON tokens. */
+struct model_call_spans {
+	struct span id;
+	struct span name;
+	struct span args;
+};
+
+/* Reads "name" and "arguments" of a `function` into a struct model_call_spans. */
+extern const struct jsonpick model_function_members[];
+
+/* Add a call that came as a whole, or how it begins; marked: as model_call_args(). Returns as
+ * model_calls_add(). */
+MUST_CHECK int model_calls_take(struct model_calls *calls, long long key,
+				const struct model_call_spans *spans, bool marked, struct err *err);
 
 /* Set a text that a piece brings; "" and null stand for "as before". -ENOMEM. */
 MUST_CHECK int model_call_set(struct buf *old, struct span token);

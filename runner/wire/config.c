@@ -19,19 +19,15 @@ int model_option_bad(const struct model_config *w, const char *name, const char 
 	return err_set(w->err, -EINVAL, "generate_content_config: %s: %s", name, what);
 }
 
-static const struct model_option *find(const struct model_option *rows, size_t count,
-				       const char *name)
+static bool has_row(const struct model_option *rows, const char *name)
 {
-	size_t i;
-
-	for (i = 0; i < count; i++) {
-		if (strcmp(rows[i].name, name) == 0)
-			return &rows[i];
-	}
-	return NULL;
+	while (rows && rows->name && strcmp(rows->name, name) != 0)
+		rows++;
+	return rows && rows->name;
 }
 
-int model_config_check(const struct model_config *w, const struct model_option *rows, size_t count)
+int model_config_check(const struct model_config *w, const struct model_option *rows,
+		       const struct model_option *more)
 {
 	json_t *config = (json_t *)w->q->config; /* json_object_foreach takes no const */
 	const char *name;
@@ -39,7 +35,7 @@ int model_config_check(const struct model_config *w, const struct model_option *
 
 	json_object_foreach(config, name, value)
 	{
-		if (!json_is_null(value) && !find(rows, count, name))
+		if (!json_is_null(value) && !has_row(rows, name) && !has_row(more, name))
 			return err_set(w->err, -EINVAL,
 				       "generate_content_config: %s: has no counterpart with %s",
 				       name, w->provider);
@@ -47,13 +43,11 @@ int model_config_check(const struct model_config *w, const struct model_option *
 	return 0;
 }
 
-int model_config_put(const struct model_config *w, const struct model_option *rows, size_t count)
+int model_config_put(const struct model_config *w, const struct model_option *rows)
 {
-	size_t i;
-
-	for (i = 0; i < count; i++) {
-		const json_t *value = json_object_get(w->q->config, rows[i].name);
-		int r = value && !json_is_null(value) ? rows[i].put(w, &rows[i], value) : 0;
+	for (; rows->name; rows++) {
+		const json_t *value = json_object_get(w->q->config, rows->name);
+		int r = value && !json_is_null(value) ? rows->put(w, rows, value) : 0;
 
 		if (r < 0)
 			return r == -ENOMEM ? err_nomem(w->err) : r;
@@ -138,16 +132,13 @@ int model_option_extra(const struct model_config *w, const struct model_option *
 }
 
 /* Whether a member of the request is written already. */
-static bool is_written(const struct model_config *w, const struct model_option *rows, size_t count,
+static bool is_written(const struct model_config *w, const struct model_option *rows,
 		       const char *const *own, const char *name)
 {
-	size_t i;
+	for (; rows->name; rows++) {
+		const json_t *value = json_object_get(w->q->config, rows->name);
 
-	for (i = 0; i < count; i++) {
-		const json_t *value = json_object_get(w->q->config, rows[i].name);
-
-		if (rows[i].wire && strcmp(rows[i].wire, name) == 0 && value &&
-		    !json_is_null(value))
+		if (rows->wire && strcmp(rows->wire, name) == 0 && value && !json_is_null(value))
 			return true;
 	}
 	while (own && *own && strcmp(*own, name) != 0)
@@ -156,14 +147,14 @@ static bool is_written(const struct model_config *w, const struct model_option *
 }
 
 int model_config_put_extra(const struct model_config *w, const struct model_option *rows,
-			   size_t count, const json_t *extra, const char *const *own)
+			   const json_t *extra, const char *const *own)
 {
 	const char *name;
 	json_t *value;
 
 	json_object_foreach((json_t *)extra, name, value) /* the loop takes no const */
 	{
-		if (is_written(w, rows, count, own, name))
+		if (is_written(w, rows, own, name))
 			return err_set(w->err, -EINVAL,
 				       "generate_content_config: httpOptions." EXTRA_BODY
 				       ".%.64s: is in the request already",

@@ -19,7 +19,7 @@ struct model_config {
 };
 
 struct model_option {
-	const char *name; /* in generate_content_config, camelCase */
+	const char *name; /* in generate_content_config, camelCase; NULL ends a table */
 	const char *wire; /* in the request */
 	int (*put)(const struct model_config *w, const struct model_option *o, const json_t *value);
 };
@@ -28,12 +28,11 @@ struct model_option {
 int model_option_bad(const struct model_config *w, const char *name, const char *what);
 
 /* Write the members that are there, in the order of the rows; null counts as absent. */
-MUST_CHECK int model_config_put(const struct model_config *w, const struct model_option *rows,
-				size_t count);
+MUST_CHECK int model_config_put(const struct model_config *w, const struct model_option *rows);
 
-/* -EINVAL names a member that has no row. */
+/* Check that each member has a row in one of two tables; more may be NULL. -EINVAL names it. */
 MUST_CHECK int model_config_check(const struct model_config *w, const struct model_option *rows,
-				  size_t count);
+				  const struct model_option *more);
 
 /* Functions for rows. 0; -EINVAL; -ENOMEM. */
 int model_option_number(const struct model_config *w, const struct model_option *o,
@@ -70,7 +69,7 @@ const json_t *model_config_extra(const struct question *q);
  * a value, or by the provider itself (own, NULL at the end; NULL: nothing).
  */
 MUST_CHECK int model_config_put_extra(const struct model_config *w, const struct model_option *rows,
-				      size_t count, const json_t *extra, const char *const *own);
+				      const json_t *extra, const char *const *own);
 
 /* The schema of the answer: responseJsonSchema, or NULL. */
 const json_t *model_config_schema(const struct question *q);

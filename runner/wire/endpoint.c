@@ -50,6 +50,17 @@ int model_endpoint_find(const struct settings *settings, const char *setting, co
 	return r;
 }
 
+int model_headers_begin(const struct model_provider *provider, struct http_request *out)
+{
+	int r = http_request_header(out, "Content-Type: application/json");
+
+	if (r < 0)
+		return r;
+	return http_request_header(out, "Accept: %s",
+				   provider->framing == MODEL_SSE ? "text/event-stream"
+								  : "application/x-ndjson");
+}
+
 int model_header_add(const struct settings *settings, const struct model_header *header,
 		     struct http_request *out, struct err *err)
 {

@@ -23,6 +23,9 @@ struct model_endpoint {
 MUST_CHECK int model_endpoint_find(const struct settings *settings, const char *setting,
 				   const char *own, struct model_endpoint *out, struct err *err);
 
+/* Add the headers that say which form the request and the answer have. -ENOMEM; -E2BIG. */
+MUST_CHECK int model_headers_begin(const struct model_provider *provider, struct http_request *out);
+
 /* A header that is sent when its setting has a value. */
 struct model_header {
 	const char *setting;

@@ -36,26 +36,13 @@ void model_mime_put(struct buf *out, const char *mime)
 	buf_add(out, mime, strcspn(mime, "; "));
 }
 
-void base64_put(struct buf *out, struct span data)
-{
-	size_t i = out->len;
-
-	buf_span_add(out, data);
-	for (; i < out->len; i++) {
-		if (out->data[i] == '-')
-			out->data[i] = '+';
-		else if (out->data[i] == '_')
-			out->data[i] = '/';
-	}
-}
-
 void model_data_uri_put(struct buf *out, const char *name, const struct part *p)
 {
 	jsonput_key(out, name);
 	buf_text(out, "\"data:");
 	model_mime_put(out, p->mime);
 	buf_text(out, ";base64,");
-	base64_put(out, buf_span(&p->text));
+	base64_put_standard(out, buf_span(&p->text));
 	buf_char(out, '"');
 }
 
@@ -108,4 +95,22 @@ int model_part_text(const struct part *p, struct span *token)
 	int r = json_each(json, find_data, NULL);
 
 	return r < 0 ? r : json_member(json, "text", token);
+}
+
+int model_result_media(const struct part *response, struct content **media)
+{
+	CLEANUP(buf_release) struct buf text = { 0 };
+	struct span parts = span_of(response->more);
+	int r = parts.len ? json_member(parts, "functionResponse", &parts) : -ENOENT;
+
+	*media = NULL;
+	if (r == 0)
+		r = json_member(parts, "parts", &parts);
+	if (r < 0)
+		return r == -ENOENT ? 0 : r;
+	buf_text(&text, "{\"parts\":");
+	buf_span_add(&text, parts);
+	buf_char(&text, '}');
+	r = buf_check(&text, NULL);
+	return r < 0 ? r : content_from_stored(buf_span(&text), media);
 }

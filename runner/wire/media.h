@@ -1,5 +1,5 @@
 /*
- * Media in messages for models: types, and the base64 that providers want.
+ * Media in messages for models.
  */
 #ifndef RUNNER_WIRE_MEDIA_H
 #define RUNNER_WIRE_MEDIA_H
@@ -15,9 +15,6 @@ bool model_mime_is_plain(const char *mime);
 /* Append a type without its parameters. */
 void model_mime_put(struct buf *out, const char *mime);
 
-/* Append the standard alphabet's form of base64 in the URL-safe one, which is ours. */
-void base64_put(struct buf *out, struct span data);
-
 /* Append a member whose value is the data: URI of inlineData. */
 void model_data_uri_put(struct buf *out, const char *name, const struct part *p);
 
@@ -32,5 +29,11 @@ MUST_CHECK int model_part_kind(const struct part *p, struct buf *kind);
  * none, or data of another kind beside it.
  */
 MUST_CHECK int model_part_text(const struct part *p, struct span *token);
+
+/*
+ * Make a content of the media that stand beside the response of a call, which are
+ * functionResponse.parts; *media NULL: there are none. -ENOMEM.
+ */
+MUST_CHECK int model_result_media(const struct part *response, struct content **media);
 
 #endif

@@ -15,34 +15,27 @@ void model_pairs_release(struct model_pairs *pairs)
 	pairs->open = 0;
 }
 
-static struct model_pair *all(const struct model_pairs *pairs, size_t *count)
-{
-	*count = pairs->list.len / sizeof(struct model_pair);
-	return (struct model_pair *)(void *)pairs->list.data;
-}
-
 int model_pairs_call(struct model_pairs *pairs, const struct part *call,
 		     const struct model_pair **out)
 {
 	struct model_pair pair = { .id = call->id && *call->id ? call->id : NULL,
 				   .name = call->name };
 
-	(void)all(pairs, &pair.number);
+	(void)BUF_LIST(struct model_pair, &pairs->list, &pair.number);
 	buf_add(&pairs->list, &pair, sizeof pair);
 	if (pairs->list.failed)
 		return -ENOMEM;
-	*out = all(pairs, &(size_t){ 0 }) + pair.number;
+	*out = BUF_LIST(struct model_pair, &pairs->list, NULL) + pair.number;
 	return 0;
 }
 
 static struct model_pair *find(const struct model_pairs *pairs, const struct part *result)
 {
 	struct model_pair *other = NULL;
-	struct model_pair *list;
 	size_t n;
+	struct model_pair *list = BUF_LIST(struct model_pair, &pairs->list, &n);
 	size_t i;
 
-	list = all(pairs, &n);
 	for (i = pairs->open; i < n; i++) {
 		struct model_pair *p = &list[i];
 
@@ -60,22 +53,20 @@ static struct model_pair *find(const struct model_pairs *pairs, const struct par
 const struct model_pair *model_pairs_answer(struct model_pairs *pairs, const struct part *result)
 {
 	struct model_pair *pair = find(pairs, result);
-	struct model_pair *list;
 	size_t n;
+	const struct model_pair *list = BUF_LIST(struct model_pair, &pairs->list, &n);
 
 	if (!pair)
 		return NULL;
 	pair->answered = true;
-	for (list = all(pairs, &n); pairs->open < n && list[pairs->open].answered;)
+	while (pairs->open < n && list[pairs->open].answered)
 		pairs->open++;
 	return pair;
 }
 
-const char *model_foreign_id(const struct part *p)
+const char *model_foreign_id(const char *id)
 {
-	bool own = p->id && strncmp(p->id, OWN_ID, strlen(OWN_ID)) == 0;
-
-	return own || !p->id || !*p->id ? NULL : p->id;
+	return !id || !*id || strncmp(id, OWN_ID, strlen(OWN_ID)) == 0 ? NULL : id;
 }
 
 void model_pair_put_id(const struct model_pair *pair, struct buf *out)

@@ -34,8 +34,8 @@ MUST_CHECK int model_pairs_call(struct model_pairs *pairs, const struct part *ca
  */
 const struct model_pair *model_pairs_answer(struct model_pairs *pairs, const struct part *result);
 
-/* The id of a call or a result as it came from elsewhere; NULL: none, or an id of ours. */
-const char *model_foreign_id(const struct part *p);
+/* The id of a call, if the service gave it; NULL: no id, or one that the runner made up. */
+const char *model_foreign_id(const char *id);
 
 /* Append the id as a JSON string: its own, or "call_NUMBER". */
 void model_pair_put_id(const struct model_pair *pair, struct buf *out);

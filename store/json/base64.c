@@ -74,3 +74,16 @@ void base64_encode(struct buf *out, struct span bytes, enum base64_alphabet alph
 		}
 	}
 }
+
+void base64_put_standard(struct buf *out, struct span text)
+{
+	size_t i = out->len;
+
+	buf_span_add(out, text);
+	for (; i < out->len; i++) {
+		if (out->data[i] == '-')
+			out->data[i] = '+';
+		else if (out->data[i] == '_')
+			out->data[i] = '/';
+	}
+}

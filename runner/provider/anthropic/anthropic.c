@@ -69,11 +69,9 @@ static bool is_key(const char *setting)
 static int put_headers(const struct settings *settings, struct http_request *out, struct err *err)
 {
 	const char *key = model_key_name(&model_anthropic, settings);
-	int r = http_request_header(out, "Content-Type: application/json");
+	int r = model_headers_begin(&model_anthropic, out);
 	size_t i;
 
-	if (r == 0)
-		r = http_request_header(out, "Accept: text/event-stream");
 	for (i = 0; r == 0 && i < ARRAY_SIZE(headers); i++) {
 		if (!is_key(headers[i].setting) || strcmp(headers[i].setting, key) == 0)
 			r = model_header_add(settings, &headers[i], out, err);
@@ -107,7 +105,7 @@ static int anthropic_encode(const struct question *q, struct http_request *out, 
 		r = model_endpoint_key(&model_anthropic, &at, q->settings, err);
 	if (r == 0)
 		r = buf_check(&out->url, NULL);
-	return r == -ENOMEM ? err_nomem(err) : r;
+	return r;
 }
 
 static const struct model_setting all_settings[] = {

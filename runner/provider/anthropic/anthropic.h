@@ -17,7 +17,6 @@
 #include "runner/wire/pairs.h"
 #include "runner/wire/provider.h"
 #include "runner/wire/refuse.h"
-#include "runner/wire/result.h"
 
 #define ANTHROPIC_SETTING_MAX_TOKENS "ANTHROPIC_MAX_TOKENS"
 #define ANTHROPIC_SETTING_BETAS      "ANTHROPIC_BETAS"

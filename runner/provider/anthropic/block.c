@@ -86,7 +86,7 @@ static void put_base64(struct anthropic_writer *w, const char *block, const char
 	anthropic_open_block(w, block);
 	buf_printf(w->out, ",\"source\":{\"type\":\"base64\",\"media_type\":\"%s\",\"data\":\"",
 		   type);
-	base64_put(w->out, base64);
+	base64_put_standard(w->out, base64);
 	buf_text(w->out, "\"}}");
 }
 

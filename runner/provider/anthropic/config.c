@@ -232,6 +232,7 @@ static const struct model_option options[] = {
 	{ "toolConfig", "tool_choice", put_tool_choice },
 	{ "thinkingConfig", "thinking", put_thinking },
 	{ MORE, NULL, model_option_extra },
+	{ 0 },
 };
 
 /* Members of the request that are written anyway. */
@@ -254,15 +255,15 @@ int anthropic_config(const struct question *q, struct buf *out, struct err *err)
 {
 	const struct model_config w = { q, anthropic_names.provider, out, err, NULL };
 	const json_t *extra = model_config_extra(q);
-	int r = model_config_check(&w, options, ARRAY_SIZE(options));
+	int r = model_config_check(&w, options, NULL);
 
 	if (r == 0)
 		r = put_max(&w);
 	if (r == 0)
-		r = model_config_put(&w, options, ARRAY_SIZE(options));
+		r = model_config_put(&w, options);
 	if (r == 0)
 		r = put_output(&w);
 	if (r == 0)
 		r = check_effort(&w, extra);
-	return r < 0 ? r : model_config_put_extra(&w, options, ARRAY_SIZE(options), extra, own);
+	return r < 0 ? r : model_config_put_extra(&w, options, extra, own);
 }

@@ -34,14 +34,17 @@ static struct group next_group(const struct anthropic_writer *w, size_t from)
 	return g;
 }
 
-static const struct model_pair *pair_at(const struct anthropic_writer *w, size_t number)
+static const struct model_pair *list_pairs(const struct anthropic_writer *w, size_t *count)
 {
-	return (const struct model_pair *)(const void *)w->pairs.list.data + number;
+	return BUF_LIST(const struct model_pair, &w->pairs.list, count);
 }
 
 static size_t pair_count(const struct anthropic_writer *w)
 {
-	return w->pairs.list.len / sizeof(struct model_pair);
+	size_t count;
+
+	(void)list_pairs(w, &count);
+	return count;
 }
 
 /* Ids that are unique by the way they are made. */
@@ -56,7 +59,7 @@ static bool is_repeated(const struct anthropic_writer *w, const struct model_pai
 	size_t i;
 
 	for (i = 0; !is_unique(pair->id) && i < pair->number; i++) {
-		const char *other = pair_at(w, i)->id;
+		const char *other = list_pairs(w, NULL)[i].id;
 
 		if (other && strcmp(other, pair->id) == 0)
 			return true;
@@ -160,7 +163,7 @@ static int put_results(struct anthropic_writer *w, struct group g, size_t calls)
 	}
 	w->at.message = g.from;
 	for (i = 0; r == 0 && i < count; i++)
-		r = put_result(w, pair_at(w, calls + i), answers[i]);
+		r = put_result(w, list_pairs(w, NULL) + calls + i, answers[i]);
 	return r;
 }
 

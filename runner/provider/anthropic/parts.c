@@ -98,9 +98,7 @@ struct start {
 	struct span thinking;
 	struct span signature;
 	struct span data;
-	struct span id;
-	struct span name;
-	struct span input;
+	struct model_call_spans call;
 };
 
 static const struct jsonpick start_members[] = {
@@ -109,9 +107,9 @@ static const struct jsonpick start_members[] = {
 	{ "thinking", offsetof(struct start, thinking) },
 	{ "signature", offsetof(struct start, signature) },
 	{ "data", offsetof(struct start, data) },
-	{ "id", offsetof(struct start, id) },
-	{ "name", offsetof(struct start, name) },
-	{ "input", offsetof(struct start, input) },
+	{ "id", offsetof(struct start, call.id) },
+	{ "name", offsetof(struct start, call.name) },
+	{ "input", offsetof(struct start, call.args) },
 	{ 0 },
 };
 
@@ -149,17 +147,10 @@ static int begin_redacted(const struct opening *o, const struct start *s)
 
 static int begin_call(const struct opening *o, const struct start *s)
 {
-	struct model_call *call;
-	int r = model_calls_add(&o->blocks->calls, o->b->index, &call, o->d->err);
-
 	o->b->kind = KIND_CALL;
 	o->b->place = part_count(o->d);
 	o->b->has_input = true;
-	if (r == 0)
-		r = model_call_set(&call->id, s->id);
-	if (r == 0)
-		r = model_call_set(&call->name, s->name);
-	return r < 0 ? r : model_call_args(call, s->input, o->d->marked);
+	return model_calls_take(&o->blocks->calls, o->b->index, &s->call, o->d->marked, o->d->err);
 }
 
 /* Blocks of other types are what the service did by itself. */

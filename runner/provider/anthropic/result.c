@@ -9,6 +9,7 @@
 #include "base/json_text.h"
 #include "runner/syntax/json_pick.h"
 #include "runner/syntax/json_put.h"
+#include "runner/wire/media.h"
 #include "store/json/base64.h"
 
 #include <errno.h>

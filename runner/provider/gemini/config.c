@@ -77,6 +77,7 @@ static const struct model_option outer[] = {
 	{ "cachedContent", "cachedContent", model_option_json },
 	{ "labels", "labels", model_option_json },
 	{ "automaticFunctionCalling", NULL, model_option_ignore }, /* of the SDKs, as in ADK */
+	{ 0 },
 };
 
 /* ...and in it. */
@@ -101,29 +102,21 @@ static const struct model_option inner[] = {
 	{ "audioTimestamp", "audioTimestamp", vertex_json },
 	{ "routingConfig", "routingConfig", vertex_json },
 	{ "modelSelectionConfig", "modelConfig", vertex_json },
+	{ 0 },
 };
-
-static int check(const struct model_config *w)
-{
-	struct model_option all[ARRAY_SIZE(outer) + ARRAY_SIZE(inner)];
-
-	memcpy(all, outer, sizeof outer);
-	memcpy(all + ARRAY_SIZE(outer), inner, sizeof inner);
-	return model_config_check(w, all, ARRAY_SIZE(all));
-}
 
 int gemini_config(const struct gemini_encoder *e)
 {
 	CLEANUP(buf_release) struct buf generation = { 0 };
-	const struct model_config top = { e->q, e->provider->name, e->out, e->err, e };
-	const struct model_config in = { e->q, e->provider->name, &generation, e->err, e };
-	int r = check(&top);
+	const struct model_config top = { e->q, e->q->provider->name, e->out, e->err, e };
+	const struct model_config in = { e->q, e->q->provider->name, &generation, e->err, e };
+	int r = model_config_check(&top, outer, inner);
 
 	if (r == 0)
-		r = model_config_put(&top, outer, ARRAY_SIZE(outer));
+		r = model_config_put(&top, outer);
 	buf_char(&generation, '{');
 	if (r == 0)
-		r = model_config_put(&in, inner, ARRAY_SIZE(inner));
+		r = model_config_put(&in, inner);
 	buf_char(&generation, '}');
 	if (r == 0 && generation.len > 2)
 		jsonput_raw(e->out, "generationConfig", buf_span(&generation));

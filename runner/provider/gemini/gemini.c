@@ -77,12 +77,10 @@ static int put_body(struct gemini_encoder *e)
 	return r < 0 ? r : buf_check(e->out, NULL);
 }
 
-static int encode(const struct model_provider *provider, const struct question *q,
-		  struct http_request *out, struct err *err)
+static int gemini_encode(const struct question *q, struct http_request *out, struct err *err)
 {
 	struct gemini_encoder e = { .q = q,
-				    .provider = provider,
-				    .service = provider->dialect,
+				    .service = q->provider->dialect,
 				    .out = &out->body,
 				    .err = err,
 				    .signs = model_signs(q->name) };
@@ -92,21 +90,11 @@ static int encode(const struct model_provider *provider, const struct question *
 		r = put_body(&e);
 	if (r == 0) /* last: what cannot be sent is told without one too */
 		r = gemini_check_key(&e);
-	return r == -ENOMEM ? err_nomem(err) : r;
+	return r;
 }
 
 static const struct gemini_service gemini_api = { false, "GOOGLE_GEMINI_BASE_URL", "v1beta" };
 static const struct gemini_service vertex_api = { true, "GOOGLE_VERTEX_BASE_URL", "v1beta1" };
-
-static int gemini_encode(const struct question *q, struct http_request *out, struct err *err)
-{
-	return encode(&model_gemini, q, out, err);
-}
-
-static int vertex_encode(const struct question *q, struct http_request *out, struct err *err)
-{
-	return encode(&model_vertex_ai, q, out, err);
-}
 
 static const struct model_provider *gemini_instead(const struct question *q)
 {
@@ -142,7 +130,7 @@ const struct model_provider model_vertex_ai = {
 	.aliases = vertex_aliases,
 	.framing = MODEL_SSE,
 	.schema_with_tools = SCHEMA_WITH_TOOLS,
-	.encode = vertex_encode,
+	.encode = gemini_encode,
 	.decoder = &gemini_decoder,
 	.error_message = gemini_error_message,
 	.wait_hint = gemini_wait_hint,

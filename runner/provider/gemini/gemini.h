@@ -31,7 +31,6 @@ struct gemini_service {
 /* A request while it is written. */
 struct gemini_encoder {
 	const struct question *q;
-	const struct model_provider *provider;
 	const struct gemini_service *service;
 	struct buf *out;
 	struct err *err;

@@ -9,10 +9,11 @@
 #include "base/json_text.h"
 #include "runner/syntax/json_put.h"
 #include "runner/wire/media.h"
+#include "runner/wire/pairs.h"
+#include "runner/wire/refuse.h"
+#include "store/json/base64.h"
 
 #include <errno.h>
-
-#define OWN_ID "adk-" /* how ids begin that the runner made up */
 
 /*
  * For calls that no Gemini model made, as ADK and Google's documentation have
@@ -26,14 +27,9 @@
 
 static int refuse(const struct gemini_encoder *e, const char *what, const char *detail)
 {
-	return err_set(e->err, -EINVAL, "message %zu: %s%s%.100s cannot be sent to %s",
-		       e->message + 1, what, detail ? " " : "", detail ? detail : "",
-		       e->provider->name);
-}
+	const struct model_place at = { e->q->provider->name, e->message, e->err };
 
-static bool is_own(const char *id)
-{
-	return !id || !*id || strncmp(id, OWN_ID, sizeof OWN_ID - 1) == 0;
+	return model_refuse(&at, what, detail);
 }
 
 static int put_name(const struct gemini_encoder *e, const char *name)
@@ -60,7 +56,7 @@ static int put_function(const struct gemini_encoder *e, const struct part *p, co
 
 	jsonput_key(e->out, kind);
 	buf_char(e->out, '{');
-	if (!is_own(p->id))
+	if (model_foreign_id(p->id))
 		jsonput_text(e->out, "id", span_of(p->id));
 	r = put_name(e, p->name);
 	jsonput_raw(e->out, value, span_of(p->json));
@@ -133,7 +129,7 @@ static int put_inline(const struct gemini_encoder *e, const struct part *p)
 	put_display_name(e, p);
 	jsonput_key(e->out, "data");
 	buf_char(e->out, '"');
-	base64_put(e->out, buf_span(&p->text));
+	base64_put_standard(e->out, buf_span(&p->text));
 	buf_text(e->out, "\"}");
 	return 0;
 }
@@ -187,7 +183,7 @@ static int put_inner(void *arg, struct span key, struct span value)
 		return r < 0 ? r : -ENOMEM;
 	if (span_is(key, "name"))
 		return put_name(o->e, text.data);
-	if (!is_own(text.data))
+	if (model_foreign_id(text.data))
 		jsonput_text(o->e->out, "id", buf_span(&text));
 	return 0;
 }
@@ -276,7 +272,7 @@ static void put_signature(const struct gemini_encoder *e, const char *base64)
 {
 	jsonput_key(e->out, "thoughtSignature");
 	buf_char(e->out, '"');
-	base64_put(e->out, span_of(base64));
+	base64_put_standard(e->out, span_of(base64));
 	buf_char(e->out, '"');
 }
 

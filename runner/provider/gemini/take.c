@@ -102,17 +102,15 @@ static int take_text(struct gemini_decoder *d, const struct part_spans *p)
 /* Calls */
 
 struct call_spans {
-	struct span id;
-	struct span name;
-	struct span args;
+	struct model_call_spans call;
 	struct span pieces;
 	struct span more;
 };
 
 static const struct jsonpick call_members[] = {
-	{ "id", offsetof(struct call_spans, id) },
-	{ "name", offsetof(struct call_spans, name) },
-	{ "args", offsetof(struct call_spans, args) },
+	{ "id", offsetof(struct call_spans, call.id) },
+	{ "name", offsetof(struct call_spans, call.name) },
+	{ "args", offsetof(struct call_spans, call.args) },
 	{ "partialArgs", offsetof(struct call_spans, pieces) },
 	{ "willContinue", offsetof(struct call_spans, more) },
 	{ 0 },
@@ -121,19 +119,12 @@ static const struct jsonpick call_members[] = {
 static int add_call(struct gemini_decoder *d, const struct call_spans *s)
 {
 	CLEANUP(model_calls_release) struct model_calls one = { 0 };
-	struct model_call *call;
 	int r;
 
 	if (d->calls++ == MODEL_CALLS_MAX)
 		return err_set(d->base.err, -E2BIG, "the model made more than %d calls at once",
 			       MODEL_CALLS_MAX);
-	r = model_calls_add(&one, 0, &call, d->base.err);
-	if (r == 0)
-		r = model_call_set(&call->id, s->id);
-	if (r == 0)
-		r = model_call_set(&call->name, s->name);
-	if (r == 0)
-		r = model_call_args(call, s->args, d->base.marked);
+	r = model_calls_take(&one, 0, &s->call, d->base.marked, d->base.err);
 	return r < 0 ? r : model_calls_finish(&one, false, &d->whole, d->base.err);
 }
 

@@ -141,12 +141,14 @@ static int put_version(const struct gemini_encoder *e, struct buf *url)
 	return 0;
 }
 
-static int put_header(const struct gemini_encoder *e, struct http_request *out, const char *name,
-		      const char *setting)
+/* A token and a key have different headers. */
+static int put_key(const struct gemini_encoder *e, struct http_request *out, const char *setting)
 {
-	int r = http_request_header(out, "%s%s", name, settings_get(e->q->settings, setting));
+	struct model_header header = { setting, "x-goog-api-key", "", NULL };
 
-	return r == -EINVAL ? err_set(e->err, r, "%s holds a control character", setting) : r;
+	if (strcmp(setting, SETTING_TOKEN) == 0)
+		header = (struct model_header){ setting, "Authorization", "Bearer ", NULL };
+	return model_header_add(e->q->settings, &header, out, e->err);
 }
 
 /* The Gemini API */
@@ -163,9 +165,9 @@ static int put_gemini(const struct gemini_encoder *e, struct span base, struct h
 	if (!begins(name, "models/") && !begins(name, "tunedModels/"))
 		buf_text(&out->url, "models/");
 	buf_text(&out->url, name);
-	if (!model_key(e->provider, e->q->settings))
+	if (!model_key(e->q->provider, e->q->settings))
 		return 0;
-	return put_header(e, out, "x-goog-api-key: ", model_key_name(e->provider, e->q->settings));
+	return put_key(e, out, model_key_name(e->q->provider, e->q->settings));
 }
 
 /* Vertex AI */
@@ -233,8 +235,9 @@ static const char *choose_key(const struct gemini_encoder *e, const char *projec
 {
 	const struct settings *settings = e->q->settings;
 
-	if (!project && !settings_get(settings, SETTING_TOKEN) && model_key(e->provider, settings))
-		return model_key_name(e->provider, settings);
+	if (!project && !settings_get(settings, SETTING_TOKEN) &&
+	    model_key(e->q->provider, settings))
+		return model_key_name(e->q->provider, settings);
 	return SETTING_TOKEN;
 }
 
@@ -260,10 +263,7 @@ static int put_vertex(const struct gemini_encoder *e, struct span base, struct h
 	put_vertex_model(e->q->name, &out->url);
 	if (!settings_get(e->q->settings, key))
 		return 0;
-	return put_header(e, out,
-			  strcmp(key, SETTING_TOKEN) == 0 ? "Authorization: Bearer "
-							  : "x-goog-api-key: ",
-			  key);
+	return put_key(e, out, key);
 }
 
 int gemini_where(const struct gemini_encoder *e, struct http_request *out)
@@ -274,9 +274,7 @@ int gemini_where(const struct gemini_encoder *e, struct http_request *out)
 	if (r == 0)
 		r = get_base(e, &base);
 	if (r == 0)
-		r = http_request_header(out, "Content-Type: application/json");
-	if (r == 0)
-		r = http_request_header(out, "Accept: text/event-stream");
+		r = model_headers_begin(e->q->provider, out);
 	if (r == 0)
 		r = e->service->vertex ? put_vertex(e, base, out) : put_gemini(e, base, out);
 	buf_text(&out->url, METHOD);
@@ -293,7 +291,7 @@ int gemini_check_key(const struct gemini_encoder *e)
 	if (settings_get(settings, e->service->base_setting))
 		return 0;
 	if (!e->service->vertex)
-		return model_key(e->provider, settings)
+		return model_key(e->q->provider, settings)
 			       ? 0
 			       : model_setting_missing(SETTING_GEMINI_KEY, e->err);
 	if (begins(e->q->name, FULL_NAME))

@@ -100,6 +100,7 @@ static const struct model_option options[] = {
 	{ "seed", "seed", model_option_integer },
 	{ "presencePenalty", "presence_penalty", model_option_number },
 	{ "frequencyPenalty", "frequency_penalty", model_option_number },
+	{ 0 },
 };
 
 static const struct model_option members[] = {
@@ -110,16 +111,8 @@ static const struct model_option members[] = {
 	{ "thinkingConfig", "think", put_thinking },
 	{ "toolConfig", NULL, put_tool_choice },
 	{ "httpOptions", NULL, model_option_extra },
+	{ 0 },
 };
-
-static int check_names(const struct model_config *w)
-{
-	struct model_option all[ARRAY_SIZE(options) + ARRAY_SIZE(members)];
-
-	memcpy(all, options, sizeof options);
-	memcpy(all + ARRAY_SIZE(options), members, sizeof members);
-	return model_config_check(w, all, ARRAY_SIZE(all));
-}
 
 static int put_options(const struct model_config *w, const json_t *extra)
 {
@@ -129,9 +122,9 @@ static int put_options(const struct model_config *w, const json_t *extra)
 
 	inner.out = &out;
 	buf_char(&out, '{');
-	r = model_config_put(&inner, options, ARRAY_SIZE(options));
+	r = model_config_put(&inner, options);
 	if (r == 0)
-		r = model_config_put_extra(&inner, options, ARRAY_SIZE(options), extra, NULL);
+		r = model_config_put_extra(&inner, options, extra, NULL);
 	buf_char(&out, '}');
 	if (r == 0 && out.len > 2)
 		jsonput_raw(w->out, "options", buf_span(&out));
@@ -144,17 +137,18 @@ int ollama_config(const struct question *q, struct buf *out, struct err *err)
 	const struct model_config w = { q, OLLAMA_NAME, out, err, NULL };
 	json_auto_t *extra = json_copy((json_t *)model_config_extra(q)); /* shallow */
 	json_t *more = json_incref(json_object_get(extra, "options"));
-	int r = model_config_extra(q) && !extra ? err_nomem(err) : check_names(&w);
+	int r = model_config_extra(q) && !extra ? err_nomem(err)
+						: model_config_check(&w, options, members);
 
 	(void)json_object_del(extra, "options");
 	if (r == 0 && more && !json_is_object(more))
 		r = model_option_bad(&w, "httpOptions", "extraBody.options is not a mapping");
 	if (r == 0)
-		r = model_config_put(&w, members, ARRAY_SIZE(members));
+		r = model_config_put(&w, members);
 	if (r == 0)
 		r = put_options(&w, more);
 	if (r == 0)
-		r = model_config_put_extra(&w, members, ARRAY_SIZE(members), extra, own);
+		r = model_config_put_extra(&w, members, extra, own);
 	json_decref(more);
 	return r;
 }

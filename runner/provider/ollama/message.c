@@ -9,7 +9,7 @@
 #include "runner/wire/media.h"
 #include "runner/wire/pairs.h"
 #include "runner/wire/refuse.h"
-#include "runner/wire/result.h"
+#include "store/json/base64.h"
 
 #include <errno.h>
 
@@ -33,7 +33,7 @@ static void put_image(struct encoder *e, const struct part *p)
 	if (e->images.len)
 		buf_char(&e->images, ',');
 	buf_char(&e->images, '"');
-	base64_put(&e->images, buf_span(&p->text));
+	base64_put_standard(&e->images, buf_span(&p->text));
 	buf_char(&e->images, '"');
 }
 
@@ -105,7 +105,7 @@ static int keep_media(struct encoder *e, const struct part *response)
 
 static int put_result(struct encoder *e, const struct part *p)
 {
-	const char *id = model_foreign_id(p);
+	const char *id = model_foreign_id(p->id);
 	int r;
 
 	open_message(e, "tool");
@@ -134,7 +134,7 @@ static int put_results(struct encoder *e, const struct content *c)
 
 static int put_call(struct encoder *e, const struct part *p)
 {
-	const char *id = model_foreign_id(p);
+	const char *id = model_foreign_id(p->id);
 	int r;
 
 	jsonput_item(e->out);

@@ -17,10 +17,8 @@ static const struct model_header key_header = { SETTING_KEY, "Authorization", "B
 
 static int put_headers(const struct settings *settings, struct http_request *out, struct err *err)
 {
-	int r = http_request_header(out, "Content-Type: application/json");
+	int r = model_headers_begin(&model_ollama, out);
 
-	if (r == 0)
-		r = http_request_header(out, "Accept: application/x-ndjson");
 	return r < 0 ? r : model_header_add(settings, &key_header, out, err);
 }
 
@@ -56,7 +54,7 @@ static int ollama_encode(const struct question *q, struct http_request *out, str
 		r = model_key_missing(&model_ollama, err);
 	if (r == 0)
 		r = buf_check(&out->url, NULL);
-	return r == -ENOMEM ? err_nomem(err) : r;
+	return r;
 }
 
 static const char *const spellings[] = { "ollama_chat", NULL };

@@ -22,24 +22,13 @@ struct decoder {
 	bool done;         /* the end mark came */
 };
 
-struct function {
-	struct span name;
-	struct span arguments;
-};
-
-static const struct jsonpick function_members[] = {
-	{ "name", offsetof(struct function, name) },
-	{ "arguments", offsetof(struct function, arguments) },
-	{ 0 },
-};
-
 struct call {
-	struct span id;
+	struct model_call_spans spans; /* name and args are in the function */
 	struct span function;
 };
 
 static const struct jsonpick call_members[] = {
-	{ "id", offsetof(struct call, id) },
+	{ "id", offsetof(struct call, spans.id) },
 	{ "function", offsetof(struct call, function) },
 	{ 0 },
 };
@@ -47,20 +36,14 @@ static const struct jsonpick call_members[] = {
 static int take_call(void *arg, struct span item)
 {
 	struct decoder *d = arg;
-	struct call spans = { 0 };
-	struct function function = { 0 };
-	struct model_call *call;
-	int r = jsonpick_object(item, call_members, &spans);
+	struct call call = { 0 };
+	int r = jsonpick_object(item, call_members, &call);
 
 	if (r == 0)
-		r = jsonpick_object(spans.function, function_members, &function);
-	if (r == 0)
-		r = model_calls_add(&d->calls, (long long)d->calls.count, &call, d->base.err);
-	if (r == 0)
-		r = model_call_set(&call->id, spans.id);
-	if (r == 0)
-		r = model_call_set(&call->name, function.name);
-	return r < 0 ? r : model_call_args(call, function.arguments, d->base.marked);
+		r = jsonpick_object(call.function, model_function_members, &call.spans);
+	return r < 0 ? r
+		     : model_calls_take(&d->calls, (long long)d->calls.count, &call.spans,
+					d->base.marked, d->base.err);
 }
 
 struct message {

@@ -5,22 +5,9 @@
 #include "runner/provider/openai/openai.h"
 
 #include "base/json_text.h"
-#include "runner/syntax/json_pick.h"
-#include "runner/wire/calls.h"
 #include "store/json/base64.h"
 
 #include <errno.h>
-
-struct function {
-	struct span name;
-	struct span arguments;
-};
-
-static const struct jsonpick function_members[] = {
-	{ "name", offsetof(struct function, name) },
-	{ "arguments", offsetof(struct function, arguments) },
-	{ 0 },
-};
 
 /* A piece of a call, decoded but for the arguments. */
 struct piece {
@@ -90,11 +77,11 @@ static int read_signature(struct span extra_content, struct piece *p)
 static int read_piece(struct span item, struct piece *p)
 {
 	struct piece_spans spans = { 0 };
-	struct function function = { 0 };
+	struct model_call_spans function = { 0 };
 	int r = jsonpick_object(item, piece_members, &spans);
 
 	if (r == 0)
-		r = jsonpick_object(spans.function, function_members, &function);
+		r = jsonpick_object(spans.function, model_function_members, &function);
 	if (r == 0 && jsonpick_is(spans.id, '"'))
 		r = json_unquote(spans.id, &p->id);
 	if (r == 0 && jsonpick_is(function.name, '"'))
@@ -102,7 +89,7 @@ static int read_piece(struct span item, struct piece *p)
 	if (r == 0)
 		r = read_signature(spans.extra, p);
 	p->index = jsonpick_count(spans.index);
-	p->arguments = function.arguments;
+	p->arguments = function.args;
 	return r;
 }
 

@@ -59,12 +59,13 @@ static int put_mime(const struct model_config *w, const struct model_option *o,
 
 static int put_function_choice(const struct model_config *w, const struct model_tool_choice *choice)
 {
+	const struct model_name_rule rule = openai_name_rule(w->q->provider);
 	CLEANUP(buf_release) struct buf name = { 0 };
 	int r;
 
 	if (!choice->only)
 		return takes(w, "toolConfig", "one allowedFunctionNames only");
-	r = openai_name(w->q->provider, choice->only, &name, w->err);
+	r = model_name_encode(&rule, choice->only, &name, w->err);
 	if (r < 0)
 		return r;
 	buf_text(w->out, "{\"type\":\"function\",\"function\":{");
@@ -120,13 +121,14 @@ static const struct model_option options[] = {
 	{ "responseJsonSchema", "response_format", put_schema },
 	{ "toolConfig", "tool_choice", put_tool_choice },
 	{ "thinkingConfig", "reasoning_effort", put_thinking },
+	{ 0 },
 };
 
 int openai_config(const struct question *q, const struct openai_way *way, struct buf *out,
 		  struct err *err)
 {
 	const struct model_config w = { q, q->provider->name, out, err, way };
-	int r = model_config_check(&w, options, ARRAY_SIZE(options));
+	int r = model_config_check(&w, options, NULL);
 
-	return r < 0 ? r : model_config_put(&w, options, ARRAY_SIZE(options));
+	return r < 0 ? r : model_config_put(&w, options);
 }

@@ -6,6 +6,7 @@
 
 #include "runner/syntax/json_put.h"
 #include "runner/wire/media.h"
+#include "store/json/base64.h"
 
 #include <errno.h>
 #include <strings.h>
@@ -40,7 +41,7 @@ static int inline_file(struct openai_messages *m, const struct part *p)
 static int put_audio(struct openai_messages *m, const struct part *p, const char *format)
 {
 	buf_text(m->out, "{\"type\":\"input_audio\",\"input_audio\":{\"data\":\"");
-	base64_put(m->out, buf_span(&p->text));
+	base64_put_standard(m->out, buf_span(&p->text));
 	buf_printf(m->out, "\",\"format\":\"%s\"}}", format);
 	return 0;
 }

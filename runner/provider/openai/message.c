@@ -105,9 +105,10 @@ static int put_own_signature(struct openai_messages *m, const struct content *c)
 
 static int put_call(struct openai_messages *m, const struct part *p)
 {
+	const struct model_name_rule rule = openai_name_rule(m->q->provider);
 	CLEANUP(buf_release) struct buf name = { 0 };
 	const struct model_pair *pair;
-	int r = openai_past_name(m->q->provider, p->name, &name, m->at.err);
+	int r = model_name_encode_past(&rule, p->name, &name, m->at.err);
 
 	if (r == 0)
 		r = model_pairs_call(&m->pairs, p, &pair);

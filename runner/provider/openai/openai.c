@@ -23,6 +23,11 @@ struct encoder {
 	struct err *err;
 };
 
+struct model_name_rule openai_name_rule(const struct model_provider *provider)
+{
+	return (struct model_name_rule){ provider->name, "", 64 };
+}
+
 /* Models named o1, o3, ... take their instructions from the "developer". */
 static const char *system_role(const struct encoder *e)
 {
@@ -69,12 +74,13 @@ int openai_encode(const struct question *q, struct http_request *out, struct err
 		r = put_body(&e);
 	if (r == 0) /* last: parts that cannot be sent are reported without a key too */
 		r = openai_check_key(q, &e.way, err);
-	return r == -ENOMEM ? err_nomem(err) : r;
+	return r;
 }
 
 /* Report names that are written in another form, and members of the config without effect. */
 int openai_review(const struct question *q, model_review_fn *fn, void *arg)
 {
+	const struct model_name_rule rule = openai_name_rule(q->provider);
 	const json_t *thinking = json_object_get(q->config, "thinkingConfig");
 	char text[256];
 	size_t i;
@@ -83,7 +89,7 @@ int openai_review(const struct question *q, model_review_fn *fn, void *arg)
 	for (i = 0; r == 0 && i < q->tool_count; i++) {
 		CLEANUP(buf_release) struct buf name = { 0 };
 
-		r = openai_name(q->provider, q->tools[i].name, &name, NULL);
+		r = model_name_encode(&rule, q->tools[i].name, &name, NULL);
 		if (r == -ENOMEM || !buf_cstr(&name))
 			return -ENOMEM;
 		if (r < 0 || strcmp(name.data, q->tools[i].name) == 0) {

@@ -8,14 +8,16 @@
  *	message.c   its messages
  *	result.c    results of calls among the messages
  *	item.c      the items of a message
- *	name.c      names of functions
  *	config.c    what generate_content_config adds
  *	reply.c     the answer
  *	calls.c     the calls in an answer
+ *	usage.c     the counts of tokens in an answer
  */
 #ifndef RUNNER_PROVIDER_OPENAI_OPENAI_H
 #define RUNNER_PROVIDER_OPENAI_OPENAI_H
 
+#include "runner/wire/calls.h"
+#include "runner/wire/decode.h"
 #include "runner/wire/endpoint.h"
 #include "runner/wire/name.h"
 #include "runner/wire/pairs.h"
@@ -78,14 +80,6 @@ MUST_CHECK int openai_headers(const struct question *q, struct http_request *out
 /* The rule for names of functions; errors name the provider. */
 struct model_name_rule openai_name_rule(const struct model_provider *provider);
 
-/* The name of a function on the wire. -EINVAL; -ENOMEM. */
-MUST_CHECK int openai_name(const struct model_provider *provider, const char *name, struct buf *out,
-			   struct err *err);
-
-/* The name of a function that was called (wire/name.h). */
-MUST_CHECK int openai_past_name(const struct model_provider *provider, const char *name,
-				struct buf *out, struct err *err);
-
 /* The messages while they are written. */
 struct openai_messages {
 	const struct question *q;
@@ -132,12 +126,19 @@ MUST_CHECK int openai_config(const struct question *q, const struct openai_way *
  * Take an element of `tool_calls`, as checked JSON; marked: surrogate_mark changed
  * the text. -E2BIG: too many calls; -ENOMEM without a text.
  */
-struct model_calls;
 MUST_CHECK int openai_calls_take(struct model_calls *calls, struct span item, bool marked,
 				 struct err *err);
 
 /* Append extra_content.google.thought_signature of a message or a call, if it has one. -ENOMEM. */
 MUST_CHECK int openai_signature(struct span extra_content, struct buf *text);
+
+/* The names of the counts in a usage object, in OpenAI's two APIs. */
+extern const struct jsonpick openai_chat_usage[];
+extern const struct jsonpick openai_responses_usage[];
+
+/* Take the counts of a usage object; another JSON value is passed over. -ENOMEM. */
+MUST_CHECK int openai_usage_take(struct model_decode *d, const struct jsonpick *members,
+				 struct span object);
 
 /* For struct model_provider. */
 MUST_CHECK int openai_encode(const struct question *q, struct http_request *out, struct err *err);

@@ -8,9 +8,6 @@
 #include "runner/provider/openai/openai.h"
 
 #include "base/json_text.h"
-#include "runner/provider/openai/usage.h"
-#include "runner/wire/calls.h"
-#include "runner/wire/decode.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -49,11 +49,9 @@ static const struct model_header headers[] = {
 
 static int put_headers(const struct settings *settings, struct http_request *out, struct err *err)
 {
-	int r = http_request_header(out, "Content-Type: application/json");
+	int r = model_headers_begin(&model_responses, out);
 	size_t i;
 
-	if (r == 0)
-		r = http_request_header(out, "Accept: text/event-stream");
 	for (i = 0; r == 0 && i < ARRAY_SIZE(headers); i++)
 		r = model_header_add(settings, &headers[i], out, err);
 	return r;
@@ -75,7 +73,7 @@ static int responses_encode(const struct question *q, struct http_request *out, 
 		r = model_endpoint_key(q->provider, &at, q->settings, err);
 	if (r == 0)
 		r = buf_check(&out->url, NULL);
-	return r == -ENOMEM ? err_nomem(err) : r;
+	return r;
 }
 
 static const char *const spellings[] = { RESPONSES_SAID, NULL };

@@ -122,6 +122,7 @@ static const struct model_option options[] = {
 	{ "toolConfig", "tool_choice", put_tool_choice },
 	{ "thinkingConfig", "reasoning", put_thinking },
 	{ "httpOptions", NULL, model_option_extra },
+	{ 0 },
 };
 
 int responses_config(const struct question *q, struct buf *out, struct err *err)
@@ -129,10 +130,9 @@ int responses_config(const struct question *q, struct buf *out, struct err *err)
 	static const char *const own[] = { "model", "stream",       "store", "include",
 					   "input", "instructions", "tools", NULL };
 	const struct model_config w = { q, RESPONSES_SAID, out, err, NULL };
-	size_t count = ARRAY_SIZE(options);
-	int r = model_config_check(&w, options, count);
+	int r = model_config_check(&w, options, NULL);
 
 	if (r == 0)
-		r = model_config_put(&w, options, count);
-	return r < 0 ? r : model_config_put_extra(&w, options, count, model_config_extra(q), own);
+		r = model_config_put(&w, options);
+	return r < 0 ? r : model_config_put_extra(&w, options, model_config_extra(q), own);
 }

@@ -10,7 +10,6 @@
 #include "runner/wire/media.h"
 #include "runner/wire/pairs.h"
 #include "runner/wire/refuse.h"
-#include "runner/wire/result.h"
 #include "store/json/base64.h"
 
 #include <errno.h>

@@ -12,18 +12,12 @@
 #include <errno.h>
 #include <stdlib.h>
 
-static struct responses_item *list_items(const struct responses_decoder *d, size_t *count)
-{
-	*count = d->items.len / sizeof(struct responses_item);
-	return (struct responses_item *)(void *)d->items.data;
-}
-
 int responses_item(struct responses_decoder *d, long long index, struct responses_item **out)
 {
 	const struct content *c = d->base.reply->content;
 	struct responses_item fresh = { .index = index, .section = -1, .at = c ? c->count : 0 };
 	size_t count;
-	struct responses_item *list = list_items(d, &count);
+	struct responses_item *list = BUF_LIST(struct responses_item, &d->items, &count);
 	size_t i;
 
 	for (i = count; i-- > 0;) {
@@ -38,14 +32,14 @@ int responses_item(struct responses_decoder *d, long long index, struct response
 	buf_add(&d->items, &fresh, sizeof fresh);
 	if (d->items.failed)
 		return -ENOMEM;
-	*out = list_items(d, &(size_t){ 0 }) + count;
+	*out = BUF_LIST(struct responses_item, &d->items, NULL) + count;
 	return 0;
 }
 
 bool responses_are_open(const struct responses_decoder *d)
 {
 	size_t count;
-	const struct responses_item *list = list_items(d, &count);
+	const struct responses_item *list = BUF_LIST(struct responses_item, &d->items, &count);
 	size_t i;
 
 	for (i = 0; i < count; i++) {

@@ -6,7 +6,7 @@
 #include "runner/provider/openai/responses.h"
 
 #include "base/json_text.h"
-#include "runner/provider/openai/usage.h"
+#include "runner/provider/openai/openai.h"
 
 #include <errno.h>
 #include <stdlib.h>

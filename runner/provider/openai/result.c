@@ -9,7 +9,7 @@
 
 #include "base/json_text.h"
 #include "runner/syntax/json_put.h"
-#include "runner/wire/result.h"
+#include "runner/wire/media.h"
 
 #include <errno.h>
 

@@ -1,7 +1,7 @@
 /*
- * Tokens that OpenAI's two APIs count: see usage.h.
+ * Tokens that OpenAI's two APIs count, and the servers that imitate them.
  */
-#include "runner/provider/openai/usage.h"
+#include "runner/provider/openai/openai.h"
 
 struct usage {
 	struct span prompt;

@@ -185,11 +185,9 @@ static int put_key(const struct question *q, struct http_request *out, struct er
 
 int openai_headers(const struct question *q, struct http_request *out, struct err *err)
 {
-	int r = http_request_header(out, "Content-Type: application/json");
+	int r = model_headers_begin(q->provider, out);
 	size_t i;
 
-	if (r == 0)
-		r = http_request_header(out, "Accept: text/event-stream");
 	if (r == 0)
 		r = put_key(q, out, err);
 	for (i = 0; r == 0 && i < ARRAY_SIZE(headers); i++) {
