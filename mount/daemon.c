@@ -122,11 +122,20 @@ static void *wait_for_signal(void *arg)
 	return NULL;
 }
 
+static int start_thread(void *(*work)(void *), struct err *err)
+{
+	pthread_t thread;
+	int r = -pthread_create(&thread, NULL, work, NULL);
+
+	if (r < 0)
+		return err_errno(err, r, "starting a thread");
+	(void)pthread_detach(thread);
+	return 0;
+}
+
 int daemon_watch_signals(void (*stop)(void *arg), void *arg, struct err *err)
 {
 	struct sigaction wake = { .sa_handler = do_nothing };
-	pthread_t thread;
-	int r;
 
 	mutex_lock(&watched.lock);
 	watched.stop = stop;
@@ -134,11 +143,7 @@ int daemon_watch_signals(void (*stop)(void *arg), void *arg, struct err *err)
 	mutex_unlock(&watched.lock);
 	watched.main_thread = pthread_self();
 	(void)sigaction(SIGUSR1, &wake, NULL);
-	r = -pthread_create(&thread, NULL, wait_for_signal, NULL);
-	if (r < 0)
-		return err_errno(err, r, "starting a thread");
-	(void)pthread_detach(thread);
-	return 0;
+	return start_thread(wait_for_signal, err);
 }
 
 static void *wait_for_unmount(void *arg)
@@ -158,9 +163,6 @@ static void *wait_for_unmount(void *arg)
 
 int daemon_watch_mount(const char *path, void (*gone)(void *arg), void *arg, struct err *err)
 {
-	pthread_t thread;
-	int r;
-
 	mutex_lock(&watched.lock);
 	watched.gone = gone;
 	watched.gone_arg = arg;
@@ -170,11 +172,7 @@ int daemon_watch_mount(const char *path, void (*gone)(void *arg), void *arg, str
 	if (!watched.path || watched.mounts < 0)
 		return err_errno(err, watched.path ? -errno : -ENOMEM,
 				 "watching /proc/self/mounts");
-	r = -pthread_create(&thread, NULL, wait_for_unmount, NULL);
-	if (r < 0)
-		return err_errno(err, r, "starting a thread");
-	(void)pthread_detach(thread);
-	return 0;
+	return start_thread(wait_for_unmount, err);
 }
 
 void daemon_ignore_signals(void)

@@ -76,21 +76,8 @@ MUST_CHECK int draft_bytes(struct draft *d, const char *name, struct blob **blob
 /* After draft_bytes(): a version owns the bytes now. */
 void draft_saved(struct draft *d);
 
-/* The functions of draft_ops, for rows that replace some of them. See struct file_ops. */
+/* The open() of draft_ops, for rows with an open() of their own. See struct file_ops. */
 MUST_CHECK int draft_open(struct handle *h, struct err *err);
-MUST_CHECK ssize_t draft_write(struct handle *h, uint64_t offset, struct span data,
-			       struct err *err);
-MUST_CHECK int draft_truncate(struct handle *h, uint64_t size, struct err *err);
-MUST_CHECK int draft_allocate(struct handle *h, int mode, uint64_t offset, uint64_t len,
-			      struct err *err);
-MUST_CHECK int draft_seek(struct handle *h, uint64_t offset, bool data, uint64_t *out,
-			  struct err *err);
-MUST_CHECK ssize_t draft_copy(struct handle *from, uint64_t offset, struct handle *to,
-			      uint64_t to_offset, uint64_t len, struct err *err);
-bool draft_size(struct handle *h, uint64_t *size);
-MUST_CHECK int draft_flush(struct handle *h, struct err *err);
-MUST_CHECK int draft_sync(struct handle *h, struct err *err);
-void draft_release(struct handle *h, struct err *err);
 
 /* The read() of a row whose file is draft_ops: the draft's bytes, else the stored ones. */
 MUST_CHECK int draft_read(struct handle *h, uint64_t offset, size_t size, struct buf *out,

@@ -183,7 +183,7 @@ static int check_size(uint64_t offset, uint64_t len, struct err *err)
 	return 0;
 }
 
-ssize_t draft_write(struct handle *h, uint64_t offset, struct span data, struct err *err)
+static ssize_t draft_write(struct handle *h, uint64_t offset, struct span data, struct err *err)
 {
 	struct opened *o = h->state;
 	struct draft *d = o->draft;
@@ -203,7 +203,7 @@ ssize_t draft_write(struct handle *h, uint64_t offset, struct span data, struct 
 	return r < 0 ? r : (ssize_t)data.len;
 }
 
-int draft_truncate(struct handle *h, uint64_t size, struct err *err)
+static int draft_truncate(struct handle *h, uint64_t size, struct err *err)
 {
 	struct opened *o = h->state;
 	struct draft *d = o->draft;
@@ -221,7 +221,8 @@ int draft_truncate(struct handle *h, uint64_t size, struct err *err)
 	return r;
 }
 
-int draft_allocate(struct handle *h, int mode, uint64_t offset, uint64_t len, struct err *err)
+static int draft_allocate(struct handle *h, int mode, uint64_t offset, uint64_t len,
+			  struct err *err)
 {
 	struct opened *o = h->state;
 	struct draft *d = o->draft;
@@ -248,7 +249,7 @@ int draft_allocate(struct handle *h, int mode, uint64_t offset, uint64_t len, st
 	return r;
 }
 
-int draft_seek(struct handle *h, uint64_t offset, bool data, uint64_t *out, struct err *err)
+static int draft_seek(struct handle *h, uint64_t offset, bool data, uint64_t *out, struct err *err)
 {
 	struct opened *o = h->state;
 	int r;
@@ -287,8 +288,8 @@ static int copy_part(struct handle *h, uint64_t offset, uint64_t len, struct blo
 	return r;
 }
 
-ssize_t draft_copy(struct handle *from, uint64_t offset, struct handle *to, uint64_t to_offset,
-		   uint64_t len, struct err *err)
+static ssize_t draft_copy(struct handle *from, uint64_t offset, struct handle *to,
+			  uint64_t to_offset, uint64_t len, struct err *err)
 {
 	struct opened *o = to->state;
 	struct draft *d = o->draft;
@@ -311,7 +312,7 @@ ssize_t draft_copy(struct handle *from, uint64_t offset, struct handle *to, uint
 	return r < 0 ? r : (ssize_t)part.size;
 }
 
-int draft_sync(struct handle *h, struct err *err)
+static int draft_sync(struct handle *h, struct err *err)
 {
 	struct opened *o = h->state;
 	int r;
@@ -351,6 +352,27 @@ int scratch_found(const struct place *dir, const struct scratch_info *info, stru
 {
 	scratch_place(dir, info, child);
 	return place_copy_name(child, info->name, text, err);
+}
+
+struct emitting {
+	struct lister *l;
+	uint64_t base; /* added to the cookies */
+};
+
+static int emit_scratch(void *arg, const struct scratch_info *info)
+{
+	const struct emitting *e = arg;
+	struct place child;
+
+	scratch_place(e->l->dir, info, &child);
+	return lister_emit(e->l, info->name, &child, e->base + info->number, NULL);
+}
+
+int scratch_emit(struct lister *l, uint64_t dir, uint64_t base, uint64_t after)
+{
+	struct emitting e = { l, base };
+
+	return scratch_list(l->dir->fs, dir, after > base ? after - base : 0, emit_scratch, &e);
 }
 
 static int scratch_node_stat(const struct place *at, struct node_stat *st, struct err *err)

@@ -54,6 +54,11 @@ MUST_CHECK int draft_refresh_view(struct handle *h, struct opened *o, struct err
 /* The size of the draft of an open. False: no draft, or the old bytes are not in it yet. */
 bool draft_own_size(const struct handle *h, uint64_t *size);
 
+/* Functions of draft_ops that have files of their own. See struct file_ops. */
+bool draft_size(struct handle *h, uint64_t *size);
+MUST_CHECK int draft_flush(struct handle *h, struct err *err);
+void draft_release(struct handle *h, struct err *err);
+
 /*
  * Begin and end the wait of others for the last close of a file. A file that was only made or
  * emptied is saved when its last descriptor is gone, which usually follows at once; others

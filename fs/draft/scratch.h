@@ -60,6 +60,9 @@ bool scratch_get(struct fs *fs, uint64_t number, struct scratch_info *out, struc
 typedef int scratch_fn(void *arg, const struct scratch_info *info);
 int scratch_list(struct fs *fs, uint64_t dir, uint64_t after, scratch_fn *fn, void *arg);
 
+/* Emit the files of `dir` as members of l->dir, with cookies above `base`. after: a cookie. */
+int scratch_emit(struct lister *l, uint64_t dir, uint64_t base, uint64_t after);
+
 /* Like scratch_list(), for all files of a scope. */
 int scratch_list_scope(struct fs *fs, struct ref scope, uint64_t after, scratch_fn *fn, void *arg);
 

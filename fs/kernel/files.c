@@ -9,6 +9,13 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+static int open_file(struct handle *h, struct err *err)
+{
+	if (h->at.type->open)
+		return h->at.type->open(h, err);
+	return h->ops && h->ops->open ? h->ops->open(h, err) : 0;
+}
+
 /* truncate(2) without a descriptor: an open, a truncate and a close. */
 static int truncate_alone(struct inode *inode, uint64_t size, uid_t caller, struct err *err)
 {
@@ -20,8 +27,8 @@ static int truncate_alone(struct inode *inode, uint64_t size, uid_t caller, stru
 		return err_nomem(err);
 	h->ops = ops;
 	r = ops->settle ? ops->settle(inode, err) : 0;
-	if (r == 0 && ops->open)
-		r = ops->open(h, err);
+	if (r == 0)
+		r = open_file(h, err);
 	if (r == 0) {
 		r = ops->truncate(h, size, err);
 		if (r == 0 && ops->flush)
@@ -182,8 +189,8 @@ static int open_handle(fuse_req_t req, struct inode *inode, int flags, struct ha
 		r = err_set(err, -EACCES, "%s cannot be written", type->name);
 	else if (!handle_writes(h) && !type->show && !type->read && !(h->ops && h->ops->follow))
 		r = err_set(err, -EACCES, "%s cannot be read", type->name);
-	else if (h->ops && h->ops->open)
-		r = h->ops->open(h, err);
+	else
+		r = open_file(h, err);
 	if (r < 0) {
 		handle_free(h);
 		return r;

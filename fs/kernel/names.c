@@ -192,21 +192,27 @@ void op_readlink(fuse_req_t req, fuse_ino_t ino)
 		request_after_close(&w, closing_deadline(inode_place(w.inode)->ref.session));
 }
 
-/* Look up a name that was just made, and enter its inode. */
-static int enter_made(const struct inode *dir, const char *name, struct buf *text,
-		      struct fuse_entry_param *e, struct err *err)
+/* Reply with the entry of a name that was just made; or with r, if that is an error. */
+static void reply_made(fuse_req_t req, const struct inode *dir, const char *name, int r,
+		       struct err *err)
 {
+	CLEANUP(buf_release) struct buf text = { 0 };
+	struct fuse_entry_param e;
 	struct place child = { 0 };
-	int r = tree_find(inode_place(dir), name, &child, text, err);
 
-	return r < 0 ? r : request_enter(&child, dir->ino, name, NULL, e, err);
+	if (r == 0)
+		r = tree_find(inode_place(dir), name, &child, &text, err);
+	if (r == 0)
+		r = request_enter(&child, dir->ino, name, NULL, &e, err);
+	if (r < 0)
+		request_refuse(req, dir, name, r, err);
+	else
+		request_reply_entry(req, &e);
 }
 
 void op_mkdir(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode)
 {
 	struct inode *dir = request_inode(req, parent);
-	CLEANUP(buf_release) struct buf text = { 0 };
-	struct fuse_entry_param e;
 	struct node_new by = request_maker(req, mode);
 	const struct dir_ops *ops;
 	struct err err = { 0 };
@@ -221,12 +227,7 @@ void op_mkdir(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode)
 		r = owners_may_join(inode_place(dir), name, request_caller(req), &err);
 	if (r == 0)
 		r = ops->make(inode_place(dir), name, &by, &err);
-	if (r == 0)
-		r = enter_made(dir, name, &text, &e, &err);
-	if (r < 0)
-		request_refuse(req, dir, name, r, &err);
-	else
-		request_reply_entry(req, &e);
+	reply_made(req, dir, name, r, &err);
 }
 
 /* Remove a member. Names of rows, and links to other scopes, are only hidden. */
@@ -275,47 +276,52 @@ static void remove_now(fuse_req_t req, struct inode *dir, const char *name, bool
 		(void)fuse_reply_err(req, 0);
 }
 
-/* Park w with copies of the names. */
-static void park_names(struct waiting *w, const char *name, const char *new_name, uint64_t deadline)
-{
-	w->name = strdup(name);
-	w->new_name = strdup(new_name);
-	if (w->name && w->new_name) {
-		request_park(w, deadline);
-		return;
-	}
-	(void)fuse_reply_err(w->req, ENOMEM);
-	free(w->name);
-	free(w->new_name);
-}
-
-static bool answer_unlink(struct waiting *w, enum park_reason reason)
+static bool answer_names(struct waiting *w, enum park_reason reason)
 {
 	if (request_must_wait(w, reason))
 		return false;
 	request_leave_park(w);
-	remove_now(w->req, w->inode, w->name, false);
+	w->reply(w);
 	return true;
 }
 
-/* Wait for files that are being closed: a new file gets its name with its last close. */
-void op_unlink(fuse_req_t req, fuse_ino_t parent, const char *name)
+/*
+ * Call w->reply when the files of w->inode that are being closed have their names: a new file gets
+ * its name with its last close. w gets copies of the names; new_name may be "".
+ */
+static void change_names(struct waiting *w, const char *name, const char *new_name)
 {
-	struct inode *dir = request_inode(req, parent);
-	uint64_t deadline;
+	uint64_t deadline = request_wait_until(w->inode);
 
-	if (!dir)
-		return;
-	deadline = request_wait_until(dir);
-	if (deadline) {
-		struct waiting w = {
-			.req = req, .fs = request_fs(req), .inode = dir, .answer = answer_unlink
-		};
-
-		park_names(&w, name, "", deadline);
+	w->answer = answer_names;
+	w->name = strdup(name);
+	w->new_name = strdup(new_name);
+	if (w->name && w->new_name && deadline) {
+		request_park(w, deadline);
 		return;
 	}
-	remove_now(req, dir, name, false);
+	if (w->name && w->new_name)
+		w->reply(w);
+	else
+		(void)fuse_reply_err(w->req, ENOMEM);
+	free(w->name);
+	free(w->new_name);
+}
+
+static void reply_unlink(struct waiting *w)
+{
+	remove_now(w->req, w->inode, w->name, false);
+}
+
+void op_unlink(fuse_req_t req, fuse_ino_t parent, const char *name)
+{
+	struct waiting w = { .req = req,
+			     .fs = request_fs(req),
+			     .inode = request_inode(req, parent),
+			     .reply = reply_unlink };
+
+	if (w.inode)
+		change_names(&w, name, "");
 }
 
 void op_rmdir(fuse_req_t req, fuse_ino_t parent, const char *name)
@@ -354,69 +360,46 @@ static int rename_name(const struct node_rename *rn, unsigned flags, struct err 
 	return from->rename(rn, err);
 }
 
-static void rename_now(fuse_req_t req, struct inode *dir, const char *name, struct inode *new_dir,
-		       const char *new_name, unsigned flags)
+static void reply_rename(struct waiting *w)
 {
-	const struct node_rename rn = { .dir = inode_place(dir),
-					.name = name,
-					.new_dir = inode_place(new_dir),
-					.new_name = new_name,
-					.must_be_new = flags & RENAME_NOREPLACE,
-					.by = request_maker(req, 0) };
+	const struct node_rename rn = { .dir = inode_place(w->inode),
+					.name = w->name,
+					.new_dir = inode_place(w->new_dir),
+					.new_name = w->new_name,
+					.must_be_new = w->flags & RENAME_NOREPLACE,
+					.by = request_maker(w->req, 0) };
 	struct err err = { 0 };
-	int r = rename_name(&rn, flags, &err);
+	int r = rename_name(&rn, w->flags, &err);
 
-	if (r == -ENOENT && handle_find_made(request_fs(req), dir->ino, name))
+	if (r == -ENOENT && handle_find_made(w->fs, w->inode->ino, w->name))
 		r = err_set(&err, -EBUSY, "%s is still being written: rename it after it is closed",
-			    name);
+			    w->name);
 	if (r < 0) {
-		request_refuse(req, dir, name, r, &err);
+		request_refuse(w->req, w->inode, w->name, r, &err);
 		return;
 	}
 	if (r == 1) /* the new name has another inode than the kernel thinks */
-		notify_name(&request_fs(req)->notify, new_dir->ino, new_name);
-	(void)fuse_reply_err(req, 0);
+		notify_name(&w->fs->notify, w->new_dir->ino, w->new_name);
+	(void)fuse_reply_err(w->req, 0);
 }
 
-static bool answer_rename(struct waiting *w, enum park_reason reason)
-{
-	if (request_must_wait(w, reason))
-		return false;
-	request_leave_park(w);
-	rename_now(w->req, w->inode, w->name, w->new_dir, w->new_name, w->flags);
-	return true;
-}
-
-/* Wait for files that are being closed, like op_unlink(). */
 void op_rename(fuse_req_t req, fuse_ino_t parent, const char *name, fuse_ino_t new_parent,
 	       const char *new_name, unsigned flags)
 {
-	struct inode *dir = request_inode(req, parent);
-	struct inode *new_dir = dir ? request_inode(req, new_parent) : NULL;
-	uint64_t deadline;
+	struct waiting w = { .req = req,
+			     .fs = request_fs(req),
+			     .inode = request_inode(req, parent),
+			     .flags = flags,
+			     .reply = reply_rename };
 
-	if (!new_dir)
-		return;
-	deadline = request_wait_until(dir);
-	if (deadline) {
-		struct waiting w = { .req = req,
-				     .fs = request_fs(req),
-				     .inode = dir,
-				     .new_dir = new_dir,
-				     .flags = flags,
-				     .answer = answer_rename };
-
-		park_names(&w, name, new_name, deadline);
-		return;
-	}
-	rename_now(req, dir, name, new_dir, new_name, flags);
+	w.new_dir = w.inode ? request_inode(req, new_parent) : NULL;
+	if (w.new_dir)
+		change_names(&w, name, new_name);
 }
 
 void op_symlink(fuse_req_t req, const char *target, fuse_ino_t parent, const char *name)
 {
 	struct inode *dir = request_inode(req, parent);
-	CLEANUP(buf_release) struct buf text = { 0 };
-	struct fuse_entry_param e;
 	const struct dir_ops *ops;
 	struct err err = { 0 };
 	int r;
@@ -426,12 +409,7 @@ void op_symlink(fuse_req_t req, const char *target, fuse_ino_t parent, const cha
 	ops = node_dir(inode_place(dir)->type);
 	r = ops->link_to ? ops->link_to(inode_place(dir), name, target, &err)
 			 : err_set(&err, -EPERM, "links cannot be made here");
-	if (r == 0)
-		r = enter_made(dir, name, &text, &e, &err);
-	if (r < 0)
-		request_refuse(req, dir, name, r, &err);
-	else
-		request_reply_entry(req, &e);
+	reply_made(req, dir, name, r, &err);
 }
 
 void op_mknod(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode, dev_t dev)

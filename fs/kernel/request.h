@@ -50,7 +50,7 @@ struct waiting {
 	size_t size;
 	/* Answer the request; false: keep waiting. Calls request_leave_park() before a reply. */
 	bool (*answer)(struct waiting *w, enum park_reason reason);
-	void (*reply)(struct waiting *w); /* for request_after_close() */
+	void (*reply)(struct waiting *w); /* called when the request may go on */
 };
 
 /* Report an error in the .errors of an inode's place. child: a name in the inode; may be NULL. */

@@ -26,7 +26,7 @@ static int emit_stored(const struct listing *ls, const struct artifact_info *inf
 	artifacts_stored_place(ls->dir, info, &child);
 	child.name = info->full_name;
 	artifacts_show(info, &st);
-	return lister_emit(ls->l, name.data, &child, TREE_MEMBER_COOKIE + info->number,
+	return lister_emit(ls->l, name.data, &child, info->number,
 			   S_ISREG(child.type->mode) ? &st : NULL);
 }
 
@@ -45,7 +45,7 @@ static int emit_unsaved(const struct listing *ls, uint64_t number)
 	if (scratch.dir != parent)
 		return 0; /* the file was moved to another directory */
 	artifacts_new_place(ls->dir, &scratch, &child);
-	return lister_emit(ls->l, scratch.name, &child, TREE_MEMBER_COOKIE + number, NULL);
+	return lister_emit(ls->l, scratch.name, &child, number, NULL);
 }
 
 static uint64_t next_unsaved(const struct listing *ls)
@@ -110,13 +110,11 @@ static int list_link(void *arg, const struct artifact_info *info)
 	struct place child = place_child(ls->dir, &ls->dir->type->members[ARTIFACTS_LINK]);
 
 	buf_printf(&id, ARTIFACTS_USER_PREFIX "%s", info->name);
-	if (name_encode(buf_span(&id), NAME_HIDE_DOT, &name, NULL) < 0 || !buf_cstr(&name) ||
-	    tree_is_hidden(ls->dir, name.data))
+	if (name_encode(buf_span(&id), NAME_HIDE_DOT, &name, NULL) < 0 || !buf_cstr(&name))
 		return 0;
 	child.item = info->number;
 	child.name = info->name;
-	return lister_emit(ls->l, name.data, &child,
-			   TREE_MEMBER_COOKIE + COOKIE_STEP + info->number, NULL);
+	return lister_emit(ls->l, name.data, &child, COOKIE_STEP + info->number, NULL);
 }
 
 /* List the files, then the links to the user's files. */

@@ -163,49 +163,29 @@ static int attachments_find(const struct place *dir, const char *name, struct pl
 	return place_copy_name(child, info.name, text, err);
 }
 
-struct listing {
-	const struct place *dir;
-	struct lister *l;
-};
-
 static int list_file(void *arg, const struct attachment_info *info)
 {
-	struct listing *ls = arg;
+	struct lister *l = arg;
 	CLEANUP(buf_release) struct buf name = { 0 };
 	struct node_stat st = { 0 };
 	struct place child;
 
 	if (name_encode(span_of(info->name), NAME_HIDE_DOT, &name, NULL) < 0 || !buf_cstr(&name))
 		return -ENOMEM;
-	file_place(ls->dir, info->number, &child);
+	file_place(l->dir, info->number, &child);
 	child.name = info->name;
 	show_attachment(info, &st);
-	return lister_emit(ls->l, name.data, &child, TREE_MEMBER_COOKIE + info->number, &st);
-}
-
-static int list_unsent_scratch(void *arg, const struct scratch_info *info)
-{
-	struct listing *ls = arg;
-	struct place child;
-
-	scratch_place(ls->dir, info, &child);
-	return lister_emit(ls->l, info->name, &child,
-			   TREE_MEMBER_COOKIE + COOKIE_STEP + info->number, NULL);
+	return lister_emit(l, name.data, &child, info->number, &st);
 }
 
 static int attachments_list(const struct place *dir, uint64_t after, struct lister *l,
 			    struct err *err)
 {
-	struct listing ls = { dir, l };
-	bool in_scratch = after >= COOKIE_STEP;
 	int r = 0;
 
-	if (!in_scratch)
-		r = attachment_list(dir->fs->store, dir->ref, after, list_file, &ls, err);
-	if (r == 0)
-		r = scratch_list(dir->fs, attachments_scratch(dir),
-				 in_scratch ? after - COOKIE_STEP : 0, list_unsent_scratch, &ls);
-	return r;
+	if (after < COOKIE_STEP)
+		r = attachment_list(dir->fs->store, dir->ref, after, list_file, l, err);
+	return r ? r : scratch_emit(l, attachments_scratch(dir), COOKIE_STEP, after);
 }
 
 /* Make a scratch file, which tools write before they rename it. */

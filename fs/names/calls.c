@@ -10,7 +10,6 @@
 #include "fs/tree/ids.h"
 #include "fs/tree/tree.h"
 #include "store/turn/call.h"
-#include "store/turn/turn.h"
 
 #include <errno.h>
 
@@ -24,20 +23,11 @@ static int call_part_stat(const struct place *at, struct node_stat *st, struct e
 	struct call_info info;
 	int r = load_call(at, &info, err);
 
-	if (r == 0)
-		st->mtime = info.stamp;
-	return r;
-}
-
-static int stderr_stat(const struct place *at, struct node_stat *st, struct err *err)
-{
-	struct call_info info;
-	int r = load_call(at, &info, err);
-
 	if (r < 0)
 		return r;
 	st->mtime = info.stamp;
-	st->size = info.stderr_size;
+	if (at->type->id == ID_CALL_STDERR)
+		st->size = info.stderr_size;
 	return 0;
 }
 
@@ -54,36 +44,22 @@ static int tool_show(const struct place *at, struct buf *out, struct err *err)
 	return r;
 }
 
-/* Append the JSON object of a part as a line; nothing if the part is not stored yet. */
-static int show_object(const struct place *at, const struct call_line *where, struct buf *out,
-		       struct err *err)
+/* args.json and response.json: a JSON object, which may not be stored yet. */
+static int object_show(const struct place *at, struct buf *out, struct err *err)
 {
 	CLEANUP(part_release) struct part part = { 0 };
-	int r = call_part(at->fs->store, at->ref, where, &part, err);
+	struct call_info info;
+	int r = load_call(at, &info, err);
 
+	if (r < 0)
+		return r;
+	r = call_part(at->fs->store, at->ref,
+		      at->type->id == ID_CALL_ARGS ? &info.said : &info.answer, &part, err);
 	if (r == -ENOENT)
 		return 0;
-	if (r == 0) {
-		buf_text(out, part.json ? part.json : "{}");
-		buf_char(out, '\n');
-	}
+	if (r == 0)
+		buf_printf(out, "%s\n", part.json ? part.json : "{}");
 	return r;
-}
-
-static int args_show(const struct place *at, struct buf *out, struct err *err)
-{
-	struct call_info info;
-	int r = load_call(at, &info, err);
-
-	return r < 0 ? r : show_object(at, &info.said, out, err);
-}
-
-static int response_show(const struct place *at, struct buf *out, struct err *err)
-{
-	struct call_info info;
-	int r = load_call(at, &info, err);
-
-	return r < 0 ? r : show_object(at, &info.answer, out, err);
 }
 
 static int stderr_show(const struct place *at, struct buf *out, struct err *err)
@@ -116,18 +92,18 @@ static const struct node_type call_entries[] = {
 	  .mode = S_IFREG | 0400,
 	  .help = "the arguments of the call",
 	  .stat = call_part_stat,
-	  .show = args_show },
+	  .show = object_show },
 	{ .name = "response.json",
 	  .id = ID_CALL_RESPONSE,
 	  .mode = S_IFREG | 0400,
 	  .help = "the tool's response; empty until the call has ended",
 	  .stat = call_part_stat,
-	  .show = response_show },
+	  .show = object_show },
 	{ .name = "stderr",
 	  .id = ID_CALL_STDERR,
 	  .mode = S_IFREG | 0400,
 	  .help = "the last 64 KiB that the program wrote to standard error",
-	  .stat = stderr_stat,
+	  .stat = call_part_stat,
 	  .show = stderr_show },
 	{ .name = "duration_ms",
 	  .id = ID_CALL_DURATION,
@@ -145,16 +121,6 @@ const struct node_type call_dir = {
 	.entries = call_entries,
 	.stat = call_part_stat,
 };
-
-int calls_dir_stat(const struct place *at, struct node_stat *st, struct err *err)
-{
-	struct turn_info info;
-	int r = turn_stat(at->fs->store, at->ref, at->n, &info, err);
-
-	if (r == 0)
-		st->mtime = info.stamp;
-	return r;
-}
 
 static void call_place(const struct place *dir, const struct call_info *info, struct place *child)
 {
@@ -175,30 +141,23 @@ static int calls_dir_find(const struct place *dir, const char *name, struct plac
 	return r;
 }
 
-struct listing {
-	const struct place *dir;
-	struct lister *l;
-};
-
 static int list_call(void *arg, const struct call_info *info)
 {
-	struct listing *ls = arg;
+	struct lister *l = arg;
 	struct node_stat st = { .mtime = info->stamp };
 	struct place child;
 
-	if (info->kind != CALL_TOOL || tree_is_hidden(ls->dir, info->file_name))
+	if (info->kind != CALL_TOOL)
 		return 0;
-	call_place(ls->dir, info, &child);
-	return lister_emit(ls->l, info->file_name, &child, TREE_MEMBER_COOKIE + info->seq, &st);
+	call_place(l->dir, info, &child);
+	return lister_emit(l, info->file_name, &child, info->seq, &st);
 }
 
 static int calls_dir_list(const struct place *dir, uint64_t after, struct lister *l,
 			  struct err *err)
 {
-	struct listing ls = { dir, l };
-
 	return call_list(dir->fs->store, dir->ref, (struct call_place){ dir->n, after }, list_call,
-			 &ls, err);
+			 l, err);
 }
 
 const struct dir_ops calls_dir_ops = {

@@ -9,8 +9,6 @@
 
 extern const struct node_type call_dir; /* calls/<id> */
 
-int calls_dir_stat(const struct place *at, struct node_stat *st, struct err *err);
-
 extern const struct dir_ops calls_dir_ops;
 
 #endif

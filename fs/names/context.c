@@ -66,32 +66,24 @@ static int contexts_find(const struct place *dir, const char *name, struct place
 	return 0;
 }
 
-struct listing {
-	const struct place *dir;
-	struct lister *l;
-};
-
 static int list_context(void *arg, struct context *c)
 {
-	struct listing *ls = arg;
+	struct lister *l = arg;
 	CLEANUP(buf_release) struct buf name = { 0 };
 	struct node_stat st = { .mtime = c->stamp };
 	struct place child;
 
-	if (name_encode(span_of(c->name), NAME_PLAIN, &name, NULL) < 0 || !buf_cstr(&name) ||
-	    tree_is_hidden(ls->dir, name.data))
+	if (name_encode(span_of(c->name), NAME_PLAIN, &name, NULL) < 0 || !buf_cstr(&name))
 		return 0;
-	context_place(ls->dir, c, &child);
-	return lister_emit(ls->l, name.data, &child, TREE_MEMBER_COOKIE + c->number, &st);
+	context_place(l->dir, c, &child);
+	return lister_emit(l, name.data, &child, c->number, &st);
 }
 
 static int contexts_list(const struct place *dir, uint64_t after, struct lister *l, struct err *err)
 {
-	struct listing ls = { dir, l };
-
 	(void)err;
 	return context_list(runner_contexts(dir->fs->runner), dir->ref, dir->n, after, list_context,
-			    &ls);
+			    l);
 }
 
 const struct dir_ops contexts_ops = {
@@ -157,19 +149,6 @@ static int actions_show(const struct place *at, struct buf *out, struct err *err
 		r = context_actions(c, out);
 	buf_char(out, '\n');
 	return r < 0 ? r : buf_check(out, err);
-}
-
-static int actions_stat(const struct place *at, struct node_stat *st, struct err *err)
-{
-	CLEANUP(buf_release) struct buf text = { 0 };
-	int r = actions_show(at, &text, err);
-
-	if (r < 0)
-		return r;
-	st->size = text.len;
-	if (at->inode)
-		st->mtime = inode_text_stamp(at->inode, buf_span(&text));
-	return 0;
 }
 
 static int check_actions(struct handle *h, struct span text, struct err *err)
@@ -245,7 +224,7 @@ static const struct text_rules actions_rules = {
 		  .mode = S_IFREG | 0600,                                                          \
 		  .flags = NODE_FRESH,                                                             \
 		  .help = "write transferToAgent, escalate, skipSummarization",                    \
-		  .stat = actions_stat,                                                            \
+		  .stat = context_text_stat,                                                       \
 		  .show = actions_show,                                                            \
 		  .file = &text_ops,                                                               \
 		  .text = &actions_rules },                                                        \

@@ -45,6 +45,9 @@ MUST_CHECK int context_of(const struct place *at, struct context **out, struct e
 struct ref context_scope_of(struct ref session, uint64_t number);
 struct ref context_scope(const struct place *at);
 
+/* The stat() of files with a show() and no stored time: a changed text gets a new time. */
+int context_text_stat(const struct place *at, struct node_stat *st, struct err *err);
+
 /* Whether the runner waits for a program in the turn. */
 bool context_any_open(struct fs *fs, struct ref session, uint64_t turn);
 

@@ -161,19 +161,6 @@ static int stored_open(struct handle *h, struct err *err)
 	return r < 0 ? r : draft_open(h, err);
 }
 
-static const struct file_ops stored_ops = {
-	.open = stored_open,
-	.write = draft_write,
-	.truncate = draft_truncate,
-	.allocate = draft_allocate,
-	.seek = draft_seek,
-	.copy = draft_copy,
-	.draft_size = draft_size,
-	.flush = draft_flush,
-	.sync = draft_sync,
-	.release = draft_release,
-};
-
 /* Directories: stored, or made by the program, or both. */
 
 /* The number of a directory in the store; 0: the directory is not stored. */
@@ -319,8 +306,7 @@ static int list_stored_name(void *arg, const struct artifact_info *info)
 	if (name_encode(buf_span(&id), NAME_HIDE_DOT, &name, NULL) < 0 || !buf_cstr(&name) ||
 	    !buf_cstr(&id) || full_name(ls->dir, id.data, full, NULL) < 0)
 		return 0;
-	if (scratch_find(ls->dir->fs, ls->dir->item, name.data, NULL) ||
-	    tree_is_hidden(ls->dir, name.data))
+	if (scratch_find(ls->dir->fs, ls->dir->item, name.data, NULL))
 		return 0;
 	number = number_of(ls->context, full);
 	if (!number)
@@ -328,8 +314,7 @@ static int list_stored_name(void *arg, const struct artifact_info *info)
 	stored_place(ls->dir, info->is_directory, number, &child);
 	child.name = full;
 	show_stored(info, &st);
-	return lister_emit(ls->l, name.data, &child,
-			   TREE_MEMBER_COOKIE + ls->cookies + info->number,
+	return lister_emit(ls->l, name.data, &child, ls->cookies + info->number,
 			   info->is_directory ? NULL : &st);
 }
 
@@ -339,8 +324,7 @@ static int list_made(void *arg, const struct scratch_info *info)
 	struct place child;
 
 	made_place(ls->dir, info, &child);
-	return lister_emit(ls->l, info->name, &child,
-			   TREE_MEMBER_COOKIE + 2 * COOKIE_STEP + info->number, NULL);
+	return lister_emit(ls->l, info->name, &child, 2 * COOKIE_STEP + info->number, NULL);
 }
 
 /* List the session's artifacts, the user's artifacts, and the scratch files of the context. */
@@ -544,7 +528,8 @@ const struct node_type context_artifacts_members[] = {
 	  .stat = stored_stat,
 	  .read = draft_read,
 	  .load = stored_load,
-	  .file = &stored_ops },
+	  .file = &draft_ops,
+	  .open = stored_open },
 	{ .name = "<directory>",
 	  .id = ID_OBJECT,
 	  .mode = S_IFDIR | 0700,

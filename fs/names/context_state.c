@@ -104,19 +104,6 @@ static int key_show(const struct place *at, struct buf *out, struct err *err)
 	return r < 0 ? r : buf_check(out, err);
 }
 
-static int key_stat(const struct place *at, struct node_stat *st, struct err *err)
-{
-	CLEANUP(buf_release) struct buf text = { 0 };
-	int r = key_show(at, &text, err);
-
-	if (r < 0)
-		return r;
-	st->size = text.len;
-	if (at->inode)
-		st->mtime = inode_text_stamp(at->inode, buf_span(&text));
-	return 0;
-}
-
 /* Check that the caller may change a key: keys of the app need the right to change the app. */
 static int may_change(const struct place *at, struct span key, uid_t caller, struct err *err)
 {
@@ -244,7 +231,7 @@ const struct node_type context_state_members[] = {
 	  .id = ID_OBJECT,
 	  .mode = S_IFREG | 0600,
 	  .flags = NODE_FRESH,
-	  .stat = key_stat,
+	  .stat = context_text_stat,
 	  .show = key_show,
 	  .file = &text_ops,
 	  .text = &value_rules },
@@ -334,11 +321,9 @@ static int list_view_key(const struct place *dir, struct lister *l, const struct
 
 	if (state_name_of_key("", (struct span){ one->key, one->len }, &name) < 0)
 		return 0; /* no file name can spell the key: only state.json shows it */
-	if (tree_is_hidden(dir, name.data))
-		return 0;
 	child.item = one->item;
 	child.name = one->key;
-	return lister_emit(l, name.data, &child, TREE_MEMBER_COOKIE + one->item, NULL);
+	return lister_emit(l, name.data, &child, one->item, NULL);
 }
 
 static int list_keys(const struct place *dir, uint64_t after, struct lister *l, struct err *err)
@@ -361,32 +346,12 @@ static int list_keys(const struct place *dir, uint64_t after, struct lister *l, 
 	return r;
 }
 
-struct listing {
-	const struct place *dir;
-	struct lister *l;
-};
-
-static int list_view_scratch(void *arg, const struct scratch_info *info)
-{
-	struct listing *ls = arg;
-	struct place child;
-
-	scratch_place(ls->dir, info, &child);
-	return lister_emit(ls->l, info->name, &child,
-			   TREE_MEMBER_COOKIE + COOKIE_STEP + info->number, NULL);
-}
-
 static int context_state_list(const struct place *dir, uint64_t after, struct lister *l,
 			      struct err *err)
 {
-	struct listing ls = { dir, l };
-	bool in_scratch = after >= COOKIE_STEP;
-	int r = in_scratch ? 0 : list_keys(dir, after, l, err);
+	int r = after < COOKIE_STEP ? list_keys(dir, after, l, err) : 0;
 
-	if (r == 0)
-		r = scratch_list(dir->fs, view_scratch_dir(dir),
-				 in_scratch ? after - COOKIE_STEP : 0, list_view_scratch, &ls);
-	return r;
+	return r ? r : scratch_emit(l, view_scratch_dir(dir), COOKIE_STEP, after);
 }
 
 /* Make a scratch file, which tools write before they rename it. */

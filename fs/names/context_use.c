@@ -37,6 +37,19 @@ int context_create(const struct place *dir, struct scratch_info *info, const str
 	return r < 0 ? r : scratch_create(dir->fs, info, by, err);
 }
 
+int context_text_stat(const struct place *at, struct node_stat *st, struct err *err)
+{
+	CLEANUP(buf_release) struct buf text = { 0 };
+	int r = at->type->show(at, &text, err);
+
+	if (r < 0)
+		return r;
+	st->size = text.len;
+	if (at->inode)
+		st->mtime = inode_text_stamp(at->inode, buf_span(&text));
+	return 0;
+}
+
 static int stop_at_any(void *arg, struct context *c)
 {
 	(void)arg;

@@ -74,14 +74,9 @@ static int sessions_stat(const struct place *at, struct node_stat *st, struct er
 	return 0;
 }
 
-struct listing {
-	const struct place *dir;
-	struct lister *l;
-};
-
 static int list_memory_link(void *arg, const struct memory_link *link)
 {
-	struct listing *ls = arg;
+	struct lister *l = arg;
 	CLEANUP(buf_release) struct buf target = { 0 };
 	struct node_stat st = { .mtime = link->stamp };
 	struct place child;
@@ -89,16 +84,13 @@ static int list_memory_link(void *arg, const struct memory_link *link)
 	if (target_of(link->id, &target) < 0 || !buf_cstr(&target))
 		return -ENOMEM;
 	st.size = target.len;
-	link_place(ls->dir, link->number, &child);
-	return lister_emit(ls->l, target.data + strlen(TARGET), &child,
-			   TREE_MEMBER_COOKIE + link->number, &st);
+	link_place(l->dir, link->number, &child);
+	return lister_emit(l, target.data + strlen(TARGET), &child, link->number, &st);
 }
 
 static int sessions_list(const struct place *dir, uint64_t after, struct lister *l, struct err *err)
 {
-	struct listing ls = { dir, l };
-
-	return memory_list(dir->fs->store, dir->ref, after, list_memory_link, &ls, err);
+	return memory_list(dir->fs->store, dir->ref, after, list_memory_link, l, err);
 }
 
 static int find_session(const struct place *dir, const char *name, struct ref *session,

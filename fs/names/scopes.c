@@ -43,32 +43,23 @@ int scope_dir_stat(const struct place *at, struct node_stat *st, struct err *err
 	return r;
 }
 
-struct listing {
-	const struct place *dir;
-	struct lister *l;
-};
-
 static int list_member(void *arg, const struct scope_info *info)
 {
-	struct listing *ls = arg;
+	struct lister *l = arg;
 	CLEANUP(buf_release) struct buf name = { 0 };
-	struct place child = place_child(ls->dir, ls->dir->type->members);
+	struct place child = place_child(l->dir, l->dir->type->members);
 	struct node_stat st = { 0 };
 
-	child.ref = ref_child(ls->dir->ref, info->number);
+	child.ref = ref_child(l->dir->ref, info->number);
 	if (name_encode(span_of(info->id), NAME_PLAIN, &name, NULL) < 0 || !buf_cstr(&name))
 		return 0; /* an id without a file name; scope_create() refuses such ids */
-	if (tree_is_hidden(ls->dir, name.data))
-		return 0;
 	describe_scope(&child, info, &st);
-	return lister_emit(ls->l, name.data, &child, TREE_MEMBER_COOKIE + info->number, &st);
+	return lister_emit(l, name.data, &child, info->number, &st);
 }
 
 static int scopes_list(const struct place *dir, uint64_t after, struct lister *l, struct err *err)
 {
-	struct listing ls = { dir, l };
-
-	return scope_list(dir->fs->store, dir->ref, after, list_member, &ls, err);
+	return scope_list(dir->fs->store, dir->ref, after, list_member, l, err);
 }
 
 int scopes_id(const char *name, struct buf *id, struct err *err)

@@ -233,12 +233,19 @@ static void key_place(const struct place *dir, enum scope_kind kind, uint64_t it
 	child->item = item;
 }
 
+/* The scope of a key seen from a directory; *bare: the key without the scope's prefix. */
+static enum scope_kind key_scope(const struct place *dir, const struct buf *key, struct span *bare)
+{
+	*bare = buf_span(key);
+	return dir->ref.session ? statekey_scope(*bare, bare) : SCOPE_SESSION;
+}
+
 static int state_dir_find(const struct place *dir, const char *name, struct place *child,
 			  struct buf *text, struct err *err)
 {
-	enum scope_kind kind = SCOPE_SESSION;
 	struct scratch_info scratch;
 	struct state_info info;
+	enum scope_kind kind;
 	struct span bare;
 	int r;
 
@@ -247,9 +254,7 @@ static int state_dir_find(const struct place *dir, const char *name, struct plac
 	r = state_key_of_name(name, text, err);
 	if (r < 0)
 		return r;
-	bare = buf_span(text);
-	if (dir->ref.session)
-		kind = statekey_scope(buf_span(text), &bare);
+	kind = key_scope(dir, text, &bare);
 	if (kind == SCOPE_TEMP)
 		return err_set(err, -ENOENT, "a temp: key has no file");
 	r = state_get(dir->fs->store, scope_of(dir->ref, kind), bare, NULL, &info, err);
@@ -273,12 +278,10 @@ static int list_key(void *arg, struct span key, const struct state_info *info)
 	CLEANUP(buf_release) struct buf text = { 0 };
 	struct node_stat st = { .size = info->size + 1, .mtime = info->stamp };
 	struct place child;
-	uint64_t cookie = TREE_MEMBER_COOKIE + info->item + COOKIE_STEP * ls->kind;
+	uint64_t cookie = info->item + COOKIE_STEP * ls->kind;
 
 	if (state_name_of_key(prefix, key, &name) < 0)
 		return 0; /* no file name can spell the key: only state.json shows it */
-	if (tree_is_hidden(ls->dir, name.data))
-		return 0;
 	buf_text(&text, prefix);
 	buf_span_add(&text, key);
 	key_place(ls->dir, ls->kind, info->item, &child);
@@ -287,16 +290,6 @@ static int list_key(void *arg, struct span key, const struct state_info *info)
 		return -ENOMEM;
 	return lister_emit(ls->l, name.data, &child, cookie,
 			   ls->kind == SCOPE_SESSION ? &st : NULL);
-}
-
-static int list_scratch(void *arg, const struct scratch_info *info)
-{
-	struct listing *ls = arg;
-	struct place child;
-
-	scratch_place(ls->dir, info, &child);
-	return lister_emit(ls->l, info->name, &child,
-			   TREE_MEMBER_COOKIE + SCRATCH_PART * COOKIE_STEP + info->number, NULL);
 }
 
 /* List the scope's own keys, then links to keys of the app and the user, then scratch files. */
@@ -313,11 +306,7 @@ static int state_dir_list(const struct place *dir, uint64_t after, struct lister
 			       err);
 		item = 0;
 	}
-	if (r == 0)
-		r = scratch_list(dir->fs, scratch_dir(dir),
-				 after / COOKIE_STEP == SCRATCH_PART ? after % COOKIE_STEP : 0,
-				 list_scratch, &ls);
-	return r;
+	return r ? r : scratch_emit(l, scratch_dir(dir), SCRATCH_PART * COOKIE_STEP, after);
 }
 
 /* Make a scratch file, which tools write before they rename it. */
@@ -336,16 +325,14 @@ static int create_scratch(const struct place *dir, const char *name, const struc
 static int key_of_new(const struct place *dir, const char *name, struct ref *scope,
 		      struct buf *text, struct span *bare, struct err *err)
 {
-	enum scope_kind kind = SCOPE_SESSION;
+	enum scope_kind kind;
 	int r = state_key_of_name(name, text, err);
 
 	if (r == 0)
 		r = state_check_key(dir->ref, buf_span(text), err);
 	if (r < 0)
 		return r;
-	*bare = buf_span(text);
-	if (dir->ref.session)
-		kind = statekey_scope(buf_span(text), bare);
+	kind = key_scope(dir, text, bare);
 	if (kind == SCOPE_TEMP)
 		return err_set(err, -EINVAL, "a temp: key has no file");
 	*scope = scope_of(dir->ref, kind);

@@ -28,9 +28,16 @@ static int turn_part_stat(const struct place *at, struct node_stat *st, struct e
 	struct turn_info info;
 	int r = load_turn(at, &info, err);
 
-	if (r == 0)
-		st->mtime = info.stamp;
-	return r;
+	if (r < 0)
+		return r;
+	st->mtime = info.stamp;
+	if (at->type->id == ID_TURN_OUTPUT)
+		st->size = stream_output_size(at, &info);
+	else if (at->type->id == ID_TURN_EVENTS)
+		st->size = info.bytes;
+	else if (at->type->id == ID_TURN_STREAM)
+		st->size = stream_events_size(at, &info);
+	return 0;
 }
 
 static int input_show(const struct place *at, struct buf *out, struct err *err)
@@ -45,18 +52,6 @@ static int input_show(const struct place *at, struct buf *out, struct err *err)
 	return r;
 }
 
-static int turn_output_stat(const struct place *at, struct node_stat *st, struct err *err)
-{
-	struct turn_info info;
-	int r = load_turn(at, &info, err);
-
-	if (r < 0)
-		return r;
-	st->mtime = info.stamp;
-	st->size = stream_output_size(at, &info);
-	return 0;
-}
-
 const char *turns_word(enum turn_state state)
 {
 	static const char *const words[] = { [TURN_QUEUED] = "queued",
@@ -67,48 +62,30 @@ const char *turns_word(enum turn_state state)
 	return words[state];
 }
 
-static int status_show(const struct place *at, struct buf *out, struct err *err)
+/* The line that the row with this id shows; "": none. */
+static const char *line_of(const struct turn_info *info, unsigned id)
+{
+	switch (id) {
+	case ID_TURN_STATUS:
+		return turns_word(info->state);
+	case ID_TURN_ERROR:
+		return info->error;
+	case ID_TURN_INVOCATION:
+		return info->invocation;
+	default: /* ID_TURN_AGENT */
+		return info->agent;
+	}
+}
+
+static int turn_line_show(const struct place *at, struct buf *out, struct err *err)
 {
 	struct turn_info info;
 	int r = load_turn(at, &info, err);
+	const char *line = r < 0 ? "" : line_of(&info, at->type->id);
 
-	if (r == 0)
-		buf_printf(out, "%s\n", turns_word(info.state));
+	if (*line)
+		buf_printf(out, "%s\n", line);
 	return r;
-}
-
-static int error_show(const struct place *at, struct buf *out, struct err *err)
-{
-	struct turn_info info;
-	int r = load_turn(at, &info, err);
-
-	if (r == 0 && info.error[0])
-		buf_printf(out, "%s\n", info.error);
-	return r;
-}
-
-static int turn_events_stat(const struct place *at, struct node_stat *st, struct err *err)
-{
-	struct turn_info info;
-	int r = load_turn(at, &info, err);
-
-	if (r < 0)
-		return r;
-	st->mtime = info.stamp;
-	st->size = info.bytes;
-	return 0;
-}
-
-static int stream_stat(const struct place *at, struct node_stat *st, struct err *err)
-{
-	struct turn_info info;
-	int r = load_turn(at, &info, err);
-
-	if (r < 0)
-		return r;
-	st->mtime = info.stamp;
-	st->size = stream_events_size(at, &info);
-	return 0;
 }
 
 static int turn_events_show(const struct place *at, struct buf *out, struct err *err)
@@ -117,26 +94,6 @@ static int turn_events_show(const struct place *at, struct buf *out, struct err 
 	int r = load_turn(at, &info, err);
 
 	return r < 0 ? r : turn_events(at->fs->store, at->ref, &info, out, err);
-}
-
-static int turn_invocation_show(const struct place *at, struct buf *out, struct err *err)
-{
-	struct turn_info info;
-	int r = load_turn(at, &info, err);
-
-	if (r == 0)
-		buf_printf(out, "%s\n", info.invocation);
-	return r;
-}
-
-static int agent_show_name(const struct place *at, struct buf *out, struct err *err)
-{
-	struct turn_info info;
-	int r = load_turn(at, &info, err);
-
-	if (r == 0 && info.agent[0])
-		buf_printf(out, "%s\n", info.agent);
-	return r;
 }
 
 static const struct node_type turn_entries[] = {
@@ -152,25 +109,25 @@ static const struct node_type turn_entries[] = {
 	  .flags = NODE_STREAM,
 	  .news = NEWS_PROGRESS,
 	  .help = "the text of the answer; the read ends with the turn",
-	  .stat = turn_output_stat,
+	  .stat = turn_part_stat,
 	  .file = &turn_output_ops },
 	{ .name = "status",
 	  .id = ID_TURN_STATUS,
 	  .mode = S_IFREG | 0400,
 	  .help = "queued, running, done or failed",
 	  .stat = turn_part_stat,
-	  .show = status_show },
+	  .show = turn_line_show },
 	{ .name = "error",
 	  .id = ID_TURN_ERROR,
 	  .mode = S_IFREG | 0400,
 	  .help = "why the turn failed",
 	  .stat = turn_part_stat,
-	  .show = error_show },
+	  .show = turn_line_show },
 	{ .name = "events.jsonl",
 	  .id = ID_TURN_EVENTS,
 	  .mode = S_IFREG | 0400,
 	  .help = "the turn's lines of the log",
-	  .stat = turn_events_stat,
+	  .stat = turn_part_stat,
 	  .show = turn_events_show },
 	{ .name = "stream.jsonl",
 	  .id = ID_TURN_STREAM,
@@ -178,20 +135,20 @@ static const struct node_type turn_entries[] = {
 	  .flags = NODE_STREAM,
 	  .news = NEWS_PROGRESS,
 	  .help = "events while they come, partial ones too; the read ends with the turn",
-	  .stat = stream_stat,
+	  .stat = turn_part_stat,
 	  .file = &turn_stream_ops },
 	{ .name = "invocation_id",
 	  .id = ID_TURN_INVOCATION,
 	  .mode = S_IFREG | 0400,
 	  .help = "ADK's id of the turn",
 	  .stat = turn_part_stat,
-	  .show = turn_invocation_show },
+	  .show = turn_line_show },
 	{ .name = "agent",
 	  .id = ID_TURN_AGENT,
 	  .mode = S_IFREG | 0400,
 	  .help = "the agent that answered",
 	  .stat = turn_part_stat,
-	  .show = agent_show_name },
+	  .show = turn_line_show },
 	{ .name = "usage.json",
 	  .id = ID_TURN_USAGE,
 	  .mode = S_IFREG | 0400,
@@ -202,7 +159,7 @@ static const struct node_type turn_entries[] = {
 	  .id = ID_TURN_CALLS,
 	  .mode = S_IFDIR | 0700,
 	  .help = "one directory for each call of a tool",
-	  .stat = calls_dir_stat,
+	  .stat = turn_part_stat,
 	  .members = &call_dir,
 	  .dir = &calls_dir_ops },
 	{ .name = "context",
@@ -299,32 +256,23 @@ static int turns_dir_find(const struct place *dir, const char *name, struct plac
 	return r;
 }
 
-struct listing {
-	const struct place *dir;
-	struct lister *l;
-};
-
 static int list_turn(void *arg, const struct turn_info *info)
 {
-	struct listing *ls = arg;
+	struct lister *l = arg;
 	struct node_stat st = { .mtime = info->stamp };
 	struct place child;
 	char name[32];
 
 	(void)snprintf(name, sizeof name, "%llu", (unsigned long long)info->n);
-	if (tree_is_hidden(ls->dir, name))
-		return 0;
-	turn_place(ls->dir, info, &child);
+	turn_place(l->dir, info, &child);
 	st.mtime = MAX(st.mtime, contexts_stamp(&child));
-	return lister_emit(ls->l, name, &child, TREE_MEMBER_COOKIE + info->n, &st);
+	return lister_emit(l, name, &child, info->n, &st);
 }
 
 static int turns_dir_list(const struct place *dir, uint64_t after, struct lister *l,
 			  struct err *err)
 {
-	struct listing ls = { dir, l };
-
-	return turn_list(dir->fs->store, dir->ref, after, list_turn, &ls, err);
+	return turn_list(dir->fs->store, dir->ref, after, list_turn, l, err);
 }
 
 const struct dir_ops turns_dir_ops = {

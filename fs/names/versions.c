@@ -63,7 +63,7 @@ static int list_entry(void *arg, const struct artifact_info *info)
 		return 0;
 	entry_place(ls->dir, info, &child);
 	child.name = info->full_name;
-	return lister_emit(ls->l, name.data, &child, TREE_MEMBER_COOKIE + info->number, NULL);
+	return lister_emit(ls->l, name.data, &child, info->number, NULL);
 }
 
 static int versions_list(const struct place *dir, uint64_t after, struct lister *l, struct err *err)
@@ -361,7 +361,7 @@ static int list_version(void *arg, const struct version_info *v)
 	struct node_stat st = { .size = v->size, .mtime = v->stamp };
 	struct place child;
 	char name[VERSIONS_NAME_SIZE];
-	uint64_t cookie = TREE_MEMBER_COOKIE + v->n * 2;
+	uint64_t cookie = v->n * 2;
 	int r;
 
 	version_place(ls->dir, v, VERSION_BYTES, &child);
@@ -371,7 +371,7 @@ static int list_version(void *arg, const struct version_info *v)
 		return r;
 	version_place(ls->dir, v, VERSION_ABOUT, &child);
 	versions_file_name(v->n, true, name);
-	return tree_is_hidden(ls->dir, name) ? 0 : lister_emit(ls->l, name, &child, cookie, NULL);
+	return lister_emit(ls->l, name, &child, cookie, NULL);
 }
 
 /* Each version has two names with an odd and an even cookie: a listing may end between them. */

@@ -122,15 +122,17 @@ enum node_news {
  * st may be NULL. emit() returns 0, or 1 when the reply is full.
  */
 struct lister {
+	const struct place *dir; /* set by tree_list() */
 	int (*emit)(struct lister *l, const char *name, const struct place *child, uint64_t cookie,
 		    const struct node_stat *st);
 };
 
-static inline int lister_emit(struct lister *l, const char *name, const struct place *child,
-			      uint64_t cookie, const struct node_stat *st)
-{
-	return l->emit(l, name, child, cookie, st);
-}
+/*
+ * Emit a member of l->dir unless its name is hidden. cookie: above 0, and larger than those of the
+ * members before; a later list() gets it as `after`. Returns 0; 1: the reply is full.
+ */
+int lister_emit(struct lister *l, const char *name, const struct place *child, uint64_t cookie,
+		const struct node_stat *st);
 
 /* The operations on an open file. Each open file description has its own h->state. */
 struct file_ops {
@@ -248,6 +250,7 @@ struct node_type {
 	 */
 	bool (*grows)(const struct place *at);
 	const struct file_ops *file;
+	int (*open)(struct handle *h, struct err *err); /* instead of file->open */
 	const struct text_rules *text; /* set where file is &text_ops (draft/text.h) */
 	const struct ctl_verb *verbs;  /* set where file is &ctl_ops (names/ctl.h) */
 

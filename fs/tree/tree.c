@@ -16,6 +16,9 @@
 #define MOVING_NS   (2 * (uint64_t)NSEC_PER_SEC)
 #define BLOCK_BYTES 4096
 
+/* The kernel's cookies of members are above this one; lower ones are rows. */
+#define MEMBER_COOKIE 4096
+
 /* Names that tree_hide() hides. A full table forgets the oldest. */
 static struct {
 	struct mutex lock;
@@ -305,23 +308,31 @@ int tree_stat(const struct place *at, const struct node_stat *known, struct stat
 	return 0;
 }
 
+int lister_emit(struct lister *l, const char *name, const struct place *child, uint64_t cookie,
+		const struct node_stat *st)
+{
+	return tree_is_hidden(l->dir, name) ? 0
+					    : l->emit(l, name, child, MEMBER_COOKIE + cookie, st);
+}
+
 int tree_list(const struct place *dir, uint64_t cookie, struct lister *l, struct err *err)
 {
 	const struct node_type *row;
 	uint64_t i = 0;
 	int r = 0;
 
+	l->dir = dir;
 	for (row = dir->type->entries; row && row->name && r == 0; row++, i++) {
 		struct place child = place_child(dir, row);
 
 		if (i < cookie || (row->flags & NODE_UNLISTED) || tree_is_hidden(dir, row->name) ||
 		    (row->present && row->present(&child) < 0))
 			continue;
-		r = lister_emit(l, row->name, &child, i + 1, NULL);
+		r = l->emit(l, row->name, &child, i + 1, NULL);
 	}
 	if (r == 0 && node_dir(dir->type)->list)
-		r = dir->type->dir->list(
-			dir, cookie > TREE_MEMBER_COOKIE ? cookie - TREE_MEMBER_COOKIE : 0, l, err);
+		r = dir->type->dir->list(dir, cookie > MEMBER_COOKIE ? cookie - MEMBER_COOKIE : 0,
+					 l, err);
 	return r < 0 ? r : 0;
 }
 

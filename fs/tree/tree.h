@@ -47,9 +47,6 @@ bool tree_is_hidden(const struct place *dir, const char *name);
 /* Whether a directory hides a name now. Its attributes change when the name is back. */
 bool tree_hides_names(uint64_t ino);
 
-/* Cookies of members are above this one; lower ones are rows. */
-#define TREE_MEMBER_COOKIE 4096
-
 /* The name of the row with this id. The directory must have such a row. */
 const char *tree_row_name(const struct node_type *dir, unsigned id);
 

@@ -62,7 +62,7 @@ fails_with() {
 	fails_with 2 "many" mount_here --max-turns many
 	fails_with 2 "--threads takes a number from 1 to 100000, not '0'" mount_here --threads 0
 	fails_with 2 "-x" "$ADKFS" umount -x "$MNT"
-	fails_with 2 "unmount" "$ADKFS" umount
+	fails_with 2 "mount point is missing" "$ADKFS" umount
 	fails_with 2 "" "$ADKFS" umount "$MNT" "$MNT"
 	fails_with 2 "extra" "$ADKFS" version extra
 	not is_mounted "$MNT"

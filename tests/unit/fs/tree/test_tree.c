@@ -63,7 +63,7 @@ static int members_list(const struct place *dir, uint64_t after, struct lister *
 		(void)snprintf(name, sizeof name, "%llu", (unsigned long long)n);
 		child.type = dir->type->members;
 		child.item = n;
-		r = lister_emit(l, name, &child, TREE_MEMBER_COOKIE + n, NULL);
+		r = lister_emit(l, name, &child, n, NULL);
 	}
 	return r;
 }
