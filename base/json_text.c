@@ -364,68 +364,6 @@ int json_item(struct json_scan *s, bool *first)
 	return scan_more(s, first, ']');
 }
 
-static int skip_value(struct json_scan *s);
-
-static int skip_members(struct json_scan *s, char open, char close)
-{
-	bool first = true;
-	int r = json_open(s, open);
-
-	if (r < 0)
-		return r;
-	while ((r = scan_more(s, &first, close)) == 1) {
-		r = open == '{' ? scan_string(s, NULL) : 0;
-		if (r == 0 && open == '{')
-			r = scan_colon(s);
-		if (r == 0)
-			r = skip_value(s);
-		if (r < 0)
-			return r;
-	}
-	return r;
-}
-
-static int scan_scalar(struct json_scan *s, int kind)
-{
-	switch (kind) {
-	case 't':
-		return scan_word(s, "true");
-	case 'f':
-		return scan_word(s, "false");
-	case 'n':
-		return scan_word(s, "null");
-	default:
-		return scan_number(s);
-	}
-}
-
-static int skip_value(struct json_scan *s)
-{
-	int kind = json_peek(s);
-
-	if (kind < 0)
-		return kind;
-	if (kind == '{')
-		return skip_members(s, '{', '}');
-	if (kind == '[')
-		return skip_members(s, '[', ']');
-	return kind == '"' ? scan_string(s, NULL) : scan_scalar(s, kind);
-}
-
-int json_raw(struct json_scan *s, struct span *value)
-{
-	const char *from;
-	int r;
-
-	skip_space(s);
-	from = s->at;
-	r = skip_value(s);
-	if (r < 0)
-		return r;
-	*value = (struct span){ from, (size_t)(s->at - from) };
-	return 0;
-}
-
 /* A member that was written to `out`, and where it lies there. */
 struct member {
 	size_t key;
@@ -511,13 +449,16 @@ static int drop_repeated(struct buf *out, size_t from, struct buf *members, stru
 	return 0;
 }
 
-static int canonical_string(struct json_scan *s, struct buf *out)
+/* Check a value, and append its canonical text to out, which may be NULL. */
+static int scan_value(struct json_scan *s, struct buf *out);
+
+static int scan_text(struct json_scan *s, struct buf *out)
 {
 	CLEANUP(buf_release) struct buf decoded = { 0 };
 	const char *from = s->at;
 	int r = scan_string(s, NULL);
 
-	if (r < 0)
+	if (r < 0 || !out)
 		return r;
 	/* Most strings hold no escape and are copied as they are. */
 	if (!memchr(from, '\\', (size_t)(s->at - from))) {
@@ -532,56 +473,63 @@ static int canonical_string(struct json_scan *s, struct buf *out)
 	return buf_check(&decoded, s->err);
 }
 
-/* Append a member; *m is where it lies in out. */
-static int canonical_member(struct json_scan *s, struct buf *out, struct member *m)
+static void put_char(struct buf *out, char c)
+{
+	if (out)
+		buf_char(out, c);
+}
+
+/* Scan a member; *m is where it lies in out. */
+static int scan_member(struct json_scan *s, struct buf *out, struct member *m)
 {
 	int r;
 
-	m->key = out->len;
-	r = canonical_string(s, out);
+	m->key = out ? out->len : 0;
+	r = scan_text(s, out);
 	if (r == 0)
 		r = scan_colon(s);
 	if (r < 0)
 		return r;
-	buf_char(out, ':');
-	m->value = out->len;
-	r = json_canonical(s, out);
-	m->end = out->len;
+	put_char(out, ':');
+	m->value = out ? out->len : 0;
+	r = scan_value(s, out);
+	m->end = out ? out->len : 0;
 	return r;
 }
 
-static int canonical_object(struct json_scan *s, struct buf *out)
+static int scan_object(struct json_scan *s, struct buf *out)
 {
 	CLEANUP(buf_release) struct buf members = { 0 };
-	size_t from = out->len;
+	size_t from = out ? out->len : 0;
 	bool first = true;
 	size_t n = 0;
 	int r = json_open(s, '{');
 
 	if (r < 0)
 		return r;
-	buf_char(out, '{');
+	put_char(out, '{');
 	while ((r = scan_more(s, &first, '}')) == 1) {
 		struct member m = { .replaced_by = n };
 
 		if (n++)
-			buf_char(out, ',');
-		r = canonical_member(s, out, &m);
+			put_char(out, ',');
+		r = scan_member(s, out, &m);
 		if (r < 0)
 			return r;
-		buf_add(&members, &m, sizeof m);
+		if (out)
+			buf_add(&members, &m, sizeof m);
 	}
-	buf_char(out, '}');
+	put_char(out, '}');
 	if (r == 0)
 		r = buf_check(&members, s->err);
-	if (r == 0)
+	if (r == 0 && out)
 		r = buf_check(out, s->err);
-	if (r == 0 && n > 1)
+	if (r == 0 && out && n > 1)
 		r = drop_repeated(out, from, &members, s->err);
 	return r;
 }
 
-static int canonical_list(struct json_scan *s, struct buf *out)
+static int scan_list(struct json_scan *s, struct buf *out)
 {
 	bool first = true;
 	size_t n = 0;
@@ -589,37 +537,66 @@ static int canonical_list(struct json_scan *s, struct buf *out)
 
 	if (r < 0)
 		return r;
-	buf_char(out, '[');
+	put_char(out, '[');
 	while ((r = scan_more(s, &first, ']')) == 1) {
 		if (n++)
-			buf_char(out, ',');
-		r = json_canonical(s, out);
+			put_char(out, ',');
+		r = scan_value(s, out);
 		if (r < 0)
 			return r;
 	}
-	buf_char(out, ']');
+	put_char(out, ']');
 	return r;
 }
 
-int json_canonical(struct json_scan *s, struct buf *out)
+static int scan_value(struct json_scan *s, struct buf *out)
 {
 	int kind = json_peek(s);
 	const char *from = s->at;
 	int r;
 
-	if (kind < 0)
-		return kind;
-	if (kind == '{')
-		r = canonical_object(s, out);
-	else if (kind == '[')
-		r = canonical_list(s, out);
-	else if (kind == '"')
-		r = canonical_string(s, out);
-	else {
-		r = scan_scalar(s, kind);
-		if (r == 0)
-			buf_add(out, from, (size_t)(s->at - from));
+	switch (kind) {
+	case '{':
+		return scan_object(s, out);
+	case '[':
+		return scan_list(s, out);
+	case '"':
+		return scan_text(s, out);
+	case 't':
+		r = scan_word(s, "true");
+		break;
+	case 'f':
+		r = scan_word(s, "false");
+		break;
+	case 'n':
+		r = scan_word(s, "null");
+		break;
+	default:
+		r = kind < 0 ? kind : scan_number(s);
 	}
+	if (r == 0 && out)
+		buf_add(out, from, (size_t)(s->at - from));
+	return r;
+}
+
+int json_raw(struct json_scan *s, struct span *value)
+{
+	const char *from;
+	int r;
+
+	skip_space(s);
+	from = s->at;
+	r = scan_value(s, NULL);
+	if (r < 0)
+		return r;
+	*value = (struct span){ from, (size_t)(s->at - from) };
+	return 0;
+}
+
+int json_canonical(struct json_scan *s, struct buf *out)
+{
+	int r = scan_value(s, out);
+
 	return r < 0 ? r : buf_check(out, s->err);
 }
 
@@ -629,102 +606,4 @@ int json_canonical_text(struct span text, int depth, struct buf *out, struct err
 	int r = json_canonical(&s, out);
 
 	return r < 0 ? r : json_end(&s);
-}
-
-void json_quote(struct buf *out, struct span text)
-{
-	static const char short_form[32] = {
-		['\b'] = 'b', ['\f'] = 'f', ['\n'] = 'n', ['\r'] = 'r', ['\t'] = 't',
-	};
-	size_t from = 0;
-	size_t i;
-
-	buf_char(out, '"');
-	for (i = 0; i < text.len; i++) {
-		unsigned char c = (unsigned char)text.data[i];
-
-		if (c >= 0x20 && c != '"' && c != '\\')
-			continue;
-		buf_add(out, text.data + from, i - from);
-		from = i + 1;
-		if (c >= 0x20)
-			buf_printf(out, "\\%c", c);
-		else if (short_form[c])
-			buf_printf(out, "\\%c", short_form[c]);
-		else
-			buf_printf(out, "\\u%04x", c);
-	}
-	buf_add(out, text.data + from, text.len - from);
-	buf_char(out, '"');
-}
-
-void json_quote_lossy(struct buf *out, struct span text)
-{
-	CLEANUP(buf_release) struct buf clean = { 0 };
-
-	while (text.len) {
-		size_t good = utf8_prefix(text, NULL);
-
-		buf_add(&clean, text.data, good);
-		if (good < text.len) {
-			buf_text(&clean, UTF8_REPLACEMENT);
-			good++;
-		}
-		text = span_sub(text, good, text.len);
-	}
-	out->failed |= clean.failed;
-	json_quote(out, buf_span(&clean));
-}
-
-int json_each(struct span object, json_member_fn *fn, void *arg)
-{
-	struct json_scan s = json_scan_of(object, JSON_DEPTH_MAX, NULL);
-	CLEANUP(buf_release) struct buf key = { 0 };
-	bool first = true;
-	struct span value;
-	int r = json_open(&s, '{');
-
-	if (r < 0)
-		return r;
-	while ((r = json_key(&s, &first, &key)) == 1) {
-		r = json_raw(&s, &value);
-		if (r < 0)
-			return r;
-		r = fn(arg, buf_span(&key), value);
-		if (r)
-			return r;
-	}
-	return r;
-}
-
-struct wanted {
-	struct span name;
-	struct span *value;
-};
-
-static int match_member(void *arg, struct span key, struct span value)
-{
-	struct wanted *w = arg;
-
-	if (!span_equal(key, w->name))
-		return 0;
-	*w->value = value;
-	return 1;
-}
-
-int json_member(struct span object, const char *name, struct span *value)
-{
-	struct wanted w = { span_of(name), value };
-	int r = json_each(object, match_member, &w);
-
-	if (r < 0)
-		return r;
-	return r ? 0 : -ENOENT;
-}
-
-int json_unquote(struct span token, struct buf *out)
-{
-	struct json_scan s = json_scan_of(token, 1, NULL);
-
-	return json_take_string(&s, out);
 }

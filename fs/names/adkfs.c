@@ -146,19 +146,22 @@ static json_t *show_config(const struct fs *fs)
 	return show_members(members, ARRAY_SIZE(members));
 }
 
+int adkfs_show_json(json_t *value, struct buf *out, struct err *err)
+{
+	char *text = value ? json_dumps(value, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) : NULL;
+
+	json_decref(value);
+	if (!text)
+		return err_nomem(err);
+	buf_printf(out, "%s\n", text);
+	free(text);
+	return buf_check(out, err);
+}
+
 /* The daemon's options and settings. Secrets are shown only as present. */
 static int config_show(const struct place *at, struct buf *out, struct err *err)
 {
-	json_t *all = show_config(at->fs);
-	char *text = all ? json_dumps(all, JSON_INDENT(2)) : NULL;
-
-	json_decref(all);
-	if (!text)
-		return err_nomem(err);
-	buf_text(out, text);
-	buf_char(out, '\n');
-	free(text);
-	return buf_check(out, err);
+	return adkfs_show_json(show_config(at->fs), out, err);
 }
 
 /* A value of a metric. Values with the same name must follow each other. */

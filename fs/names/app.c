@@ -3,6 +3,7 @@
  */
 #include "base/json_text.h"
 #include "fs/draft/text.h"
+#include "fs/names/adkfs.h"
 #include "fs/names/scopes.h"
 #include "fs/names/state.h"
 #include "fs/tree/fs.h"
@@ -11,18 +12,11 @@
 #include "store/session/scope.h"
 
 #include <errno.h>
-#include <jansson.h>
-#include <stdlib.h>
-
-static int app_id(const struct place *at, struct scope_info *info, struct err *err)
-{
-	return scope_stat(at->fs->store, at->ref, info, err);
-}
 
 static int agent_link(const struct place *at, struct buf *out, struct err *err)
 {
 	struct scope_info info;
-	int r = app_id(at, &info, err);
+	int r = scope_stat(at->fs->store, at->ref, &info, err);
 
 	return r < 0 ? r : agents_folder(runner_agents(at->fs->runner), info.id, out, err);
 }
@@ -34,38 +28,25 @@ static int agent_present(const struct place *at)
 	return agent_link(at, &folder, NULL) < 0 ? -ENOENT : 0;
 }
 
-static int agent_show_error(const struct err *why, struct buf *out)
-{
-	buf_text(out, "{\"error\":");
-	json_quote_lossy(out, span_of(why->text));
-	buf_text(out, "}\n");
-	return 0;
-}
-
 static int agent_json_show(const struct place *at, struct buf *out, struct err *err)
 {
 	struct agent_tree *agent;
 	struct scope_info info;
 	struct err why;
-	json_t *tree;
-	char *text;
-	int r = app_id(at, &info, err);
+	int r = scope_stat(at->fs->store, at->ref, &info, err);
 
 	if (r < 0)
 		return r;
 	r = agents_get(runner_agents(at->fs->runner), info.id, &agent, &why);
-	if (r < 0)
-		return agent_show_error(&why, out);
-	tree = agent_show(agent);
+	if (r < 0) {
+		buf_text(out, "{\"error\":");
+		json_quote_lossy(out, span_of(why.text));
+		buf_text(out, "}\n");
+		return buf_check(out, err);
+	}
+	r = adkfs_show_json(agent_show(agent), out, err);
 	agents_retire(runner_agents(at->fs->runner), agent);
-	text = tree ? json_dumps(tree, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) : NULL;
-	json_decref(tree);
-	if (!text)
-		return err_nomem(err);
-	buf_text(out, text);
-	buf_char(out, '\n');
-	free(text);
-	return buf_check(out, err);
+	return r;
 }
 
 static const struct node_type app_entries[] = {

@@ -22,7 +22,10 @@ extern const struct node_type artifacts_members[];
 /* A user's artifact was renamed: give the links in sessions the new target. */
 void artifacts_link_moved(struct fs *fs, struct ref user, uint64_t item, const char *name);
 
-/* The rest is for versions.c too, which shows the same directories. */
+/* The rest is for versions.c and context_artifacts.c too, which show the same directories. */
+
+/* The attributes of a stored artifact or directory. */
+void artifacts_show(const struct artifact_info *info, struct node_stat *st);
 
 /* The number of the directory at a place. */
 uint64_t artifacts_directory(const struct place *dir);

@@ -28,9 +28,6 @@ void artifacts_stored_place(const struct place *dir, const struct artifact_info 
 void artifacts_new_place(const struct place *dir, const struct scratch_info *info,
 			 struct place *child);
 
-/* The attributes of a stored artifact or directory. */
-void artifacts_show(const struct artifact_info *info, struct node_stat *st);
-
 /*
  * Prepare for the removal, replacement or rename of the artifact `id` of a directory, if there is
  * one: save its closed drafts, and load the bytes into opens that read it.

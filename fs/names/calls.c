@@ -57,9 +57,11 @@ static int object_show(const struct place *at, struct buf *out, struct err *err)
 		      at->type->id == ID_CALL_ARGS ? &info.said : &info.answer, &part, err);
 	if (r == -ENOENT)
 		return 0;
-	if (r == 0)
-		buf_printf(out, "%s\n", part.json ? part.json : "{}");
-	return r;
+	if (r < 0)
+		return r;
+	buf_text(out, part.json ? part.json : "{}");
+	buf_char(out, '\n');
+	return 0;
 }
 
 static int stderr_show(const struct place *at, struct buf *out, struct err *err)

@@ -79,14 +79,6 @@ static int decode_full(const struct place *dir, const char *name, char *full, st
 
 /* Stored artifacts that the program has not written to. */
 
-static void show_stored(const struct artifact_info *info, struct node_stat *st)
-{
-	st->size = info->is_directory ? 0 : info->size;
-	st->mtime = info->stamp;
-	st->ctime = info->changed;
-	st->attr = info->attr;
-}
-
 static int stored_stat(const struct place *at, struct node_stat *st, struct err *err)
 {
 	CLEANUP(context_leave_p) struct context *c = NULL;
@@ -96,7 +88,7 @@ static int stored_stat(const struct place *at, struct node_stat *st, struct err 
 	if (r == 0)
 		r = find_stored(at, at->name, NULL, &info, err);
 	if (r == 0)
-		show_stored(&info, st);
+		artifacts_show(&info, st);
 	return r;
 }
 
@@ -205,7 +197,7 @@ static int below_stat(const struct place *at, struct node_stat *st, struct err *
 	if (r == 0 && is_made)
 		st->mtime = MAX(st->mtime, info.stamp);
 	else if (r == 0)
-		show_stored(&info, st);
+		artifacts_show(&info, st);
 	return 0;
 }
 
@@ -313,7 +305,7 @@ static int list_stored_name(void *arg, const struct artifact_info *info)
 		return -ENOMEM;
 	stored_place(ls->dir, info->is_directory, number, &child);
 	child.name = full;
-	show_stored(info, &st);
+	artifacts_show(info, &st);
 	return lister_emit(ls->l, name.data, &child, ls->cookies + info->number,
 			   info->is_directory ? NULL : &st);
 }
