@@ -1,5 +1,5 @@
 /*
- * The members of a JSON object: see json_text.h.
+ * The members of a checked JSON object, and the bytes of a string: see json_text.h.
  */
 #include "base/json_text.h"
 
@@ -49,4 +49,11 @@ int json_member(struct span object, const char *name, struct span *value)
 	if (r < 0)
 		return r;
 	return r ? 0 : -ENOENT;
+}
+
+int json_unquote(struct span token, struct buf *out)
+{
+	struct json_scan s = json_scan_of(token, 1, NULL);
+
+	return json_take_string(&s, out);
 }

@@ -1,5 +1,5 @@
 /*
- * JSON strings, written and read: see json_text.h.
+ * JSON strings that are written: see json_text.h.
  */
 #include "base/json_text.h"
 #include "base/utf8.h"
@@ -47,11 +47,4 @@ void json_quote_lossy(struct buf *out, struct span text)
 	}
 	out->failed |= clean.failed;
 	json_quote(out, buf_span(&clean));
-}
-
-int json_unquote(struct span token, struct buf *out)
-{
-	struct json_scan s = json_scan_of(token, 1, NULL);
-
-	return json_take_string(&s, out);
 }

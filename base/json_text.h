@@ -2,8 +2,8 @@
  * JSON as text: a scanner that checks a text and does not change it.
  *
  * No number passes through a double, and the members of an object keep their
- * order; a tree of values could promise neither. The scanner accepts RFC 8259.
- * It refuses invalid UTF-8, lone surrogates, NaN, comments, numbers of more
+ * order; a tree of values could promise neither. The scanner accepts RFC 8259,
+ * and refuses invalid UTF-8, lone surrogates, NaN, comments, numbers of more
  * than JSON_NUMBER_MAX characters, and more levels than the caller allows.
  *
  * Canonical text has no space outside strings and escapes only what must be

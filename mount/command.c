@@ -1,5 +1,5 @@
 /*
- * What commands share: see command.h.
+ * Functions that the commands share: see command.h.
  */
 #include "mount/command.h"
 

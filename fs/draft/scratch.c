@@ -319,18 +319,6 @@ int scratch_text(struct fs *fs, uint64_t number, size_t max, struct buf *text, s
 	return r;
 }
 
-int scratch_put_text(struct fs *fs, uint64_t number, struct span text, struct err *err)
-{
-	struct draft *draft;
-	int r;
-
-	if (!scratch_get(fs, number, NULL, &draft))
-		return err_set(err, -ENOENT, "the file was removed");
-	r = draft_put_text(draft, text, err);
-	draft_unref(draft);
-	return r;
-}
-
 void scratch_hold(struct fs *fs, uint64_t number) NO_THREAD_ANALYSIS
 {
 	mutex_lock(&fs->scratch->hold[number % SCRATCH_HOLDS]);
@@ -363,6 +351,26 @@ void scratch_unlink(struct fs *fs, uint64_t number)
 	inode_removed(&fs->inodes, node_ino(number, ID_OBJECT));
 	(void)scratch_remove(fs, number);
 	notify_attributes(&fs->notify, node_ino(number, ID_OBJECT));
+}
+
+int scratch_replace(struct fs *fs, struct scratch_info *info, const struct node_new *by,
+		    struct span text, struct err *err)
+{
+	const struct node_new as = { .mode = 0600, .uid = by->uid, .gid = by->gid };
+	struct scratch_info replaced;
+	struct draft *draft;
+	int r;
+
+	if (scratch_find(fs, info->dir, info->name, &replaced))
+		scratch_unlink(fs, replaced.number);
+	r = scratch_create(fs, info, &as, err);
+	if (r < 0)
+		return r;
+	if (!scratch_get(fs, info->number, NULL, &draft))
+		return err_set(err, -ENOENT, "the file was removed");
+	r = draft_put_text(draft, text, err);
+	draft_unref(draft);
+	return r;
 }
 
 void scratch_set_full_name(struct fs *fs, uint64_t number, const char *full_name)

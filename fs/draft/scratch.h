@@ -14,7 +14,7 @@
 
 #define SCRATCH_MAX 10000 /* scratch files in a mount */
 
-/* As a scratch_info.dir, state/ is its scope's number with this bit; artifacts/ is the number. */
+/* The scratch_info.dir of artifacts/ is its scope's number; of state/, the number with this bit. */
 #define SCRATCH_OF_STATE (1ull << 53)
 
 struct draft;
@@ -49,6 +49,10 @@ MUST_CHECK int scratch_add(struct fs *fs, const struct scratch_info *info, struc
 MUST_CHECK int scratch_create(struct fs *fs, struct scratch_info *info, const struct node_new *by,
 			      struct err *err);
 
+/* Add a file with a text and mode 0600. A file that has the name already is removed. */
+MUST_CHECK int scratch_replace(struct fs *fs, struct scratch_info *info, const struct node_new *by,
+			       struct span text, struct err *err);
+
 /* Find a file by name or by number. out and draft (which gets a reference) may be NULL. */
 bool scratch_find(struct fs *fs, uint64_t dir, const char *name, struct scratch_info *out);
 bool scratch_get(struct fs *fs, uint64_t number, struct scratch_info *out, struct draft **draft);
@@ -66,10 +70,9 @@ int scratch_emit(struct lister *l, uint64_t dir, uint64_t base, uint64_t after);
 /* Like scratch_list(), for all files of a scope. */
 int scratch_list_scope(struct fs *fs, struct ref scope, uint64_t after, scratch_fn *fn, void *arg);
 
-/* Append the text of a small file; put a text into an empty file. -ENOENT; -EFBIG. */
+/* Append the text of a small file. -ENOENT; -EFBIG. */
 MUST_CHECK int scratch_text(struct fs *fs, uint64_t number, size_t max, struct buf *text,
 			    struct err *err);
-MUST_CHECK int scratch_put_text(struct fs *fs, uint64_t number, struct span text, struct err *err);
 
 /*
  * Lock and unlock a scratch file while it becomes an artifact or is removed, so that only one

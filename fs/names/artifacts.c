@@ -22,7 +22,6 @@ int artifacts_top_stat(const struct place *at, struct node_stat *st, struct err 
 
 	if (r < 0)
 		return r;
-	st->size = 0;
 	st->mtime = MAX(scopes.session.artifacts_stamp, scopes.user.artifacts_stamp);
 	st->mtime = MAX(st->mtime, at->fs->mounted);
 	st->mtime = MAX(st->mtime, scratch_dir_stamp(at->fs, ref_number(at->ref)));

@@ -53,7 +53,6 @@ int attachments_dir_stat(const struct place *at, struct node_stat *st, struct er
 
 	if (r < 0)
 		return r;
-	st->size = 0;
 	st->mtime = MAX(info.attachments_stamp, at->fs->mounted);
 	st->mtime = MAX(st->mtime, scratch_dir_stamp(at->fs, attachments_scratch(at)));
 	return 0;
@@ -139,11 +138,6 @@ static void file_place(const struct place *dir, uint64_t number, struct place *c
 	child->item = number;
 }
 
-static bool find_scratch(const struct place *dir, const char *name, struct scratch_info *out)
-{
-	return scratch_find(dir->fs, attachments_scratch(dir), name, out);
-}
-
 static int attachments_find(const struct place *dir, const char *name, struct place *child,
 			    struct buf *text, struct err *err)
 {
@@ -152,7 +146,7 @@ static int attachments_find(const struct place *dir, const char *name, struct pl
 	struct scratch_info scratch;
 	int r;
 
-	if (find_scratch(dir, name, &scratch))
+	if (scratch_find(dir->fs, attachments_scratch(dir), name, &scratch))
 		return scratch_found(dir, &scratch, child, text, err);
 	r = id_of_name(name, &id, err);
 	if (r == 0)
@@ -188,20 +182,12 @@ static int attachments_list(const struct place *dir, uint64_t after, struct list
 	return r ? r : scratch_emit(l, attachments_scratch(dir), COOKIE_STEP, after);
 }
 
-/* Make a scratch file, which tools write before they rename it. */
-static int create_unsent_scratch(const struct place *dir, const char *name,
-				 const struct node_new *by, struct place *child, struct buf *text,
-				 struct err *err)
+static struct scratch_info new_unsent_scratch(const struct place *dir, const char *name)
 {
 	struct scratch_info info = { .dir = attachments_scratch(dir), .scope = dir->ref };
-	int r;
 
 	(void)snprintf(info.name, sizeof info.name, "%s", name);
-	r = scratch_create(dir->fs, &info, by, err);
-	if (r < 0)
-		return r;
-	notify_list(dir);
-	return scratch_found(dir, &info, child, text, err);
+	return info;
 }
 
 static int attachments_create(const struct place *dir, const char *name, const struct node_new *by,
@@ -212,9 +198,16 @@ static int attachments_create(const struct place *dir, const char *name, const s
 	int r;
 
 	if (attachments_find(dir, name, child, text, NULL) == 0)
-		return 0; /* another open has made the file in the meantime */
-	if (name[0] == '.')
-		return create_unsent_scratch(dir, name, by, child, text, err);
+		return 0;     /* another open has made the file in the meantime */
+	if (name[0] == '.') { /* tools write such a file before they rename it */
+		struct scratch_info scratch = new_unsent_scratch(dir, name);
+
+		r = scratch_create(dir->fs, &scratch, by, err);
+		if (r < 0)
+			return r;
+		notify_list(dir);
+		return scratch_found(dir, &scratch, child, text, err);
+	}
 	r = id_of_name(name, &id, err);
 	if (r == 0)
 		r = attachment_check(dir->fs->store, dir->ref, id.data, 0, err);
@@ -310,20 +303,14 @@ static int publish_attachment(const struct place *from, const struct place *dir,
 static int withdraw_attachment(const struct place *from, const struct place *dir,
 			       const char *new_name, struct err *err)
 {
-	const struct node_new by = { .mode = 0600, .uid = getuid(), .gid = getgid() };
+	const struct node_new by = { .uid = getuid(), .gid = getgid() };
 	CLEANUP(buf_release) struct buf bytes = { 0 };
-	CLEANUP(buf_release) struct buf text = { 0 };
-	struct scratch_info replaced;
-	struct place child = *dir;
+	struct scratch_info info = new_unsent_scratch(dir, new_name);
 	int r = attachment_read(dir->fs->store, dir->ref, from->item, &bytes, err);
 
-	if (r < 0)
-		return r;
-	if (find_scratch(dir, new_name, &replaced))
-		remove_scratch(dir, replaced.number);
-	r = create_unsent_scratch(dir, new_name, &by, &child, &text, err);
 	if (r == 0)
-		r = scratch_put_text(dir->fs, child.item, buf_span(&bytes), err);
+		r = scratch_replace(dir->fs, &info, &by, buf_span(&bytes), err);
+	notify_list(dir);
 	if (r == 0)
 		r = attachment_remove(dir->fs->store, dir->ref, from->name, err);
 	return r < 0 ? r : 1;

@@ -16,6 +16,7 @@
 /* The functions of the row `context` of a turn. */
 int contexts_present(const struct place *at);
 int contexts_stat(const struct place *at, struct node_stat *st, struct err *err);
+extern const struct dir_ops contexts_ops;
 
 /* The time when `context` last came to or went from a turn's directory; 0: no time is known. */
 uint64_t contexts_stamp(const struct place *turn);
@@ -51,26 +52,17 @@ int context_text_stat(const struct place *at, struct node_stat *st, struct err *
 /* Whether the runner waits for a program in the turn. */
 bool context_any_open(struct fs *fs, struct ref session, uint64_t turn);
 
-/* Like scratch_create(), for a file of a context. -ESTALE: the context has ended. */
-struct scratch_info;
-MUST_CHECK int context_create(const struct place *dir, struct scratch_info *info,
-			      const struct node_new *by, struct err *err);
-
 /* The functions and rules of the rows state/ and state.json: context_state.c. */
 int context_state_stat(const struct place *at, struct node_stat *st, struct err *err);
 int context_map_stat(const struct place *at, struct node_stat *st, struct err *err);
 int context_map_show(const struct place *at, struct buf *out, struct err *err);
 extern const struct text_rules context_map_rules;
 extern const struct node_type context_state_members[];
+extern const struct dir_ops context_state_ops;
 
 /* The functions of the row artifacts/: context_artifacts.c. */
 int context_artifacts_stat(const struct place *at, struct node_stat *st, struct err *err);
 extern const struct node_type context_artifacts_members[];
-
-extern const struct dir_ops context_state_ops;
-
 extern const struct dir_ops context_artifacts_ops;
-
-extern const struct dir_ops contexts_ops;
 
 #endif

@@ -211,7 +211,6 @@ int context_artifacts_stat(const struct place *at, struct node_stat *st, struct 
 		r = is_top(at) ? top_stat(at, st, err) : below_stat(at, st, err);
 	if (r < 0)
 		return r;
-	st->size = 0;
 	st->mtime = MAX(st->mtime, c->stamp);
 	if (stamp) { /* the list changed after the directory's time was set */
 		st->mtime = MAX(st->mtime, stamp);
@@ -347,6 +346,15 @@ static int context_artifacts_list(const struct place *dir, uint64_t after, struc
 
 /* Making, removing and renaming. */
 
+static int create_made(const struct place *dir, struct scratch_info *info,
+		       const struct node_new *by, struct err *err)
+{
+	CLEANUP(context_leave_p) struct context *c = NULL;
+	int r = context_of(dir, &c, err);
+
+	return r < 0 ? r : scratch_create(dir->fs, info, by, err);
+}
+
 static int context_artifacts_create(const struct place *dir, const char *name,
 				    const struct node_new *by, struct place *child,
 				    struct buf *text, struct err *err)
@@ -361,7 +369,7 @@ static int context_artifacts_create(const struct place *dir, const char *name,
 	info.is_new = name[0] != '.';
 	r = info.is_new ? decode_full(dir, name, info.full_name, err) : 0;
 	if (r == 0)
-		r = context_create(dir, &info, by, err);
+		r = create_made(dir, &info, by, err);
 	if (r < 0)
 		return r;
 	made_place(dir, &info, child);
@@ -385,7 +393,7 @@ static int context_artifacts_make(const struct place *dir, const char *name,
 		return err_set(err, -EEXIST, "there is '%s' already", name);
 	(void)snprintf(info.name, sizeof info.name, "%s", name);
 	r = decode_full(dir, name, info.full_name, err);
-	return r < 0 ? r : context_create(dir, &info, by, err);
+	return r < 0 ? r : create_made(dir, &info, by, err);
 }
 
 static int refuse_stored(const char *name, struct err *err)

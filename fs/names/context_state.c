@@ -72,7 +72,6 @@ int context_state_stat(const struct place *at, struct node_stat *st, struct err 
 {
 	int r = view_time(at, st, err);
 
-	st->size = 0;
 	st->mtime = MAX(st->mtime, scratch_dir_stamp(at->fs, view_scratch_dir(at)));
 	return r;
 }
@@ -354,16 +353,12 @@ static int context_state_list(const struct place *dir, uint64_t after, struct li
 	return r ? r : scratch_emit(l, view_scratch_dir(dir), COOKIE_STEP, after);
 }
 
-/* Make a scratch file, which tools write before they rename it. */
-static int create_view_scratch(const struct place *dir, const char *name, const struct node_new *by,
-			       struct place *child, struct buf *text, struct err *err)
+static struct scratch_info new_view_scratch(const struct place *dir, const char *name)
 {
 	struct scratch_info info = { .dir = view_scratch_dir(dir), .scope = context_scope(dir) };
-	int r;
 
 	(void)snprintf(info.name, sizeof info.name, "%s", name);
-	r = context_create(dir, &info, by, err);
-	return r < 0 ? r : scratch_found(dir, &info, child, text, err);
+	return info;
 }
 
 /* The key of a name that is to be made. */
@@ -386,8 +381,11 @@ static int context_state_create(const struct place *dir, const char *name,
 		return r;
 	if (scratch_find(dir->fs, view_scratch_dir(dir), name, &scratch))
 		return scratch_found(dir, &scratch, child, text, err);
-	if (state_is_scratch_name(name))
-		return create_view_scratch(dir, name, by, child, text, err);
+	if (state_is_scratch_name(name)) { /* tools write such a file before they rename it */
+		scratch = new_view_scratch(dir, name);
+		r = scratch_create(dir->fs, &scratch, by, err);
+		return r < 0 ? r : scratch_found(dir, &scratch, child, text, err);
+	}
 	r = new_view_key(name, text, err);
 	if (r == 0)
 		r = may_change(dir, buf_span(text), by->uid, err);
@@ -439,20 +437,15 @@ static int rename_to_view_key(const struct place *from, const struct place *dir,
 static int rename_view_to_scratch(const struct place *from, const struct place *dir,
 				  const char *new_name, const struct node_new *by, struct err *err)
 {
-	const struct node_new as = { .mode = 0600, .uid = by->uid, .gid = by->gid };
+	CLEANUP(context_leave_p) struct context *c = NULL;
 	CLEANUP(buf_release) struct buf text = { 0 };
-	CLEANUP(buf_release) struct buf name = { 0 };
-	struct scratch_info replaced;
-	struct place child = *dir;
+	struct scratch_info info = new_view_scratch(dir, new_name);
 	int r = view_text_of(from, &text, err);
 
-	if (r < 0)
-		return r;
 	buf_char(&text, '\n');
-	if (scratch_find(dir->fs, view_scratch_dir(dir), new_name, &replaced))
-		scratch_unlink(dir->fs, replaced.number);
-	r = create_view_scratch(dir, new_name, &as, &child, &name, err);
-	return r < 0 ? r : scratch_put_text(dir->fs, child.item, buf_span(&text), err);
+	if (r == 0)
+		r = context_of(dir, &c, err);
+	return r < 0 ? r : scratch_replace(dir->fs, &info, by, buf_span(&text), err);
 }
 
 /* Returns 0; 1: the new name has another object than the old one had; -errno. */

@@ -1,7 +1,6 @@
 /*
  * The context of a file: see context.h.
  */
-#include "fs/draft/scratch.h"
 #include "fs/names/context.h"
 #include "fs/tree/fs.h"
 #include "runner/runner.h"
@@ -26,15 +25,6 @@ struct ref context_scope_of(struct ref session, uint64_t number)
 struct ref context_scope(const struct place *at)
 {
 	return context_scope_of(at->ref, at->parent);
-}
-
-int context_create(const struct place *dir, struct scratch_info *info, const struct node_new *by,
-		   struct err *err)
-{
-	CLEANUP(context_leave_p) struct context *c = NULL;
-	int r = context_of(dir, &c, err);
-
-	return r < 0 ? r : scratch_create(dir->fs, info, by, err);
 }
 
 int context_text_stat(const struct place *at, struct node_stat *st, struct err *err)

@@ -67,11 +67,9 @@ static int sessions_stat(const struct place *at, struct node_stat *st, struct er
 	struct scope_info info;
 	int r = scope_stat(at->fs->store, at->ref, &info, err);
 
-	if (r < 0)
-		return r;
-	st->size = 0;
-	st->mtime = MAX(info.memory_stamp, at->fs->mounted);
-	return 0;
+	if (r == 0)
+		st->mtime = MAX(info.memory_stamp, at->fs->mounted);
+	return r;
 }
 
 static int list_memory_link(void *arg, const struct memory_link *link)

@@ -18,19 +18,15 @@ int scopes_stat(const struct place *at, struct node_stat *st, struct err *err)
 	struct scope_info info;
 	int r = scope_stat(at->fs->store, at->ref, &info, err);
 
-	if (r < 0)
-		return r;
-	st->mtime = MAX(info.members_stamp, at->fs->mounted);
-	st->size = 0;
-	return 0;
+	if (r == 0)
+		st->mtime = MAX(info.members_stamp, at->fs->mounted);
+	return r;
 }
 
 /* A session is as old as its latest event, so that `ls -t` lists recent conversations first. */
-static void describe_scope(const struct place *at, const struct scope_info *info,
-			   struct node_stat *st)
+static uint64_t stamp_of(struct ref scope, const struct scope_info *info)
 {
-	st->size = 0;
-	st->mtime = at->ref.session ? (uint64_t)info->updated * 1000 : info->stamp;
+	return scope.session ? (uint64_t)info->updated * 1000 : info->stamp;
 }
 
 int scope_dir_stat(const struct place *at, struct node_stat *st, struct err *err)
@@ -39,7 +35,7 @@ int scope_dir_stat(const struct place *at, struct node_stat *st, struct err *err
 	int r = scope_stat(at->fs->store, at->ref, &info, err);
 
 	if (r == 0)
-		describe_scope(at, &info, st);
+		st->mtime = stamp_of(at->ref, &info);
 	return r;
 }
 
@@ -53,7 +49,7 @@ static int list_member(void *arg, const struct scope_info *info)
 	child.ref = ref_child(l->dir->ref, info->number);
 	if (name_encode(span_of(info->id), NAME_PLAIN, &name, NULL) < 0 || !buf_cstr(&name))
 		return 0; /* an id without a file name; scope_create() refuses such ids */
-	describe_scope(&child, info, &st);
+	st.mtime = stamp_of(child.ref, info);
 	return lister_emit(l, name.data, &child, info->number, &st);
 }
 

@@ -87,7 +87,6 @@ int state_dir_stat(const struct place *at, struct node_stat *st, struct err *err
 {
 	int r = merged_stamp(at, true, &st->mtime, err);
 
-	st->size = 0;
 	st->mtime = MAX(st->mtime, scratch_dir_stamp(at->fs, scratch_dir(at)));
 	return r;
 }
@@ -309,16 +308,12 @@ static int state_dir_list(const struct place *dir, uint64_t after, struct lister
 	return r ? r : scratch_emit(l, scratch_dir(dir), SCRATCH_PART * COOKIE_STEP, after);
 }
 
-/* Make a scratch file, which tools write before they rename it. */
-static int create_scratch(const struct place *dir, const char *name, const struct node_new *by,
-			  struct place *child, struct buf *text, struct err *err)
+static struct scratch_info new_scratch(const struct place *dir, const char *name)
 {
 	struct scratch_info info = { .dir = scratch_dir(dir), .scope = dir->ref };
-	int r;
 
 	(void)snprintf(info.name, sizeof info.name, "%s", name);
-	r = scratch_create(dir->fs, &info, by, err);
-	return r < 0 ? r : scratch_found(dir, &info, child, text, err);
+	return info;
 }
 
 /* The scope and the key of a name that is to be made in a directory. */
@@ -356,8 +351,11 @@ static int state_dir_create(const struct place *dir, const char *name, const str
 
 	if (scratch_find(dir->fs, scratch_dir(dir), name, &scratch))
 		return scratch_found(dir, &scratch, child, text, err);
-	if (state_is_scratch_name(name))
-		return create_scratch(dir, name, by, child, text, err);
+	if (state_is_scratch_name(name)) { /* tools write such a file before they rename it */
+		scratch = new_scratch(dir, name);
+		r = scratch_create(dir->fs, &scratch, by, err);
+		return r < 0 ? r : scratch_found(dir, &scratch, child, text, err);
+	}
 	r = key_of_new(dir, name, &child->ref, text, &bare, err);
 	if (r < 0)
 		return r;
@@ -433,20 +431,13 @@ static int rename_to_key(const struct place *from, const struct place *dir, cons
 static int rename_to_scratch(const struct place *from, const struct place *dir,
 			     const char *new_name, struct err *err)
 {
-	const struct node_new by = { .mode = 0600, .uid = getuid(), .gid = getgid() };
+	const struct node_new by = { .uid = getuid(), .gid = getgid() };
+	struct scratch_info info = new_scratch(dir, new_name);
 	CLEANUP(buf_release) struct buf text = { 0 };
-	CLEANUP(buf_release) struct buf name = { 0 };
-	struct scratch_info replaced;
-	struct place child = *dir;
 	int r = state_text_of(from, &text, err);
 
-	if (r < 0)
-		return r;
 	buf_char(&text, '\n');
-	if (scratch_find(dir->fs, scratch_dir(dir), new_name, &replaced))
-		scratch_unlink(dir->fs, replaced.number);
-	r = create_scratch(dir, new_name, &by, &child, &name, err);
-	return r < 0 ? r : scratch_put_text(dir->fs, child.item, buf_span(&text), err);
+	return r < 0 ? r : scratch_replace(dir->fs, &info, &by, buf_span(&text), err);
 }
 
 /* Returns 0; 1: the new name has another object than the old one had; -errno. */

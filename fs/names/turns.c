@@ -216,7 +216,6 @@ int turns_dir_stat(const struct place *at, struct node_stat *st, struct err *err
 
 	if (r == 0)
 		st->mtime = MAX(info.turns_stamp, at->fs->mounted);
-	st->size = NODE_MEASURE;
 	return r;
 }
 

@@ -124,11 +124,9 @@ static int about_stat(const struct place *at, struct node_stat *st, struct err *
 
 	if (r == 0)
 		r = artifact_resolve(at->fs->store, at->ref, at->name, NULL, &info, err);
-	if (r < 0)
-		return r;
-	st->size = NODE_MEASURE;
-	st->mtime = MAX(v.stamp, info.versions_stamp);
-	return 0;
+	if (r == 0)
+		st->mtime = MAX(v.stamp, info.versions_stamp);
+	return r;
 }
 
 static int about_show(const struct place *at, struct buf *out, struct err *err)
@@ -408,11 +406,9 @@ static int versions_of_stat(const struct place *at, struct node_stat *st, struct
 
 	if (r == 0 && info.history != at->item)
 		r = err_set(err, -ENOENT, "the artifact was removed");
-	if (r < 0)
-		return r;
-	st->size = 0;
-	st->mtime = info.versions_stamp;
-	return 0;
+	if (r == 0)
+		st->mtime = info.versions_stamp;
+	return r;
 }
 
 const struct node_type versions_members[] = {

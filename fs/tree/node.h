@@ -82,21 +82,21 @@ struct node_new {
 void node_attr_of_new(const struct node_new *by, struct artifact_attr *attr);
 
 enum node_flag {
-	NODE_VOLATILE =
-		1, /* the text has no time: it is rendered on request and cached for a moment */
+	/* The text has no time: it is rendered on request and cached for a moment. */
+	NODE_VOLATILE = 1,
 	NODE_SHOWS_ABOVE = 2, /* the text or list shows data of the scopes above */
 	NODE_STREAM = 4,      /* reads may wait; the kernel caches nothing */
 	NODE_UNLISTED = 8,    /* not in listings, so that rm -r and copies skip the name */
 	NODE_DIRECT = 16,     /* the kernel caches no bytes of the file */
 	NODE_PUBLIC = 32,     /* above the users: whoever may enter the mount may read the file */
-	NODE_JOINABLE =
-		64, /* others may pass, and may make the names that the map of owners gives them */
+	/* Others may pass, and may make the names that the map of owners gives them. */
+	NODE_JOINABLE = 64,
 	NODE_LAZY = 128, /* the size is expensive: listings and lookups leave it out */
-	NODE_LATE =
-		256, /* names appear through calls that cannot wait for the kernel to drop them */
+	/* Names appear through calls that cannot wait for the kernel to drop them. */
+	NODE_LATE = 256,
 	NODE_SHOWS_MEMORY = 512, /* the text shows what is found in the user's memory */
-	NODE_SCRATCH = 2048, /* not in the store: a close saves nothing, a rename saves the file */
-	NODE_FRESH = 1024, /* changes without news: the kernel caches nothing and asks each time */
+	NODE_FRESH = 1024,       /* changes without news: the kernel caches nothing */
+	NODE_SCRATCH = 2048,     /* not in the store: a rename saves the file, a close does not */
 };
 
 /*
@@ -113,8 +113,8 @@ enum node_news {
 	NEWS_PROGRESS = 64,   /* a running turn made progress; reported late */
 	NEWS_ATTACHMENTS = 128, /* an attachment was added, changed or removed */
 	NEWS_MEMBERS = 256,     /* an app, a user or a session was made or removed */
-	NEWS_MEMORY =
-		512, /* a session was remembered or forgotten, or more of its text can be found */
+	/* A session was remembered or forgotten, or more of its text can be found. */
+	NEWS_MEMORY = 512,
 };
 
 /*
@@ -230,7 +230,10 @@ struct node_type {
 	const struct node_type *members;
 	const struct dir_ops *dir;
 
-	/* Size and time. If stat is unset, the text is shown to learn its size. */
+	/*
+	 * Size and time. Directories need no size. If stat is unset or leaves the size
+	 * NODE_MEASURE, the text is shown to learn its size.
+	 */
 	int (*stat)(const struct place *at, struct node_stat *st, struct err *err);
 
 	/* Files: the whole text (show) or a range of it (read); symlinks: the target (link). */

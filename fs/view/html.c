@@ -37,7 +37,7 @@ static bool is_in(const char *set, char c)
 	return c && strchr(set, c);
 }
 
-/* What replaces a byte; NULL: the byte stays. */
+/* The text that replaces a byte; NULL: the byte stays. */
 static const char *escape_of(unsigned char c)
 {
 	switch (c) {
@@ -329,7 +329,7 @@ static bool put_markdown(struct buf *out, struct span text, unsigned flags)
 	/* md4c 0.4.8 may crash when memory ends while it works, so there must be enough now. */
 	out->failed |= !buf_reserve(&lines, text.len * MEMORY + MEMORY_ROOM);
 	buf_release(&lines);
-	/* It reads one byte past the end of a line that is not ended. */
+	/* The parser reads one byte past the end of a line that is not ended. */
 	buf_span_add(&lines, text);
 	buf_char(&lines, '\n');
 	out->failed |= !buf_cstr(&lines);

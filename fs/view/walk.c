@@ -24,7 +24,7 @@ static const char *const names[WALK_MEMBERS] = {
 	[WALK_ACTIONS] = "actions",
 };
 
-/* What says which turn a line belongs to. */
+/* A turn: the range of its lines and its id in ADK, by which a line finds its turn. */
 struct turn_name {
 	uint64_t n;
 	uint64_t first;

@@ -37,7 +37,7 @@ struct walk_event {
 	struct span member[WALK_MEMBERS]; /* canonical JSON; len 0: absent */
 };
 
-/* What a walk calls. Each function may be NULL; a result other than 0 ends the walk. */
+/* The functions that a walk calls. Each one may be NULL; a result other than 0 ends the walk. */
 struct walk {
 	int (*turn)(void *arg, const struct walk_turn *turn);
 	int (*event)(void *arg, const struct walk_event *e);

@@ -215,7 +215,7 @@ int mount_help(void)
 	return STATUS_OK;
 }
 
-/* What getopt_long() returns for an option. */
+/* The value that getopt_long() returns for an option. */
 static int option_id(size_t i)
 {
 	return options[i].letter ? options[i].letter : FIRST_LONG_ID + (int)i;

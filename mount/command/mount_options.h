@@ -9,13 +9,13 @@
 #include "runner/process/sandbox.h"
 #include "store/open.h"
 
-/* One run of the command: what its options say, and what was made of that. */
+/* A run of the command: the values of its options, and the texts made from them. */
 struct mounting {
 	const struct command *self;
 	struct store_options store;
 	struct fs_options fs;
-	const char *record;   /* NULL, "": nothing is recorded */
-	const char *settings; /* NULL, "": the usual file, if it is there */
+	const char *record;   /* NULL or "": nothing is recorded */
+	const char *settings; /* NULL or "": the usual file, if it is there */
 	enum sandbox_mode sandbox;
 	bool foreground;
 	bool verbose;
