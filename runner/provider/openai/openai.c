@@ -23,11 +23,6 @@ struct encoder {
 	struct err *err;
 };
 
-struct model_name_rule openai_name_rule(const struct model_provider *provider)
-{
-	return (struct model_name_rule){ provider->name, "", 64 };
-}
-
 /* Models named o1, o3, ... take their instructions from the "developer". */
 static const char *system_role(const struct encoder *e)
 {

@@ -78,7 +78,10 @@ MUST_CHECK int openai_url(const struct question *q, const struct openai_way *way
 MUST_CHECK int openai_headers(const struct question *q, struct http_request *out, struct err *err);
 
 /* The rule for names of functions; errors name the provider. */
-struct model_name_rule openai_name_rule(const struct model_provider *provider);
+static inline struct model_name_rule openai_name_rule(const struct model_provider *provider)
+{
+	return (struct model_name_rule){ provider->name, "", 64 };
+}
 
 /* The messages while they are written. */
 struct openai_messages {
