@@ -1,9 +1,9 @@
 /*
  * Opening and closing a store: see open.h.
  *
- * FOLDER/lock is locked by the process that uses the store; FOLDER/<engine> is
- * the engine's; FOLDER/bulk has the bulks. An open store has two threads: one
- * folds logs, one makes and removes what is long of the index of memory.
+ * The process that uses the store locks FOLDER/lock. The engine has FOLDER/<engine>, and
+ * FOLDER/bulk has the bulks. An open store has two threads: one folds logs, and one makes and
+ * removes the index of long sessions.
  */
 #include "store/open.h"
 
@@ -27,7 +27,7 @@
 #define FOLDS_WAITING 64
 #define LARGE_VALUE   (4 << 20) /* values of this size come from the heap, not from mmap */
 
-/* Sessions with a log that is to be folded, and the thread that folds them. */
+/* Sessions with logs to fold, and the thread that folds them. */
 struct folding {
 	pthread_t thread;
 	bool runs;
@@ -40,14 +40,14 @@ struct folding {
 };
 
 struct open_store {
-	struct store store; /* first: all that others see */
+	struct store store; /* first: the part that other modules see */
 	int lock_fd;
 	struct bulk_pins pins;
 	struct memory_worker memory;
 	struct folding folding;
 };
 
-/* A log with a long tail is folded; a full list is fine: the next append asks again. */
+/* Ask for the folding of a long log. If the list is full, the next append asks again. */
 static void notice_change(void *arg, const struct change *change)
 {
 	struct folding *f = &((struct open_store *)arg)->folding;
@@ -83,7 +83,7 @@ static void *fold_logs(void *arg)
 	struct open_store *os = arg;
 	struct ref session;
 
-	/* A fold that fails is tried again after the next append: nothing is lost by it. */
+	/* After a failure nothing is lost, and the next append asks again. */
 	while (next_fold(&os->folding, &session))
 		(void)!session_fold(&os->store, session, NULL);
 	return NULL;
@@ -94,7 +94,7 @@ static int start_folding(struct open_store *os, struct err *err)
 	int r = -pthread_create(&os->folding.thread, NULL, fold_logs, os);
 
 	os->folding.runs = r == 0;
-	return r < 0 ? err_errno(err, r, "thread") : 0;
+	return r < 0 ? err_errno(err, r, "the thread that folds logs cannot start") : 0;
 }
 
 static void stop_folding(struct folding *f)

@@ -13,14 +13,14 @@ struct store_options {
 };
 
 /*
- * Open a store; a missing one is made.
+ * Open a store, and make it if the folder has none. store_close() frees *out.
  *
- * Returns 0; -EBUSY: another daemon has it (err says which process); -EINVAL:
- * another format, or an unknown engine; -errno.
+ * Returns 0; -EBUSY: another process uses the store, and err names the process; -EINVAL: the
+ * store has another format, or the engine is unknown; -errno.
  */
 MUST_CHECK int store_open(const struct store_options *options, struct store **out, struct err *err);
 
-/* Close and free a store, which nobody uses any more. NULL is fine. */
+/* Close and free a store that no thread uses any more. NULL is fine. */
 void store_close(struct store *st);
 
 #endif

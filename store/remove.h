@@ -1,5 +1,5 @@
 /*
- * Removing an app, a user or a session, with all that it holds.
+ * Removing an app, a user or a session.
  */
 #ifndef STORE_REMOVE_H
 #define STORE_REMOVE_H
@@ -7,8 +7,8 @@
 #include "store/tx/store.h"
 
 /*
- * Remove a session with all it holds, or an app or a user that has no members.
- * -ENOENT; -ENOTEMPTY.
+ * Remove a session with everything in it. An app must have no users, and a user no sessions.
+ * -ENOENT; -ENOTEMPTY. Any thread.
  */
 MUST_CHECK int scope_remove(struct store *st, struct ref ref, struct err *err);
 

@@ -1,9 +1,9 @@
 /*
  * Artifacts: versioned files of a session or a user, in directories.
  *
- * An artifact's bytes are a blob (blob.h), written before the version exists; one
- * transaction publishes version, event and artifactDelta. Version numbers
- * start at 1 and are never used twice, also after a deletion.
+ * The bytes of a version are a blob (blob.h), which is written first. Then one transaction
+ * publishes the version and the event that names it in its artifactDelta. Version numbers start
+ * at 1 and are never used twice, even after the artifact was deleted.
  */
 #ifndef STORE_ARTIFACT_ARTIFACT_H
 #define STORE_ARTIFACT_ARTIFACT_H
@@ -19,30 +19,33 @@ struct artifact_save {
 	uint64_t parent;  /* directory: number of the scope or of a directory */
 	const char *name;
 	const char *full_name;
-	const struct blob *blob; /* settled; the caller seals it when this succeeded */
+	const struct blob *blob; /* settled; the caller seals it after a success */
 	const char *mime;
 	const struct artifact_attr *attr; /* NULL: none */
-	uint64_t number;         /* for the artifact if it is new, of store_new_number(); 0: any */
-	bool must_be_there;      /* as `number`, else -ESTALE */
-	bool replaces;           /* the name gets `number` also if it is there */
-	uint64_t n;              /* this version; 0: the next one */
-	uint64_t version_number; /* of its object; 0: any; with `version` the one it has */
-	uint64_t version; /* not 0: this version, saved by the same open before, has other bytes
-			   * now */
+	uint64_t number;         /* for a new artifact, from store_new_number(); 0: any */
+	bool must_be_there;      /* -ESTALE unless the name has `number` */
+	bool replaces;           /* the name gets `number` even if it has another one */
+	uint64_t n;              /* number of the version; 0: the next one */
+	uint64_t version_number; /* number of the version's object; 0: any */
+	/* Not 0: give this version other bytes; it must have the object `version_number`. */
+	uint64_t version;
 
-	/* For a user's file that is saved through a session: where the event goes, and its name. */
+	/* A user's file that is saved through a session: the session gets an event with this name. */
 	struct ref event_session;
 	const char *event_name;
 };
 
-/* Find an artifact by its name in a directory. -ENOENT. */
+/* Find an artifact or a directory by its name in a directory. -ENOENT. */
 MUST_CHECK int artifact_find(struct store *st, uint64_t parent, const char *name,
 			     struct artifact_info *out, struct err *err);
-/* Find an artifact, even one of which only versions can be seen. -ENOENT. */
+/* Find an artifact, even a deleted one that still has versions. -ENOENT. */
 MUST_CHECK int artifact_find_versions(struct store *st, uint64_t parent, const char *name,
 				      struct artifact_info *out, struct err *err);
 
-/* Find by full name, even if only versions can be seen; *parent: its directory. -ENOENT. */
+/*
+ * Find an artifact by its full name, even a deleted one that still has versions. *parent: the
+ * number of its directory; NULL is fine. -ENOENT.
+ */
 MUST_CHECK int artifact_resolve(struct store *st, struct ref scope, const char *full_name,
 				uint64_t *parent, struct artifact_info *out, struct err *err);
 
@@ -50,7 +53,10 @@ MUST_CHECK int artifact_resolve(struct store *st, struct ref scope, const char *
 MUST_CHECK int artifact_stat(struct store *st, uint64_t parent, uint64_t number,
 			     struct artifact_info *out, struct err *err);
 
-/* In order of number, numbers above `after` only. */
+/*
+ * List a directory in the order of numbers, with numbers above `after` only.
+ * artifact_list_versions() also lists deleted artifacts that still have versions.
+ */
 typedef int artifact_fn(void *arg, const struct artifact_info *info);
 MUST_CHECK int artifact_list(struct store *st, uint64_t parent, uint64_t after, artifact_fn *fn,
 			     void *arg, struct err *err);
@@ -76,13 +82,13 @@ MUST_CHECK int artifact_mkdir(struct store *st, struct artifact_name at, const c
 MUST_CHECK int artifact_rmdir(struct store *st, struct artifact_name at, struct err *err);
 
 /*
- * Save a version. -EISDIR: the name is a directory; -ESTALE: the scope is gone; -EEXIST: save->n
- * was given already.
+ * Save a version. out: NULL is fine. -EISDIR: the name is a directory; -ESTALE: the scope, the
+ * directory or what `save` relies on is gone; -EEXIST: save->n was used already; -ENAMETOOLONG.
  */
 MUST_CHECK int artifact_publish(struct store *st, const struct artifact_save *save,
 				struct artifact_info *out, struct err *err);
 
-/* Set attributes. -ENOENT. */
+/* Set the attributes that attr->has names. -ENOENT; -ESTALE: the scope is gone. */
 MUST_CHECK int artifact_set_attr(struct store *st, struct ref scope, uint64_t parent,
 				 uint64_t number, const struct artifact_attr *attr,
 				 struct err *err);
@@ -91,9 +97,15 @@ MUST_CHECK int artifact_set_attr(struct store *st, struct ref scope, uint64_t pa
 MUST_CHECK int artifact_remove(struct store *st, struct artifact_name at, struct err *err);
 
 /*
- * Change a name within a scope. What it had is a new version of the new name, whose versions
- * stay; the versions of the old name go with it, and the number goes along. A directory has to be
- * empty. -ENOENT, -EISDIR, -ENOTDIR, -ENOTEMPTY; -EXDEV: a directory with something in it.
+ * Rename an artifact or an empty directory within a scope.
+ *
+ * The latest version of an artifact becomes a new version of the new name, which keeps its own
+ * versions. The versions of the old name are deleted. The artifact keeps its number. out: NULL is
+ * fine.
+ *
+ * -ENOENT; -EEXIST; -EISDIR: the new name is a directory; -ENOTDIR: a directory would replace an
+ * artifact; -ENOTEMPTY: the new name is a directory with entries; -EXDEV: the old one is;
+ * -ESTALE; -ENAMETOOLONG.
  */
 struct artifact_rename {
 	struct ref scope;
@@ -102,13 +114,16 @@ struct artifact_rename {
 	uint64_t new_parent;
 	const char *new_name;
 	const char *new_full_name;
-	const char *mime; /* of the new version */
-	bool must_be_new; /* -EEXIST */
+	const char *mime; /* type of the new version, if none was set by hand */
+	bool must_be_new; /* -EEXIST if the new name is taken */
 };
 MUST_CHECK int artifact_rename(struct store *st, const struct artifact_rename *rename,
 			       struct artifact_info *out, struct err *err);
 
-/* Versions. artifact: its history. -ENOENT. */
+/*
+ * Describe, list and remove versions. artifact: artifact_info.history. The list has numbers above
+ * `after`, in order. -ENOENT: there is no such version, or it only hides the name.
+ */
 MUST_CHECK int artifact_version(struct store *st, uint64_t artifact, uint64_t n,
 				struct version_info *out, struct err *err);
 MUST_CHECK int artifact_versions(struct store *st, uint64_t artifact, uint64_t after,
@@ -116,15 +131,15 @@ MUST_CHECK int artifact_versions(struct store *st, uint64_t artifact, uint64_t a
 MUST_CHECK int artifact_remove_version(struct store *st, struct artifact_name at, uint64_t n,
 				       struct err *err);
 
-/* Load the bytes of a version into an empty blob, and describe it (out may be NULL). */
+/* Load the bytes of a version into an empty blob. out: its description; NULL is fine. -ENOENT. */
 MUST_CHECK int artifact_blob(struct store *st, uint64_t artifact, uint64_t n, struct blob *blob,
 			     struct version_info *out, struct err *err);
 
-/* Whether version n could be saved. -EEXIST: it was given already. */
+/* Whether version n could be saved. -EEXIST: the number was used already. */
 MUST_CHECK int artifact_check_number(struct store *st, const struct artifact_info *a, uint64_t n,
 				     struct err *err);
 
-/* Custom metadata of a version, an object; nothing when there is none. */
+/* Append the custom metadata of a version, an object; nothing if it has none. -ENOENT. */
 MUST_CHECK int artifact_metadata(struct store *st, uint64_t artifact, uint64_t n, struct buf *out,
 				 struct err *err);
 
@@ -149,23 +164,27 @@ struct artifact_uri {
 void artifact_describe(struct buf *out, const struct artifact_uri *at,
 		       const struct version_info *version, struct span meta);
 
-/* For session/scope.c: all of a directory, inside a transaction; dead collects numbers. */
+/*
+ * For remove.c, inside its transaction: remove everything in a directory. `dead` collects the
+ * numbers of bulks for artifact_remove_bulks().
+ */
 MUST_CHECK int artifact_remove_all(struct store_tx *tx, uint64_t parent, struct buf *dead);
-/* After its commit. */
+/* After the commit: remove bulks that no version refers to. */
 void artifact_remove_bulks(struct store *st, const struct buf *dead);
 
 /*
- * For timeline/fork.c, inside its transaction: what a session has, in versions up to the one that
- * `highest` tells for each full name (0: not at all), into a session that has none. Numbers are
- * kept, bytes are shared.
+ * For timeline/fork.c, inside its transaction: copy the artifacts of a session to a session
+ * without artifacts. highest() tells the last version to copy of each full name; 0: none. The
+ * copies have the same version numbers and share the bytes.
  */
 typedef uint64_t artifact_cut_fn(void *arg, const char *full_name);
 MUST_CHECK int artifact_fork(struct store_tx *tx, struct ref from, struct ref to,
 			     artifact_cut_fn *highest, void *arg);
 
 /*
- * For timeline/rewind.c, inside its transaction: a new version with the bytes of version n, or a
- * tombstone for n = 0. *made: its number. -ENOENT: the name or the version was deleted.
+ * For timeline/rewind.c, inside its transaction: make a new version with the bytes of version n,
+ * or for n = 0 a tombstone, which hides the name. *made: the number of the new version. -ENOENT:
+ * the name or the version was deleted.
  */
 MUST_CHECK int artifact_restore(struct session_tx *s, const char *full_name, uint64_t n,
 				uint64_t *made);

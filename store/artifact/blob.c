@@ -133,7 +133,7 @@ int blob_load(struct blob *b, const struct extents *map, uint64_t size, struct e
 	return r;
 }
 
-/* The one that writes go to: its descriptor may be closed before a read is through. */
+/* The blob's own bulk. It gets another descriptor, because this one may close during a read. */
 static int own_file(struct blob *b, struct blob_file **out, struct err *err)
 {
 	int r = bulk_drain(&b->own);
@@ -150,7 +150,7 @@ static int own_file(struct blob *b, struct blob_file **out, struct err *err)
 	return *out ? 0 : err_nomem(err);
 }
 
-/* A bulk of a blob, opened if it is not. One reference. */
+/* Open a bulk of a blob, unless it is open. *out has a reference for the caller. */
 static int file_of(struct blob *b, uint64_t bulk, struct blob_file **out, struct err *err)
 {
 	struct blob_file **slot;
@@ -232,7 +232,7 @@ int blob_plan(struct blob *b, uint64_t offset, size_t size, struct blob_plan *pl
 	return r;
 }
 
-/* A file that is shorter than its extent was never synced before a power cut: zeros. */
+/* After a power cut, a file that was not synced may be too short: the rest is zeros. */
 static int read_part(const struct blob_part *part, char *to, struct err *err)
 {
 	size_t done = 0;
@@ -279,7 +279,7 @@ int blob_read(struct blob *b, uint64_t offset, size_t size, struct buf *out, str
 	return r < 0 ? r : blob_plan_read(&plan, out, err);
 }
 
-/* A bulk of its own that may be written at offset. */
+/* Make sure that the blob has a bulk of its own that may be written at `offset`. */
 static int need_own(struct blob *b, uint64_t offset, struct err *err)
 {
 	uint64_t number = 0;
@@ -287,7 +287,7 @@ static int need_own(struct blob *b, uint64_t offset, struct err *err)
 
 	if (b->own.fd >= 0 && offset >= b->sealed)
 		return 0;
-	if (b->own.fd >= 0) { /* what a version has is not written again */
+	if (b->own.fd >= 0) { /* bytes of a version must not change */
 		r = bulk_drain(&b->own);
 		if (r < 0)
 			return err_errno(err, r, "the file cannot be written");
@@ -325,7 +325,7 @@ static int put_own(struct blob *b, uint64_t offset, struct span data, struct err
 	return r < 0 ? err_nomem(err) : 0;
 }
 
-/* Copy [from, to) to the bulk of its own. */
+/* Copy [from, to) to the blob's own bulk. */
 static int copy_range(struct blob *b, uint64_t from, uint64_t to, struct err *err)
 {
 	CLEANUP(buf_release) struct buf piece = { 0 };
@@ -341,7 +341,7 @@ static int copy_range(struct blob *b, uint64_t from, uint64_t to, struct err *er
 	return r;
 }
 
-/* Copy what is not longer than `gap` and lies before, between or behind own extents. */
+/* Copy holes and extents of at most `gap` bytes to the blob's own bulk. */
 static int join_over(struct blob *b, uint64_t gap, struct err *err)
 {
 	uint64_t offset = 0;
@@ -361,13 +361,13 @@ static int join_over(struct blob *b, uint64_t gap, struct err *err)
 	return r;
 }
 
-/* Half of the extents that there may be, by copying the shortest. */
+/* Halve the number of extents by copying the shortest ones. */
 static int coarsen(struct blob *b, struct err *err)
 {
 	uint64_t gap = FIRST_GAP;
 	int r = 0;
 
-	if (b->own.fd >= 0 && b->sealed) { /* the copy needs one that may be written anywhere */
+	if (b->own.fd >= 0 && b->sealed) { /* the copy needs a bulk without sealed bytes */
 		b->sealed = UINT64_MAX;
 		r = need_own(b, 0, err);
 	}
@@ -471,7 +471,7 @@ static int compare_shares(const void *a, const void *b)
 	return x->bytes < y->bytes ? -1 : x->bytes > y->bytes;
 }
 
-/* Copy what comes from one bulk. */
+/* Copy the bytes that come from a bulk. */
 static int copy_from_bulk(struct blob *b, uint64_t bulk, struct err *err)
 {
 	uint64_t offset = 0;
@@ -488,7 +488,7 @@ static int copy_from_bulk(struct blob *b, uint64_t bulk, struct err *err)
 	return r;
 }
 
-/* A chain of small changes has many bulks: those with the least bytes are copied. */
+/* A chain of small changes leaves many bulks: copy those with the least bytes. */
 static int use_fewer_bulks(struct blob *b, struct err *err)
 {
 	CLEANUP(buf_release) struct buf numbers = { 0 };

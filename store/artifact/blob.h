@@ -1,11 +1,11 @@
 /*
- * Blobs: the bytes of one version, or of a file that is not one yet.
+ * Blobs: the bytes of a version, or of a file that is not saved yet.
  *
- * A blob is extents over bulks. What is written goes to a bulk of its own, at
- * the same offsets; what was there before is shared, never copied. Bulks that a
- * blob uses are pinned, so that they outlive the versions they came from.
+ * A blob is a list of extents over bulks. Writes go to a bulk of the blob's own, at the same
+ * offsets. Older bytes are shared with the versions that have them, and never copied. A blob
+ * pins the bulks that it uses, so they outlive the versions that they came from.
  *
- * A blob is used by one thread at a time, but for blob_plan_read().
+ * One thread uses a blob at a time. Only blob_plan_read() may run beside others.
  */
 #ifndef STORE_ARTIFACT_BLOB_H
 #define STORE_ARTIFACT_BLOB_H
@@ -13,8 +13,8 @@
 #include "store/artifact/bulk.h"
 #include "store/artifact/extents.h"
 
-#define BLOB_FILES       8     /* bulks that are kept open for reading */
-#define BLOB_EXTENTS_MAX 16384 /* of a version; more are joined by copying what is between */
+#define BLOB_FILES       8     /* bulks that stay open for reading */
+#define BLOB_EXTENTS_MAX 16384 /* more are joined by copying the bytes between them */
 #define BLOB_BULKS_MAX   64
 
 struct blob_file;
@@ -23,59 +23,59 @@ struct blob {
 	struct store *st;
 	struct extents map;
 	uint64_t size;
-	struct bulk_writer own; /* what writes go to; fd -1: none yet */
+	struct bulk_writer own; /* takes the writes; fd -1: there is none yet */
 	uint64_t own_number;
-	uint64_t sealed;    /* of own: what lies before may be shared and does not change */
+	uint64_t sealed;    /* bytes of `own` before this may be shared and do not change */
 	bool own_is_public; /* a version refers to it */
-	struct buf pinned;  /* numbers */
+	struct buf pinned;  /* uint64_t: numbers of bulks */
 	struct blob_file *files[BLOB_FILES]; /* NULL: free */
 	unsigned next_file;
 };
 
-/* An empty one. Release it with blob_close(). */
+/* Make an empty blob. blob_close() releases it. */
 void blob_init(struct blob *b, struct store *st);
 
-/* Close the blob; bytes that are in no version are removed. */
+/* Make a blob empty, and remove its bytes that are in no version. */
 void blob_close(struct blob *b);
 
-/* Start from the bytes of a map. The bulks have to be there: pinned, or of a version. */
+/* Fill an empty blob from a map. A pin or a version must hold the bulks of the map. */
 MUST_CHECK int blob_load(struct blob *b, const struct extents *map, uint64_t size, struct err *err);
 
-/* Bytes to be read, with the files they are in: made under a lock, read without it. */
+/* Bytes to read, and the files that have them. Made under a lock, and read without it. */
 struct blob_plan {
-	struct buf parts; /* of struct blob_part */
+	struct buf parts; /* struct blob_part */
 };
 
 MUST_CHECK int blob_plan(struct blob *b, uint64_t offset, size_t size, struct blob_plan *plan,
 			 struct err *err);
-/* Append what was planned, and release the plan. */
+/* Read the planned bytes, append them, and release the plan, even after an error. */
 MUST_CHECK int blob_plan_read(struct blob_plan *plan, struct buf *out, struct err *err);
 
-/* Plan and read in one. Appends at most size bytes; fewer only at the end. */
+/* Append `size` bytes from `offset` on; fewer only at the end of the blob. */
 MUST_CHECK int blob_read(struct blob *b, uint64_t offset, size_t size, struct buf *out,
 			 struct err *err);
 
-/* 0; -ENOSPC, -EIO, ... */
+/* Write, or set the size; new bytes between are zeros. -ENOSPC; -EIO; -ENOMEM. */
 MUST_CHECK int blob_write(struct blob *b, uint64_t offset, struct span data, struct err *err);
 MUST_CHECK int blob_truncate(struct blob *b, uint64_t size, struct err *err);
 
-/* Zeros in [from, to). */
+/* Make [from, to) zeros. The size stays. */
 MUST_CHECK int blob_clear(struct blob *b, uint64_t from, uint64_t to, struct err *err);
 
 /*
- * Bytes of another blob (or of the same, where the ranges are apart) from `from` on, at `to`:
- * shared. The range lies in the other.
+ * Put the bytes [from, from + len) of another blob at `to`, by sharing them. The range lies in
+ * the other blob. Both may be the same blob if the ranges do not overlap.
  */
 MUST_CHECK int blob_share(struct blob *b, uint64_t to, struct blob *other, uint64_t from,
 			  uint64_t len, struct err *err);
 
-/* SEEK_DATA or SEEK_HOLE from offset. -ENXIO: there is none. */
+/* Find the next data, or the next hole, as lseek() does. -ENXIO: there is none. */
 MUST_CHECK int blob_seek(const struct blob *b, uint64_t offset, bool data, uint64_t *out);
 
-/* Ready to be a version: few extents, all bytes in their files, on disk if so wanted. */
+/* Prepare a blob to become a version: few extents, and all bytes in files; to_disk: synced. */
 MUST_CHECK int blob_settle(struct blob *b, bool to_disk, struct err *err);
 
-/* A version has the blob now: its bytes do not change any more. */
+/* Note that a version has the blob now, so that its bytes must not change. */
 void blob_seal(struct blob *b);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * Bulk bytes: see bulk.h. File of number N: bulk/XX/N in hex, XX its last byte.
+ * Bulks: see bulk.h. The file of bulk N is bulk/XX/N in hex; XX is the last byte of N.
  */
 #include "store/artifact/bulk.h"
 
@@ -47,7 +47,7 @@ static int open_new(struct store *st, uint64_t number)
 	if (fd >= 0 || errno != ENOENT)
 		return fd;
 	(void)snprintf(folder, sizeof folder, "%s/bulk", store_folder(st));
-	(void)mkdir(folder, 0700); /* open() below tells what is wrong, if anything is */
+	(void)mkdir(folder, 0700); /* open() below reports an error */
 	bulk_path(st, number, FOLDER_PATH, folder, sizeof folder);
 	(void)mkdir(folder, 0700);
 	return open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
@@ -67,7 +67,7 @@ static int create_bulk(struct store *st, uint64_t *number, struct err *err)
 		return r;
 	fd = open_new(st, n);
 	if (fd < 0)
-		return err_errno(err, -errno, "the store cannot keep a file");
+		return err_errno(err, -errno, "the store cannot make a file");
 	*number = n;
 	return fd;
 }
@@ -79,7 +79,7 @@ int bulk_open(struct store *st, uint64_t number, struct err *err)
 
 	bulk_path(st, number, FILE_PATH, path, sizeof path);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
-	return fd < 0 ? err_errno(err, -errno, "the store lost a file, %s", path) : fd;
+	return fd < 0 ? err_errno(err, -errno, "the store has lost the file %s", path) : fd;
 }
 
 int bulk_writer_open(struct bulk_writer *w, struct store *st, uint64_t *number, struct err *err)
@@ -128,7 +128,7 @@ int bulk_drain(struct bulk_writer *w)
 		return 0;
 	if (whole && w->direct >= 0)
 		r = write_all(w->direct, w->buffer, whole, w->start);
-	if (r == -EINVAL) /* this file system will not have it */
+	if (r == -EINVAL) /* the file system refuses O_DIRECT */
 		whole = 0;
 	else if (r < 0)
 		return r;
@@ -215,7 +215,7 @@ int bulk_add_ref(struct store_tx *tx, uint64_t number)
 	uint64_t refs;
 	int r = store_get(tx, &pending, &value);
 
-	if (r == 0) { /* the first that refers to it */
+	if (r == 0) { /* the first reference */
 		store_delete(tx, &pending);
 		return 0;
 	}
@@ -364,7 +364,7 @@ static int remove_entry(const char *path, const struct stat *st, int type, struc
 	(void)st;
 	(void)type;
 	(void)ftw;
-	(void)remove(path); /* what stays is removed by the next start */
+	(void)remove(path); /* the next start removes the rest */
 	return 0;
 }
 

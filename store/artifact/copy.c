@@ -23,7 +23,7 @@ struct copying {
 	uint64_t from; /* histories */
 	uint64_t to;
 	uint64_t highest;
-	struct artifact_info *info; /* of the copy */
+	struct artifact_info *info; /* describes the copy */
 };
 
 static int copy_version(void *arg, const struct version_info *old)

@@ -1,6 +1,6 @@
 /*
- * Extents: see extents.h. The record: count, then of each the gap before it,
- * len, bulk, and where it begins in the bulk as the distance from start.
+ * Extents: see extents.h. The record is: count, then for each extent the gap before it, len, bulk,
+ * and `at` as its distance from start.
  */
 #include "store/artifact/extents.h"
 
@@ -68,7 +68,7 @@ static bool continues(const struct extent *a, const struct extent *b)
 	return end_of(a) == b->start && a->bulk == b->bulk && a->at + a->len == b->at;
 }
 
-/* Replace [from, to) by e (NULL: by nothing). What is cut through keeps its ends. */
+/* Replace [from, to) by e; NULL: by nothing. Extents that reach out of the range are cut. */
 static int replace(struct extents *x, uint64_t from, uint64_t to, const struct extent *e)
 {
 	size_t first = extents_find(x, from);
@@ -100,7 +100,7 @@ static int replace(struct extents *x, uint64_t from, uint64_t to, const struct e
 	return 0;
 }
 
-/* Join entry i with the one behind it, if it continues it. */
+/* Join extents i and i + 1, if the second one continues the first one. */
 static void join(struct extents *x, size_t i)
 {
 	if (i + 1 >= x->count || !continues(&x->list[i], &x->list[i + 1]))

@@ -1,7 +1,7 @@
 /*
- * Extents: which bulk holds which bytes of a version.
+ * Extents: the bulks that hold the bytes of a version.
  *
- * A list in order, without overlaps; what no extent covers reads as zeros.
+ * A list of extents is in order and without overlaps. Bytes that no extent covers are zeros.
  */
 #ifndef STORE_ARTIFACT_EXTENTS_H
 #define STORE_ARTIFACT_EXTENTS_H
@@ -9,10 +9,10 @@
 #include "base/buf.h"
 
 struct extent {
-	uint64_t start; /* in the version */
+	uint64_t start; /* offset in the version */
 	uint64_t len;   /* bytes */
 	uint64_t bulk;
-	uint64_t at; /* in the bulk */
+	uint64_t at; /* offset in the bulk */
 };
 
 /* All zero is an empty list. */
@@ -24,21 +24,22 @@ struct extents {
 
 void extents_release(struct extents *x);
 
-/* Bytes come from e from now on, whatever they came from before. 0 or -ENOMEM. */
+/* Add an extent, which replaces what was there. -ENOMEM. */
 MUST_CHECK int extents_put(struct extents *x, struct extent e);
 
-/* Bytes in [from, to) are zeros. 0 or -ENOMEM. */
+/* Make [from, to) zeros. -ENOMEM. */
 MUST_CHECK int extents_cut(struct extents *x, uint64_t from, uint64_t to);
 
-/* Index of the first extent that ends behind offset; count if there is none. */
+/* Index of the first extent that ends after `offset`; count if there is none. */
 size_t extents_find(const struct extents *x, uint64_t offset);
 
+/* Copy a list to *to, which holds nothing. -ENOMEM. */
 MUST_CHECK int extents_copy(struct extents *to, const struct extents *from);
 
-/* Append the numbers of all bulks, each once, in order, as uint64_t. */
+/* Append the numbers of all bulks as uint64_t, each once, in order. */
 void extents_bulks(const struct extents *x, struct buf *numbers);
 
-/* Convert to a record and back. -EIO: the record is damaged. */
+/* Convert to a record and back. -EIO: the record is damaged; -ENOMEM. */
 void extents_encode(const struct extents *x, struct buf *record);
 MUST_CHECK int extents_decode(struct span record, struct extents *x);
 

@@ -23,7 +23,7 @@ static void fill_event(struct event *e, const char *name, uint64_t n)
 	event_set_action(e, ACTION_ARTIFACT_DELTA, buf_span(&delta));
 }
 
-/* Another file takes the name, with its history. */
+/* Give the name and its history to another file. */
 static int replace_item(struct store_tx *tx, const struct artifact_request *rq,
 			struct artifact_info *a)
 {
@@ -36,7 +36,6 @@ static int replace_item(struct store_tx *tx, const struct artifact_request *rq,
 	return r;
 }
 
-/* The new version in rows; the artifact's record follows it. */
 int artifact_put_version(struct store_tx *tx, struct artifact_request *rq, struct scope_info *scope,
 			 uint64_t stamp)
 {
@@ -122,7 +121,7 @@ int artifact_save_at_user(struct store_tx *tx, struct artifact_request *rq,
 	return 0;
 }
 
-/* The open that saved a version wrote more: the same version, no second event. */
+/* Give a version other bytes, without a second event: the open that saved it wrote more. */
 static int extend(struct store_tx *tx, struct artifact_request *rq)
 {
 	const struct artifact_save *save = rq->save;
@@ -137,7 +136,7 @@ static int extend(struct store_tx *tx, struct artifact_request *rq)
 		r = item_load_name(tx, rq->parent, save->name, a);
 	if (r == 0)
 		r = version_load(tx, a->history, save->version, v, &meta);
-	if (r == 0 && v->number != save->version_number) /* the same number of another artifact */
+	if (r == 0 && v->number != save->version_number) /* a version of another artifact */
 		r = -ENOENT;
 	if (r < 0)
 		return r == -ENOENT ? err_set(tx->err, -ESTALE, "the version was removed") : r;

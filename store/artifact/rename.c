@@ -1,5 +1,5 @@
 /*
- * Artifacts get other names: see artifact.h.
+ * Renaming artifacts: see artifact.h.
  */
 #include "base/clock.h"
 #include "store/artifact/tx.h"
@@ -23,7 +23,7 @@ static void leave_name(struct store_tx *tx, const struct artifact_rename *rn,
 	item_save_name(tx, rn->parent, &left);
 }
 
-/* The new name becomes what `from` is, with its number. `to`: item_claim() found it so. */
+/* Save the latest version of `from` as a new version of `to`, which item_claim() found. */
 static int put_renamed(struct store_tx *tx, struct artifact_request *rq,
 		       const struct artifact_info *from, struct artifact_info *to, uint64_t stamp)
 {
@@ -102,7 +102,7 @@ static int rename_file(struct store_tx *tx, struct artifact_request *rq, struct 
 				 &rq->version);
 }
 
-/* A directory's new name has to be free, or an empty directory, which it replaces. */
+/* Check a directory's new name: it must be free, or an empty directory, which is replaced. */
 static int claim_directory(struct store_tx *tx, const struct artifact_rename *rn)
 {
 	struct artifact_info old;

@@ -74,7 +74,7 @@ int saves_prepare(struct saves_tx *t, struct store *st, struct save *list, size_
 
 	*t = (struct saves_tx){ .list = list, .count = count };
 	if (span_is(event_json(e, EVENT_PARTIAL), "true"))
-		return err_set(err, -EINVAL, "a partial event cannot tell of artifacts");
+		return err_set(err, -EINVAL, "a partial event cannot save artifacts");
 	for (i = 0; r == 0 && i < count; i++) {
 		r = check_name(list[i].name, err);
 		if (r == 0)
@@ -95,7 +95,7 @@ void saves_release(struct saves_tx *t)
 struct putting {
 	struct session_tx *s;
 	const struct saves_tx *all;
-	size_t taken; /* of the numbers */
+	size_t taken; /* numbers taken so far */
 };
 
 static uint64_t next_number(struct putting *p)
@@ -106,7 +106,7 @@ static uint64_t next_number(struct putting *p)
 	return number;
 }
 
-/* rq->parent becomes its directory rq->name, made if it is not there. */
+/* Set rq->parent to its directory rq->name, and make that if it is missing. */
 static int enter_directory(struct putting *p, struct artifact_request *rq, struct scope_info *scope)
 {
 	struct store_tx *tx = p->s->tx;
@@ -122,7 +122,7 @@ static int enter_directory(struct putting *p, struct artifact_request *rq, struc
 	return r;
 }
 
-/* Down to the directory of a full name; *name is what is left. */
+/* Set rq->parent to the directory of a full name. *name: the last component. */
 static int enter_directories(struct putting *p, struct artifact_request *rq,
 			     struct scope_info *scope, const char *full_name, const char **name)
 {
@@ -147,7 +147,7 @@ static int enter_directories(struct putting *p, struct artifact_request *rq,
 	return r;
 }
 
-/* The record of the user, for what is saved there. */
+/* Load the record of the user, for artifacts of the user. */
 static int load_user(struct session_tx *s, struct ref user)
 {
 	int r = s->has_user ? 0 : scope_load(s->tx, user, &s->user);
@@ -181,7 +181,7 @@ static int put_one(struct putting *p, struct save *save)
 	rq.new_version = next_number(p);
 	rq.save = &as;
 	r = artifact_put_version(s->tx, &rq, scope, s->stamp);
-	buf_release(&rq.dead); /* of a version that is new it holds nothing */
+	buf_release(&rq.dead); /* empty for a new version */
 	save->version = rq.version.n;
 	return r;
 }
@@ -218,7 +218,7 @@ int saves_put(struct saves_tx *t, struct session_tx *s, struct event *e)
 	size_t i;
 	int r = 0;
 
-	t->bad = 0; /* this may be another try */
+	t->bad = 0; /* an earlier try may have set it */
 	for (i = 0; r == 0 && i < t->count; i++) {
 		r = put_one(&p, &t->list[i]);
 		t->bad = r < 0 ? i + 1 : 0;

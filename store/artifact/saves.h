@@ -6,10 +6,10 @@
 
 #include "store/artifact/artifact.h"
 
-/* A version to be saved. All that it points at is borrowed. */
+/* A version to be saved. All pointers are borrowed. */
 struct save {
 	const char *name;  /* ADK's file name, such as "reports/q1.pdf"; "user:x.md": the user's */
-	struct blob *blob; /* settled; sealed by who made it when it was saved */
+	struct blob *blob; /* settled; the caller seals it after a success */
 	const char *mime;
 	struct artifact_attr attr;
 	uint64_t version; /* set when it was saved */
@@ -18,25 +18,25 @@ struct save {
 /* The scope of a session's file name: the session or its user; *rest is the name there. */
 struct ref save_scope(struct ref session, const char *name, const char **rest);
 
-/* Saves inside the transaction of the event that names them: for turn/turn.c. */
+/* For turn/turn.c: saves in the transaction of the event that names them. */
 struct saves_tx {
 	struct save *list; /* borrowed */
 	size_t count;
-	struct buf numbers; /* of uint64_t: for what may have to be made */
+	struct buf numbers; /* uint64_t: for artifacts, versions and directories */
 	struct buf delta;   /* the artifactDelta that the event came with */
-	size_t bad; /* set: which of the list, from 1, is why this failed; 0: none of them */
+	size_t bad;         /* set: the save, from 1, that failed; 0: none */
 };
 
 /*
- * Check the names and take numbers, before the transaction. e: the event that will tell.
- * -EINVAL, -ENAMETOOLONG: no artifact has such a name. Release it in any case.
+ * Before the transaction: check the names and take numbers. e: the event that will name the
+ * versions. -EINVAL, -ENAMETOOLONG: a name is invalid. Call saves_release() in any case.
  */
 MUST_CHECK int saves_prepare(struct saves_tx *t, struct store *st, struct save *list, size_t count,
 			     const struct event *e, struct err *err);
 
 /*
- * Make the versions and name them in the event, which is to be added then. Each save's
- * version is set. -ENOTDIR, -EISDIR: something else is in the way.
+ * Save the versions, set the `version` of each save, and name them in the event, which the caller
+ * adds then. -ENOTDIR: an artifact has the name of a directory; -EISDIR: the reverse.
  */
 MUST_CHECK int saves_put(struct saves_tx *t, struct session_tx *s, struct event *e);
 

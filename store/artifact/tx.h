@@ -1,6 +1,5 @@
 /*
- * What the operations on artifacts share: see artifact.h. For artifact.c,
- * rename.c, versions.c and saves.c.
+ * Parts of the operations on artifacts, for the files of this room: see artifact.h.
  */
 #ifndef STORE_ARTIFACT_TX_H
 #define STORE_ARTIFACT_TX_H
@@ -23,7 +22,7 @@ struct artifact_request {
 	const struct artifact_save *save;
 	const struct artifact_rename *rename;
 	const struct artifact_attr *attr;
-	bool versions; /* names of which only versions can be seen count too */
+	bool versions; /* find deleted names that still have versions, too */
 	struct span meta;
 	struct buf *text;
 	struct extents map;
@@ -36,44 +35,44 @@ struct artifact_request {
 typedef int artifact_saving_fn(struct store_tx *tx, struct artifact_request *rq,
 			       struct scope_info *scope, uint64_t stamp);
 
-/* rq->name in rq->parent, to rq->info. -ENOENT. */
+/* Find rq->name in rq->parent, and set rq->info. -ENOENT. */
 MUST_CHECK int artifact_find_tx(struct store_tx *tx, void *arg);
 
 /* Check that the directory of a new artifact is there. -ESTALE. */
 MUST_CHECK int artifact_check_parent(struct store_tx *tx, struct ref scope, uint64_t parent);
 
-/* A name came or went in the directory: its time moves. info: the scope's record, to be saved. */
+/* Note that a name came to a directory or left it. *info changes, and the caller saves it. */
 void artifact_touch_list(struct store_tx *tx, struct ref scope, uint64_t parent,
 			 struct scope_info *info, uint64_t stamp);
 
-/* 1: something is in the directory. */
+/* Whether a directory has entries, counting deleted names that still have versions. 1: yes. */
 MUST_CHECK int artifact_has_entries(struct store_tx *tx, uint64_t directory);
 
 /* -ENAMETOOLONG. */
 MUST_CHECK int artifact_check_full_name(const char *full_name, struct err *err);
 
-/* Numbers for what a transaction makes, taken before it. */
+/* Before a transaction: take the numbers of a new artifact and a new version. */
 MUST_CHECK int artifact_take_numbers(struct store *st, struct artifact_request *rq,
 				     struct err *err);
 
 /*
- * The version that rq->save describes; the directory rq->name in rq->parent (-EEXIST). Both
- * change the record of the scope, which the caller saves, and set rq->info. new_number and
- * new_version are set before.
+ * Save the version that rq->save describes; make the directory rq->name in rq->parent (-EEXIST).
+ * Both use new_number and new_version, set rq->info, and change the record of the scope, which
+ * the caller saves.
  */
 artifact_saving_fn artifact_put_version;
 artifact_saving_fn artifact_put_directory;
 
-/* With an event of a session; event_name: NULL for the full name. */
+/* Save through a session, with an event. event_name: NULL for the full name. */
 MUST_CHECK int artifact_save_in_session(struct store_tx *tx, struct artifact_request *rq,
 					struct ref session, const char *event_name,
 					artifact_saving_fn *saving);
 
-/* Without an event. */
+/* Save in a user, without an event. */
 MUST_CHECK int artifact_save_at_user(struct store_tx *tx, struct artifact_request *rq,
 				     artifact_saving_fn *saving);
 
-/* Run a transaction that may leave bulks without a reference. */
+/* Run a transaction, and then remove the bulks in rq->dead. */
 MUST_CHECK int artifact_update(struct store *st, store_tx_fn *fn, struct artifact_request *rq,
 			       struct err *err);
 

@@ -14,7 +14,7 @@ enum { FLAG_MAPPED = 1, FLAG_TOMBSTONE = 2, FLAG_TYPED = 4 };
 #define NUMBER(member) RECORD_NUMBER(struct version_info, member)
 #define TEXT(member)   RECORD_TEXT(struct version_info, member)
 
-/* The record of a version: these, then flags and metadata. */
+/* The record of a version: these members, then flags and metadata. */
 static const struct record_field version_fields[] = {
 	NUMBER(number),  NUMBER(bulk), NUMBER(size), NUMBER(stamp),
 	NUMBER(created), TEXT(mime),   { 0 },
@@ -86,7 +86,7 @@ static bool has_number(const struct buf *numbers, uint64_t number)
 	return i < count;
 }
 
-/* References of what is new, and of what is not used any more. */
+/* Add references to new bulks, and drop those to bulks that are not used any more. */
 static int move_refs(struct store_tx *tx, const struct extents *old, const struct extents *map,
 		     struct buf *dead)
 {
@@ -153,7 +153,7 @@ int version_save(struct store_tx *tx, uint64_t artifact, struct version_info *v,
 {
 	int r = move_refs(tx, NULL, map, NULL);
 
-	v->is_mapped = false; /* as a copy of another version, *v may say so */
+	v->is_mapped = false; /* true if *v was copied from another version */
 	return r < 0 ? r : put_version(tx, artifact, v, meta, map);
 }
 
@@ -239,7 +239,7 @@ int version_drop_all(struct store_tx *tx, struct ref scope, uint64_t artifact, s
 	return version_scan(tx, artifact, 0, drop_one, &d);
 }
 
-/* A number below the highest: it has to be among those that were passed over. */
+/* Take a number below the highest one, which must be one that was never used. */
 static int take_free(struct store_tx *tx, uint64_t artifact, struct extents *free, uint64_t n)
 {
 	CLEANUP(buf_release) struct buf record = { 0 };
@@ -256,7 +256,7 @@ static int take_free(struct store_tx *tx, uint64_t artifact, struct extents *fre
 	return buf_check(&record, tx->err);
 }
 
-/* The numbers that a jump passes over can be taken later. */
+/* Note the numbers [from, to) as not used. */
 static int pass_over(struct store_tx *tx, uint64_t artifact, struct extents *free, uint64_t from,
 		     uint64_t to)
 {

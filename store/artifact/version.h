@@ -1,9 +1,9 @@
 /*
- * Rows of versions: for artifact.c, inside transactions.
+ * Versions: their rows. All functions work inside a transaction.
  *
- * KEY_VERSION artifact n -> version_fields, flags, metadata. A version's bytes are the one whole
- * bulk, or its extents are in KEY_MAP artifact n. KEY_MAP artifact 0: numbers below the highest
- * that were never given, as extents; not there when there are none.
+ * KEY_VERSION artifact n -> version_fields, flags, metadata. The bytes of a version are one whole
+ * bulk, or KEY_MAP artifact n has its extents. KEY_MAP artifact 0 has the numbers below the
+ * highest one that were never used, as extents, if there are any.
  */
 #ifndef STORE_ARTIFACT_VERSION_H
 #define STORE_ARTIFACT_VERSION_H
@@ -12,13 +12,13 @@
 #include "store/artifact/info.h"
 #include "store/tx/store.h"
 
-/* `artifact` is the number that the versions are kept under: artifact_info.history. */
+/* In all functions `artifact` is artifact_info.history. */
 
-/* -ENOENT. meta takes the custom metadata, an object, if that is not NULL. */
+/* Read a version. The custom metadata, an object, is appended to meta; NULL is fine. -ENOENT. */
 MUST_CHECK int version_load(struct store_tx *tx, uint64_t artifact, uint64_t n,
 			    struct version_info *out, struct buf *meta);
 
-/* Its bytes; nothing for a tombstone. */
+/* Read the extents of a version; none for a tombstone. */
 MUST_CHECK int version_map(struct store_tx *tx, uint64_t artifact, const struct version_info *v,
 			   struct extents *out);
 
@@ -34,19 +34,22 @@ MUST_CHECK int version_change(struct store_tx *tx, uint64_t artifact, struct ver
 void version_save_record(struct store_tx *tx, uint64_t artifact, const struct version_info *v,
 			 struct span meta);
 
-/* Remove one; all, which is told. Their bulks without a reference go to dead. */
+/*
+ * Delete one version, or all versions and tell the watcher of each. The numbers of bulks that
+ * have no reference any more are appended to `dead`.
+ */
 MUST_CHECK int version_drop(struct store_tx *tx, uint64_t artifact, const struct version_info *v,
 			    struct buf *dead);
 MUST_CHECK int version_drop_all(struct store_tx *tx, struct ref scope, uint64_t artifact,
 				struct buf *dead);
 
-/* In order, numbers above `after` only. */
+/* Call fn for each version in order, with numbers above `after` only. */
 MUST_CHECK int version_scan(struct store_tx *tx, uint64_t artifact, uint64_t after, version_fn *fn,
 			    void *arg);
 
 /*
- * Take a number: the next one for n = 0, or else n, if it was never given.
- * Moves *highest. -EEXIST.
+ * Take a version number: *n, or the next one if *n is 0. Sets *n and *highest. -EEXIST: *n was
+ * used already.
  */
 MUST_CHECK int version_take_number(struct store_tx *tx, uint64_t artifact, uint64_t *highest,
 				   uint64_t *n);

@@ -15,7 +15,7 @@ static int stat_version(struct store_tx *tx, void *arg)
 	int r = version_load(tx, rq->number, rq->n, &rq->version, rq->text);
 
 	if (r == 0 && rq->version.is_tombstone)
-		r = err_set(tx->err, -ENOENT, "version %llu hides the name, and has no bytes",
+		r = err_set(tx->err, -ENOENT, "version %llu only hides the name and has no bytes",
 			    (unsigned long long)rq->n);
 	return r;
 }
@@ -71,7 +71,7 @@ int artifact_blob(struct store *st, uint64_t artifact, uint64_t n, struct blob *
 	struct version_info seen = { 0 };
 	int r;
 
-	/* Pinned bulks stay; they must be those that the version has now. */
+	/* Pin the bulks, and check that the version still has them. */
 	do {
 		r = store_view(st, load_bytes, &rq, err);
 		if (r < 0 || (seen.stamp && seen.stamp == rq.version.stamp))
@@ -131,7 +131,7 @@ static int take_newest(void *arg, const struct version_info *v)
 	return 0;
 }
 
-/* The record when version n is gone. *is_gone: nothing is left to be seen. */
+/* Update an item for a version that is removed. *is_gone: no version is visible any more. */
 static int forget_version(struct store_tx *tx, struct artifact_info *a, uint64_t n, bool *is_gone)
 {
 	struct newest newest = { .except = n };

@@ -78,7 +78,7 @@ void conflict_note_read(struct conflict_set *set, struct span key)
 	note_stripe(set, span_hash(key), WAS_READ);
 }
 
-/* A write that begins at *at; *at moves behind it. */
+/* Take the write at *at, and move *at to the next one. */
 static enum write_kind take_write(const struct conflict_set *set, size_t *at, struct span *key,
 				  struct span *value)
 {
@@ -205,8 +205,8 @@ static size_t find_point(const struct conflict_set *set, uint64_t h, struct span
 	return found;
 }
 
-/* Whether a range that was deleted behind a place in writes (SIZE_MAX: any) has the key. */
-static bool is_in_range(const struct conflict_set *set, size_t behind, struct span wanted)
+/* Whether a range that was deleted after a place in `writes` has the key. SIZE_MAX: any range. */
+static bool is_in_range(const struct conflict_set *set, size_t after, struct span wanted)
 {
 	size_t i;
 
@@ -218,7 +218,7 @@ static bool is_in_range(const struct conflict_set *set, size_t behind, struct sp
 
 		memcpy(&place, set->ranges.data + i, sizeof place);
 		at = place;
-		if (behind != SIZE_MAX && place < behind)
+		if (after != SIZE_MAX && place < after)
 			continue;
 		(void)take_write(set, &at, &from, &to);
 		if (span_compare(wanted, from) >= 0 && span_compare(wanted, to) < 0)

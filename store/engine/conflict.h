@@ -1,12 +1,11 @@
 /*
- * Conflicts: what a transaction read and wrote, and whether it lost a race.
+ * Conflicts: the reads and writes of a transaction, and whether it lost a race.
  *
- * For engines that have no such check of their own. Keys are hashed to
- * stripes; a stripe remembers the number of the last commit that wrote to it.
- * A transaction notes the commit number before it takes its snapshot; at its
- * end it locks the stripes of all it read and wrote, in order, and has lost if
- * one that it read was written by a later commit. Keys that share a stripe may
- * lose without need: the retry costs little and is rare.
+ * Engines without a check of their own use this one. Keys are hashed to stripes, and a stripe
+ * has the number of the last commit that wrote to it. A transaction notes the number of the
+ * latest commit before it takes its snapshot. At its end it locks the stripes of all keys that
+ * it read or wrote, in order. It has lost if a later commit wrote to a stripe that it read. Keys
+ * that share a stripe may make a transaction lose without need, which is rare and costs a retry.
  */
 #ifndef STORE_ENGINE_CONFLICT_H
 #define STORE_ENGINE_CONFLICT_H
@@ -32,34 +31,34 @@ enum write_kind { WRITE_PUT, WRITE_DELETE, WRITE_DELETE_RANGE };
 
 /* The reads and writes of one transaction. All zero is a new one. */
 struct conflict_set {
-	uint64_t start;       /* commits when it began to read */
-	struct buf stripes;   /* of uint16_t: what to lock; high bit: was read */
+	uint64_t start;       /* number of commits when the transaction began to read */
+	struct buf stripes;   /* uint16_t: stripes to lock; high bit: was read */
 	struct buf writes;    /* records in order, see conflict_each_write */
 	uint64_t written[16]; /* bloom filter over the keys in writes */
-	struct buf ranges;    /* of uint64_t: where in writes those of ranges are */
-	struct buf index;     /* of struct own_slot: the latest write of each key, by hash */
+	struct buf ranges;    /* uint64_t: the places in `writes` of deleted ranges */
+	struct buf index;     /* struct own_slot: the latest write of each key, by hash */
 	size_t keys;          /* in the index */
-	size_t points;        /* writes that are no ranges; the index is there for many */
+	size_t points;        /* writes that are not ranges; many of them get an index */
 };
 
 void conflict_table_init(struct conflict_table *table);
 void conflict_table_release(struct conflict_table *table);
 
-/* Note the time. Call before the snapshot is taken. */
+/* Note the latest commit. Call this before the snapshot is taken. */
 void conflict_begin(struct conflict_table *table, struct conflict_set *set);
 void conflict_release(struct conflict_set *set);
 
 /* Empty the set, and keep its memory. */
 void conflict_clear(struct conflict_set *set);
 
-/* The key was read from the snapshot. */
+/* Note that a key was read from the snapshot. */
 void conflict_note_read(struct conflict_set *set, struct span key);
 
-/* Add a write; for a range key and value are its ends. */
+/* Add a write. For a range, key and value are its ends. */
 void conflict_note_write(struct conflict_set *set, enum write_kind kind, struct span key,
 			 struct span value);
 
-/* The set's own last write of the key: 1 and *value; 0 not written; -ENOENT deleted. */
+/* Find the set's own last write of a key. 1: *value is it; 0: not written; -ENOENT: deleted. */
 int conflict_own(const struct conflict_set *set, struct span key, struct span *value);
 
 /* Call fn for each write, in order. */
@@ -67,8 +66,8 @@ typedef void write_fn(void *arg, enum write_kind kind, struct span key, struct s
 void conflict_each_write(const struct conflict_set *set, write_fn *fn, void *arg);
 
 /*
- * Lock and check, write by calling apply(arg), count the commit, unlock.
- * 0; -EAGAIN; -ENOMEM; what apply returned.
+ * Lock the stripes, check them, call apply(arg) to write, count the commit, and unlock.
+ * Returns 0; -EAGAIN: the transaction lost a race; -ENOMEM; what apply() returned.
  */
 typedef int apply_fn(void *arg);
 MUST_CHECK int conflict_commit(struct conflict_table *table, struct conflict_set *set,

@@ -1,5 +1,5 @@
 /*
- * Durability: what a commit survives.
+ * Durability: how much a commit survives.
  */
 #ifndef STORE_ENGINE_DURABILITY_H
 #define STORE_ENGINE_DURABILITY_H
@@ -11,7 +11,7 @@ enum durability {
 	DURABILITY_DISK,    /* a power cut too */
 };
 
-/* Find the durability that has this name. False: none has; *names then lists the names. */
+/* Find a durability by its name. False: no durability has it. *names lists the names. */
 bool durability_find(const char *name, enum durability *durability, const char **names);
 
 const char *durability_name(enum durability durability);

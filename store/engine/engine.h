@@ -1,15 +1,15 @@
 /*
  * Engine: an ordered byte map with transactions.
  *
- * A transaction's get() sees one snapshot and its own writes; scan() sees the
- * snapshot only. What was read with get() is checked at commit: if another
- * transaction has changed such a key since, commit fails with -EAGAIN and the
- * caller starts again. scan() is not checked, and del_range() conflicts with
- * nobody: whoever removes a range also deletes a key that others get().
+ * get() sees one snapshot and the transaction's own writes; scan() sees the snapshot only.
+ * commit() checks the keys that get() read: if another transaction has changed one of them
+ * since, commit() fails with -EAGAIN and the caller starts again. Keys that scan() read are not
+ * checked. del_range() makes no other transaction fail, so a caller that removes a range also
+ * deletes a key that the others get().
  *
- * Every engine lives with the narrowest one's limits: keys to 1 KiB, values to
- * ENGINE_VALUE_MAX, short transactions. One conformance test runs over all
- * engines; only what it checks may be relied on.
+ * Every engine keeps to the limits of the narrowest one: keys up to 1 KiB, values up to
+ * ENGINE_VALUE_MAX, short transactions. One conformance test runs over all engines, and callers
+ * may rely only on what the test checks.
  */
 #ifndef STORE_ENGINE_ENGINE_H
 #define STORE_ENGINE_ENGINE_H
@@ -26,10 +26,10 @@ struct txn;
 typedef int pair_fn(void *arg, struct span key, struct span value);
 
 struct engine_ops {
-	const char *name; /* as in --engine=NAME */
-	bool forgets;     /* nothing is left when it closes */
+	const char *name; /* the NAME of --engine=NAME */
+	bool forgets;     /* a close loses everything */
 
-	/* `where` is a directory, made if it is missing. */
+	/* where: a directory, which open() makes if it is missing */
 	int (*open)(const char *where, struct engine **out, struct err *err);
 	void (*close)(struct engine *eng);
 
@@ -40,11 +40,11 @@ struct engine_ops {
 	void (*del)(struct txn *tx, struct span key);
 	void (*del_range)(struct txn *tx, struct span from, struct span to);
 
-	/* Ends tx either way. 0, -EAGAIN lost a race: retry from begin. */
+	/* Both end tx. -EAGAIN: the transaction lost a race; begin again. */
 	int (*commit)(struct txn *tx, enum durability durability, struct err *err);
 	void (*abort)(struct txn *tx);
 
-	/* All commits so far survive a power cut when this returns 0. */
+	/* Make all commits so far survive a power cut. */
 	int (*sync)(struct engine *eng, struct err *err);
 };
 

@@ -1,5 +1,5 @@
 /*
- * Engines: the table of all that there are.
+ * Engines: the table of all engines.
  */
 #ifndef STORE_ENGINE_ENGINES_H
 #define STORE_ENGINE_ENGINES_H
@@ -9,7 +9,7 @@
 /* NULL ends the table. */
 extern const struct engine_ops *const engines[];
 
-/* Find an engine by name. NULL: there is none of that name. */
+/* Find an engine by its name. NULL: no engine has it. */
 const struct engine_ops *engine_find(const char *name);
 
 #endif

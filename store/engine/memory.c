@@ -1,6 +1,6 @@
 /*
- * The engine in memory: nothing is left when it closes. For tests, and for
- * mounts that shall leave no trace.
+ * The engine in memory: a close loses everything. It serves tests, and mounts that must leave no
+ * trace.
  *
  * A sorted array of keys, each with its versions, newest last. A transaction
  * reads the versions that were committed when it took its snapshot. Versions
@@ -175,7 +175,7 @@ static int get(struct txn *tx, struct span key, struct buf *value)
 	return seen ? buf_check(value, NULL) : -ENOENT;
 }
 
-/* Copy the next visible pair at or behind key. False: there is none before `to`. */
+/* Copy the first visible pair with a key from `at` on. False: there is none before `to`. */
 static bool next_pair(struct txn *tx, struct span at, struct span to, struct buf *key,
 		      struct buf *value)
 {
@@ -216,7 +216,7 @@ static int scan(struct txn *tx, struct span from, struct span to, pair_fn *fn, v
 			r = fn(arg, buf_span(&key), buf_span(&value));
 		buf_clear(&at);
 		buf_span_add(&at, buf_span(&key));
-		buf_char(&at, 0); /* the smallest key behind it */
+		buf_char(&at, 0); /* the smallest key after it */
 	}
 	return r;
 }

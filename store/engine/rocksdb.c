@@ -1,8 +1,8 @@
 /*
  * The embedded engine: RocksDB in a directory of this machine.
  *
- * The only file that includes RocksDB's header. Commits go through its write
- * ahead log; "lost a race" is told by conflict.c.
+ * No other file includes RocksDB's header. Commits go through its write-ahead log, and conflict.c
+ * finds lost races.
  */
 #include "store/engine/conflict.h"
 #include "store/engine/engine.h"
@@ -30,7 +30,7 @@ struct engine {
 
 	struct conflict_table conflicts;
 
-	/* Ended ones with their memory, for the next to begin; who takes one puts NULL there. */
+	/* Ended transactions, whose memory the next ones use. A taker leaves NULL. */
 	_Atomic(struct txn *) spare[SPARE_TXNS];
 };
 
@@ -44,7 +44,7 @@ struct txn {
 	struct err *err; /* of the commit */
 };
 
-/* RocksDB's error text becomes ours; frees it. */
+/* Set an error from RocksDB's text, and free the text. */
 static int fail(struct err *err, char *text)
 {
 	int code = strstr(text, "No space") ? -ENOSPC : -EIO;
@@ -130,7 +130,7 @@ static int open_engine(const char *where, struct engine **out, struct err *err)
 	return 0;
 }
 
-/* RocksDB counts what each thread does, which costs more than some of it. */
+/* Stop RocksDB's counters, which cost more than some operations. */
 static void stop_counting(void)
 {
 	static _Thread_local bool stopped;

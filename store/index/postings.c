@@ -133,8 +133,8 @@ int posting_decode(struct span key, struct span value, struct posting *out)
 }
 
 /*
- * The stamp is written without being read: changes at the same time do not make each other
- * lose a race, and each leaves another value.
+ * The stamp is written without reading it. So changes at the same time do not make each other lose
+ * a race, and each leaves another value.
  */
 struct change *postings_changed(struct store_tx *tx, enum change_kind kind, struct ref session)
 {

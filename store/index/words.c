@@ -14,7 +14,7 @@
 
 #define SLOTS_AT_START 256
 
-/* The classes of Unicode. Without them each character beyond ASCII is a letter. */
+/* The classes of Unicode. If they cannot be loaded, each character beyond ASCII is a letter. */
 static locale_t unicode;
 
 static void load_unicode(void)
@@ -24,9 +24,9 @@ static void load_unicode(void)
 
 enum char_class {
 	CLASS_OTHER,  /* ends a word */
-	CLASS_LETTER, /* of a word between blanks; digits too */
-	CLASS_ALONE,  /* of a text without blanks */
-	CLASS_MARK,   /* an accent of its own: nothing at all */
+	CLASS_LETTER, /* a letter or digit of a script with blanks */
+	CLASS_ALONE,  /* a letter of a script without blanks: a word alone */
+	CLASS_MARK,   /* a combining accent: ignored */
 };
 
 /* Characters of scripts without blanks, in ascending order. */
@@ -78,7 +78,7 @@ static uint32_t fold(uint32_t c)
 		return fold(c - 0xfee0);
 	if (c < 0x80 || !unicode)
 		return c;
-	/* There and back: capitals may have more than one small form, as sigma has. */
+	/* Twice, because a capital may have two small forms, such as those of sigma. */
 	return (uint32_t)towlower_l(towupper_l((wint_t)c, unicode), unicode);
 }
 

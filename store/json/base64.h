@@ -8,7 +8,7 @@
 
 enum base64_alphabet { BASE64_STANDARD, BASE64_URL_SAFE };
 
-/* Append the bytes of a text in either alphabet, padded or not. -EINVAL, -ENOMEM. */
+/* Decode a text in either alphabet, padded or not, and append the bytes. -EINVAL; -ENOMEM. */
 MUST_CHECK int base64_decode(struct span text, struct buf *out);
 
 /* Append text in the URL-safe alphabet, as the store has it, in the standard alphabet. */

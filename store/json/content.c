@@ -118,7 +118,7 @@ int content_add_function(struct content *content, enum part_kind kind, const cha
 	return p->name && p->json && (p->id || !id) ? 0 : -ENOMEM;
 }
 
-/* Decode a string token into a new C string; what follows a NUL is lost. */
+/* Decode a string token into a new C string, which ends at a NUL in the token. */
 static int take_token(struct span token, char **out)
 {
 	CLEANUP(buf_release) struct buf text = { 0 };
@@ -224,13 +224,13 @@ static int only_known(void *arg, struct span key, struct span value)
 	return !span_is(key, "id") && !span_is(key, "name") && !span_is(key, json_name);
 }
 
-/* Whether a function part has members that struct part has no field for. */
+/* Whether a call or a response has members that struct part has no field for. */
 static bool has_more(struct span object, const char *json_name)
 {
 	return object.data && json_each(object, only_known, (void *)json_name) != 0;
 }
 
-/* A response belongs to its call, whatever else it has: media beside it, for one. */
+/* A part with a response is always a PART_RESPONSE, even with other members, such as media. */
 static int fill_response(struct part *p, const struct part_scan *scan, struct span object)
 {
 	int r = fill_function(p, scan->response, "response");
@@ -243,7 +243,7 @@ static int fill_response(struct part *p, const struct part_scan *scan, struct sp
 	return r == 0 && scan->signature.len ? take_token(scan->signature, &p->signature) : r;
 }
 
-/* A canonical part. What we cannot represent in fields is kept whole. */
+/* Add a canonical part. A part with members that have no field becomes PART_OTHER. */
 static int add_part(struct content *content, struct span object)
 {
 	struct part_scan scan = { 0 };

@@ -1,5 +1,5 @@
 /*
- * Deleted: see deleted.h.
+ * Deleted state keys: see deleted.h.
  */
 #include "store/json/deleted.h"
 

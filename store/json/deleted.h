@@ -1,6 +1,7 @@
 /*
- * Deleted: the state keys that an event deletes, which it lists in
- * customMetadata["adkfs.deleted"]. There may be as many as fit into a line.
+ * Deleted: the state keys that an event deletes.
+ *
+ * An event lists them in customMetadata["adkfs.deleted"], as many as fit into a line.
  */
 #ifndef STORE_JSON_DELETED_H
 #define STORE_JSON_DELETED_H
@@ -11,26 +12,28 @@
 #define DELETED_MEMBER "adkfs.deleted"
 
 struct deleted_key {
-	size_t at; /* in the text */
+	size_t at; /* place in the text */
 	size_t len;
-	bool met; /* for who compares them with others */
+	bool met; /* a mark of the caller, for deleted_unmet() */
 };
 
-/* All-zero: none. */
+/* All zero is an empty list. */
 struct deleted {
 	struct buf text;
-	struct buf keys; /* struct deleted_key, in order, each once */
+	struct buf keys; /* struct deleted_key, sorted, each name once */
 };
 
-/* Read them. metadata: JSON text; empty: there is none. -EINVAL: no list of texts; -ENOMEM. Release
- * it in any case. */
+/*
+ * Read the keys. metadata: customMetadata; empty: the event has none. -EINVAL: the member is not
+ * a list of strings; -ENOMEM. Call deleted_release() in any case.
+ */
 MUST_CHECK int deleted_read(struct span metadata, struct deleted *out, struct err *err);
 void deleted_release(struct deleted *d);
 
-/* NULL: it is not among them. Valid as long as d is. */
+/* Find a key. NULL: the event does not delete it. Borrowed until d is released. */
 struct deleted_key *deleted_find(const struct deleted *d, struct span key);
 
-/* The next that is not met; *at starts as 0. False: there is no other. */
+/* Take the next key that is not met. *at starts as 0. False: there are no more. */
 bool deleted_unmet(const struct deleted *d, size_t *at, struct span *name);
 
 #endif

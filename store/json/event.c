@@ -388,7 +388,7 @@ static int check_deleted(const struct check *c)
 	return 0;
 }
 
-/* Members that count as absent although they were given. */
+/* Drop members with values that mean absent. */
 static void drop_empty(struct event *e)
 {
 	if (span_is(event_json(e, EVENT_ID), "\"\""))

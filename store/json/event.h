@@ -1,8 +1,8 @@
 /*
- * Event: one line of a session's log, and the only codec of it.
+ * Event: one line of a session's log, and its only codec.
  *
- * An event is kept as the canonical text of its members, each addressable. It
- * is parsed once, at the door; what is stored and shown is this text.
+ * An event has the canonical text of each of its members. A line is parsed once, when it comes;
+ * the store and the mount then use the canonical text.
  */
 #ifndef STORE_JSON_EVENT_H
 #define STORE_JSON_EVENT_H
@@ -69,58 +69,61 @@ enum action_member {
 };
 
 struct event {
-	struct buf text; /* holds what the sets point at */
+	struct buf text; /* the texts at which the sets point */
 	struct fieldset top;
 	struct fieldset actions;
-	struct span temp_delta; /* `temp:` part of stateDelta, in temp_text; empty without */
+	struct span temp_delta; /* the `temp:` keys of stateDelta, in temp_text; empty: none */
 	struct buf temp_text;
-	bool made_time; /* the timestamp is ours: a retried append makes it anew */
+	bool made_time; /* adkfs made the timestamp: a retried append makes a new one */
 };
 
-/* Free what the event holds; an all-zero event is empty. */
+/* Free the memory of an event and make it empty. All zero is an empty event. */
 void event_release(struct event *e);
 
 /*
- * Parse a line in any accepted form. What is absent and can be made (id,
- * timestamp) stays absent. `temp:` keys are moved out of the delta.
+ * Parse a line in any accepted form. An absent id or timestamp stays absent. `temp:` keys move
+ * from the delta to e->temp_delta.
  *
- * Returns 0; -EINVAL with the reason; -EFBIG for a line or a state value over
- * its limit; -ENOMEM. *e is to be released in every case.
+ * Returns 0; -EINVAL; -EFBIG: the line or a state value is over its limit; -ENOMEM. Call
+ * event_release() in any case.
  */
 MUST_CHECK int event_from_json(struct span line, struct event *e, struct err *err);
 
-/* Append the line, without a newline. Id and timestamp must be set. */
+/* Append the line of an event, without a newline. The id and the timestamp must be set. */
 void event_to_json(const struct event *e, struct buf *out);
 
-/* The canonical text of a member; len 0 when absent. Borrowed until the event changes. */
+/* The canonical text of a member; empty if absent. Borrowed until the event changes. */
 struct span event_json(const struct event *e, enum event_member which);
 struct span event_action(const struct event *e, enum action_member which);
 
-/* Set a member to JSON text, which must be canonical, or to a string. */
+/*
+ * Set a member to canonical JSON, to a string, to a time or to a content. A setter that runs out
+ * of memory is noticed by event_check().
+ */
 void event_set_json(struct event *e, enum event_member which, struct span json);
 void event_set_text(struct event *e, enum event_member which, struct span text);
 void event_set_action(struct event *e, enum action_member which, struct span json);
 void event_set_time(struct event *e, int64_t usec);
 void event_set_content(struct event *e, const struct content *content);
 
-/* Add a member to stateDelta; json must be canonical. */
+/* Add a key to stateDelta. json must be canonical. */
 void event_set_state(struct event *e, const char *key, struct span json);
 
-/* Append the decoded string of a member; nothing when it is absent. -ENOMEM. */
+/* Append the decoded string of a member; nothing if it is absent. -EINVAL; -ENOMEM. */
 MUST_CHECK int event_text(const struct event *e, enum event_member which, struct buf *out);
 
-/* Microseconds of its timestamp; 0 when absent. */
+/* The timestamp in microseconds; 0 if absent. */
 int64_t event_time(const struct event *e);
 
-/* 0, or -ENOMEM when a setter had failed. */
+/* 0, or -ENOMEM if a setter has failed. */
 MUST_CHECK int event_check(const struct event *e, struct err *err);
 
-/* Mark one more state key as deleted: null in stateDelta, and listed in adkfs.deleted. */
+/* Delete a state key: stateDelta gets null, and adkfs.deleted lists the key. */
 void event_delete_state(struct event *e, const char *key);
 
 /*
- * Many keys at once: the members of an object, those that are deleted with null, and the elements
- * of the list of these; both without brackets, canonical, empty for none.
+ * Change many state keys. members: the members of stateDelta to add, with null for a deleted key;
+ * deleted: the names to add to adkfs.deleted. Both are canonical JSON without brackets, or empty.
  */
 void event_change_states(struct event *e, struct span members, struct span deleted);
 

@@ -33,7 +33,7 @@ static const struct shape request_shape = { "run request", request_fields };
 
 /* A message in its pieces, canonical. */
 struct pieces {
-	struct buf text; /* holds what the set points at */
+	struct buf text; /* the texts at which the set points */
 	struct fieldset set;
 };
 
@@ -69,7 +69,7 @@ static int parse_text(struct span text, struct event *e, struct err *err)
 	return event_check(e, err);
 }
 
-/* A Content has members of its own; all else is taken for a request. */
+/* Whether an object is a Content, by its first key. 0: a run request. */
 static int is_content(struct span text, struct err *err)
 {
 	struct json_scan s = json_scan_of(text, JSON_DEPTH_MAX, err);
@@ -123,12 +123,12 @@ static int check_content(struct content *content, struct err *err)
 	if (!content->count)
 		return err_set(err, -EINVAL, "the message has no parts");
 	if (content->role && *content->role && strcmp(content->role, "user") != 0)
-		return err_set(err, -EINVAL, "the role of a message is user, not %.60s",
+		return err_set(err, -EINVAL, "the role of a message must be user, not %.60s",
 			       content->role);
 	for (i = 0; i < content->count; i++) {
 		if (is_call(&content->parts[i]))
 			return err_set(err, -EINVAL,
-				       "a message cannot call functions: they are the model's");
+				       "a message cannot call functions");
 	}
 	if (content->role && *content->role)
 		return 0;
@@ -137,7 +137,10 @@ static int check_content(struct content *content, struct err *err)
 	return content->role ? 0 : err_nomem(err);
 }
 
-/* The pieces as a line of the log, read like one: that checks keys and parts off `temp:`. */
+/*
+ * Write the pieces as a line of the log and parse that, which checks the keys and moves out the
+ * `temp:` keys.
+ */
 static int make_event(const struct pieces *p, struct event *e, struct err *err)
 {
 	CLEANUP(content_free_p) struct content *content = NULL;

@@ -1,5 +1,5 @@
 /*
- * Times of events: see time.h.
+ * Times: see time.h.
  */
 #include "store/json/time.h"
 
@@ -9,8 +9,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define TIME_LIMIT_SECONDS 1e11L              /* a number is below this, or milliseconds below it */
-#define TIME_MILLISECONDS  100000000000000000 /* from 1e11 s on it can only be milliseconds */
+#define TIME_LIMIT_SECONDS 1e11L              /* the limit of a time in seconds */
+#define TIME_MILLISECONDS  100000000000000000 /* 1e11 s: more can only be milliseconds */
 
 int time_parse(struct span token, int64_t *usec)
 {
@@ -28,7 +28,7 @@ int time_parse(struct span token, int64_t *usec)
 	value = strtold(text, &end);
 	if (*end || !(value >= 0 && value < TIME_LIMIT_SECONDS * 1000))
 		return -EINVAL;
-	/* Judged by what is written: a line that we wrote is read the same way. */
+	/* Test the rounded number: a line that adkfs wrote must give the same time again. */
 	micro = roundl(value * 1e6L);
 	if (micro >= TIME_MILLISECONDS)
 		micro = roundl(value * 1e3L);

@@ -1,5 +1,5 @@
 /*
- * Tokens: the counts of a usageMetadata, summed.
+ * Tokens: sums of the counts in usageMetadata.
  */
 #ifndef STORE_JSON_TOKENS_H
 #define STORE_JSON_TOKENS_H
@@ -22,13 +22,13 @@ struct tokens {
 	uint64_t count[TOKENS_COUNTS];
 };
 
-/* ADK's name of a count, as in usageMetadata. */
+/* The name of a count in usageMetadata. */
 const char *tokens_name(enum token_count which);
 
-/* Add the counts of a checked usageMetadata object. What is no count adds nothing. */
+/* Add the counts of a checked usageMetadata object; other members are ignored. */
 void tokens_add_json(struct tokens *t, struct span usage);
 
-/* Add counts. A sum stays at the largest number there is. */
+/* Add counts. A sum that would overflow stays at UINT64_MAX. */
 void tokens_add(struct tokens *t, const struct tokens *more);
 
 #endif

@@ -1,12 +1,11 @@
 /*
  * Memory: see memory.h.
  *
- * Rows: KEY_ITEM user 'M' link -> entry_fields. What
- * the session had when it was linked ends at `limit` in its log, and is in the
- * index (index/postings.h) up to `indexed`; what came later is. KEY_INDEXING link
- * -> record: app, user; while there is work: if the link is there, its index is to be made, else
- * what is left of it is to go. The session's record names its link, the user's
- * has the stamp of the list.
+ * Rows: KEY_ITEM user 'M' link -> entry_fields. When the link was made, the session's log ended
+ * at `limit`. Lines before `indexed` and lines from `limit` on are in the index
+ * (index/postings.h). KEY_INDEXING link -> record: app, user; there while there is work: to make
+ * the index if the link is there, else to remove it. The session's record has its link, and the
+ * user's record has the stamp of the list of links.
  */
 #include "store/memory/memory.h"
 
@@ -21,9 +20,9 @@
 #include <errno.h>
 #include <stdio.h>
 
-#define POSTINGS_AT_ONCE 2000       /* in a transaction, and those of one more line */
-#define BYTES_AT_ONCE    (1u << 20) /* of the log, in a transaction */
-#define BYTES_WAITED_FOR (8u << 20) /* of the log, by who makes a link */
+#define POSTINGS_AT_ONCE 2000       /* postings in a transaction, besides those of the last line */
+#define BYTES_AT_ONCE    (1u << 20) /* bytes of the log in a transaction */
+#define BYTES_WAITED_FOR (8u << 20) /* bytes of the log that memory_remember() indexes itself */
 #define JOBS_AT_ONCE     64
 
 /* The record of a link. */
@@ -74,7 +73,7 @@ int memory_load(struct store_tx *tx, uint64_t user, uint64_t number, struct memo
 	return 0;
 }
 
-/* There is something to do with the rows of a link. */
+/* Note that the index of a link must be made or removed. */
 static void put_job(struct store_tx *tx, struct ref session, uint64_t link)
 {
 	CLEANUP(buf_release) struct buf record = { 0 };
@@ -106,10 +105,10 @@ static int tell(struct store_tx *tx, enum change_kind kind, struct ref session, 
 
 /* Work on the rows of one link, a transaction at a time. */
 struct job {
-	struct ref ref; /* of the session; its number only while the link is there */
+	struct ref ref; /* the session; while the link is gone, only app and user are known */
 	uint64_t link;
-	struct key from; /* of what is to go: behind what went */
-	uint64_t bytes;  /* of the log that were looked at */
+	struct key from; /* the next row to remove */
+	uint64_t bytes;  /* bytes of the log that were indexed */
 	bool more;
 };
 
@@ -168,9 +167,9 @@ static int index_some(struct store_tx *tx, struct job *job, struct entry *e)
 	range = (struct log_range){ session, e->indexed, e->limit };
 	r = e->indexed < e->limit ? session_lines(tx->st, range, index_line, &lines, tx->err) : 0;
 	if (r < 0)
-		return err_set(tx->err, r, "the session cannot be looked through");
+		return err_set(tx->err, r, "the log of the session cannot be indexed");
 	if (lines.at == e->indexed && e->indexed < e->limit)
-		return -EAGAIN; /* the log is gone, and so will the link be */
+		return -EAGAIN; /* the session was removed, and the link with it */
 	job->bytes += lines.at - e->indexed;
 	e->indexed = lines.at;
 	job->more = e->indexed < e->limit;
@@ -238,7 +237,7 @@ static int work(struct store *st, struct job *job, uint64_t bytes, struct memory
 /* Links. */
 
 struct request {
-	struct ref ref; /* of the session, or of the user */
+	struct ref ref; /* the session, or the user */
 	uint64_t number;
 	struct memory_link link;
 };
@@ -298,7 +297,7 @@ int memory_remember(struct store *st, struct ref session, struct memory_link *ou
 	if (out)
 		*out = rq.link;
 	job.link = rq.number;
-	/* The link is there: what could not be looked at now is at the worker's next try. */
+	/* The link is there. If this fails, the worker tries again. */
 	if (work(st, &job, BYTES_WAITED_FOR, NULL, NULL) < 0 || job.more)
 		memory_work(st);
 	return 0;
@@ -470,7 +469,7 @@ static void work_all(struct store *st)
 
 		jobs.count = 0;
 		r = store_rows(st, &from, &prefix, note_job, &jobs, NULL);
-		/* A job that fails stays, and is tried again when there is more to do. */
+		/* A job that fails stays, and the next wake tries it again. */
 		for (i = 0; r >= 0 && i < jobs.count; i++)
 			(void)!work(st, &jobs.job[i], UINT64_MAX, store_memory(st), NULL);
 	} while (r > 0);
@@ -502,7 +501,7 @@ int memory_start(struct store *st, struct err *err)
 	struct memory_worker *worker = store_memory(st);
 	int r = -pthread_create(&worker->thread, NULL, run, st);
 	worker->runs = r == 0;
-	return r < 0 ? err_errno(err, r, "thread") : 0;
+	return r < 0 ? err_errno(err, r, "the thread of the memory cannot start") : 0;
 }
 
 void memory_stop(struct store *st)

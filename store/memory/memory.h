@@ -1,12 +1,12 @@
 /*
- * Memory: which sessions a user wants remembered, and finding in them.
+ * Memory: the sessions that a user remembers, and searching them.
  *
- * A user remembers a session by a link; what is appended later is found too.
- * An index leads from words to the events whose texts have them. It is written
- * in the transaction that appends an event; of what the session had before, it
- * is made in small transactions, and so it is taken away again when the link
- * or the session goes. Thoughts and what tools were given and gave are not
- * searched, nor is what a rewind has undone.
+ * A user remembers a session by a link, and finds the events of the session from then on, old
+ * and new ones. An index (index/postings.h) leads from words to events. The transaction that
+ * appends an event also writes its part of the index. The older events of a session are indexed
+ * in small transactions. When the link or the session goes, small transactions remove the index.
+ * A search does not look at thoughts, calls and responses, and it does not find events that a
+ * rewind has undone.
  */
 #ifndef STORE_MEMORY_MEMORY_H
 #define STORE_MEMORY_MEMORY_H
@@ -14,38 +14,39 @@
 #include "base/mutex.h"
 #include "store/session/scope.h"
 
-#define MEMORY_MATCHES_MAX     10  /* that a search in the mount gives */
-#define MEMORY_QUERY_WORDS_MAX 256 /* different words of a query; more are not looked at */
+#define MEMORY_MATCHES_MAX     10  /* matches of a search in the mount */
+#define MEMORY_QUERY_WORDS_MAX 256 /* different words of a query; the rest is ignored */
 
 struct memory_link {
-	uint64_t number;  /* of the object */
+	uint64_t number;  /* number of the link */
 	uint64_t session; /* number of the session */
-	uint64_t stamp;   /* ns; when it was made */
-	char id[256];     /* of the session */
+	uint64_t stamp;   /* ns; the time when it was made */
+	char id[256];     /* id of the session */
 };
 
 /*
- * Remember a session. When this returns it is found, unless it is long: then a
- * thread of the store goes on. -EEXIST: it is remembered; -ENOENT: it is gone.
+ * Remember a session. All its events can be found when this returns, unless the session is long:
+ * then a thread of the store indexes the rest. out: NULL is fine. -EEXIST: the session is
+ * remembered already; -ENOENT: the session is gone.
  */
 MUST_CHECK int memory_remember(struct store *st, struct ref session, struct memory_link *out,
 			       struct err *err);
 
-/* -ENOENT: it is not remembered, or gone. */
+/* Forget a session. -ENOENT: the session is not remembered, or is gone. */
 MUST_CHECK int memory_forget(struct store *st, struct ref session, struct err *err);
 
 /* Describe a link by its number. -ENOENT. */
 MUST_CHECK int memory_stat(struct store *st, struct ref user, uint64_t number,
 			   struct memory_link *out, struct err *err);
 
-/* In order of number, numbers above `after` only. Not 0 from fn ends it. */
+/* List the links of a user in the order of their numbers, with numbers above `after` only. */
 typedef int memory_link_fn(void *arg, const struct memory_link *link);
 MUST_CHECK int memory_list(struct store *st, struct ref user, uint64_t after, memory_link_fn *fn,
 			   void *arg, struct err *err);
 
 /*
- * When what a search finds may have changed last, in ns: another value after each change.
- * 0: never.
+ * The time of the latest change of what the user can find, in ns. The value differs after each
+ * change. 0: there was none.
  */
 MUST_CHECK int memory_stamp(struct store *st, struct ref user, uint64_t *stamp, struct err *err);
 
@@ -53,13 +54,13 @@ MUST_CHECK int memory_stamp(struct store *st, struct ref user, uint64_t *stamp, 
 struct memory_match {
 	struct span line;    /* canonical JSON, without newline */
 	const char *session; /* id */
-	unsigned shared;     /* different words of the query that it has */
+	unsigned shared;     /* number of different words of the query that the event has */
 };
 
 struct memory_query {
-	struct ref user; /* who remembers */
+	struct ref user; /* the user who remembers */
 	struct span text;
-	unsigned max; /* matches */
+	unsigned max; /* limit of matches */
 };
 
 /*
@@ -73,33 +74,38 @@ typedef int memory_fn(void *arg, const struct memory_match *match);
 MUST_CHECK int memory_search(struct store *st, const struct memory_query *query, memory_fn *fn,
 			     void *arg, struct err *err);
 
-/* Append a match as a JSON object of ADK, a MemoryEntry, without newline. -ENOMEM. */
+/* Append a match as ADK's JSON object MemoryEntry, without a newline. -ENOMEM. */
 MUST_CHECK int memory_show(const struct memory_match *match, struct buf *out);
 
-/* Inside a transaction: the link of a session goes. info->memory is not cleared. */
+/*
+ * Inside a transaction: remove the link of a session. The caller clears info->memory or removes
+ * the session, and calls memory_work() after the commit.
+ */
 MUST_CHECK int memory_drop(struct store_tx *tx, struct ref session, const struct scope_info *info);
 
-/* Inside a transaction. -ENOENT. id is not set. */
+/* Inside a transaction: read a link without the session's id. -ENOENT. */
 MUST_CHECK int memory_load(struct store_tx *tx, uint64_t user, uint64_t number,
 			   struct memory_link *out);
 
-/* For open.c: the thread that makes and takes away what is long. */
+/* For open.c: the thread that makes and removes the index of long sessions. */
 struct memory_worker {
 	struct mutex lock;
 	struct cond wake;
 	bool has_work GUARDED_BY(lock);
 	bool stopping GUARDED_BY(lock);
-	bool runs; /* who starts and stops it is one thread */
+	bool runs; /* used by the one thread that starts and stops the worker */
 	pthread_t thread;
 };
 void memory_init(struct memory_worker *worker);
 void memory_release(struct memory_worker *worker);
 MUST_CHECK int memory_start(struct store *st, struct err *err);
 
-/* Wake the thread: there may be work, such as what a closed store left. */
+/* Wake the thread, because there may be work. Any thread. */
 void memory_work(struct store *st);
 
-/* Stop the thread after its current transaction. Call this before the watcher goes; twice is fine.
+/*
+ * Stop the thread after its current transaction. Call this before the watcher goes. A second call
+ * does nothing.
  */
 void memory_stop(struct store *st);
 

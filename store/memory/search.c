@@ -1,9 +1,9 @@
 /*
  * Searching what is remembered: see memory.h.
  *
- * The postings of each word of the query are in the order of link and place in
- * the log; they are merged, and the best events kept. What a rewind undid is
- * still in the index and is passed over.
+ * The postings of each word of the query come in the order of link and offset. The search merges
+ * them and remembers the best events. The index also has events that a rewind undid: the search
+ * drops those at the end, and looks for more.
  */
 #include "base/clock.h"
 #include "store/index/postings.h"
@@ -19,14 +19,14 @@
 #include <stdlib.h>
 #include <time.h>
 
-#define POSTINGS_AT_ONCE 256 /* of a word */
-#define WIDEN            8   /* how many more are looked for when some were undone */
+#define POSTINGS_AT_ONCE 256 /* postings of a word in memory */
+#define WIDEN            8   /* factor of the events to look for after some were dropped */
 
 /* The postings of one word. */
 struct cursor {
 	struct span word;
-	struct key from; /* of what is not read yet */
-	bool is_read;    /* there is nothing behind from */
+	struct key from; /* the next row to read */
+	bool is_read;    /* no row is left to read */
 	struct posting posting[POSTINGS_AT_ONCE];
 	size_t at;
 	size_t count;
@@ -60,7 +60,7 @@ struct search {
 	size_t count;
 	size_t size;
 	struct memory_link link; /* the one that was looked up last */
-	bool has_link;           /* it is there */
+	bool has_link;           /* the link exists */
 	struct undone *undone;
 };
 
@@ -146,7 +146,7 @@ static int next_event(struct search *s, struct found *f)
 	return 0;
 }
 
-/* Whether the link of an event is there: the rows of one that went may still be. */
+/* Whether the link of an event exists. 1: yes. The index of a removed link may still be there. */
 static int check_link(struct search *s, struct found *f)
 {
 	int r = 0;
@@ -162,7 +162,7 @@ static int check_link(struct search *s, struct found *f)
 	return s->has_link;
 }
 
-/* More words, then later, then any order that is always the same. */
+/* More words first, then the later event, then a fixed order. */
 static bool is_better(const struct found *a, const struct found *b)
 {
 	if (a->shared != b->shared)
@@ -245,7 +245,7 @@ static int load_undone(struct search *s, struct ref session, const struct scope_
 	return 0;
 }
 
-/* Whether the line is to be passed over: 1. */
+/* Whether a rewind undid an event. 1: yes. */
 static int is_undone(struct search *s, const struct found *f, const struct scope_info *info,
 		     struct span line)
 {
@@ -268,7 +268,7 @@ static int is_undone(struct search *s, const struct found *f, const struct scope
 	return rewound_hides(rewound, buf_span(&invocation), f->posting.at);
 }
 
-/* Hand one over, unless it was undone. Not 0 from fn ends it. */
+/* Pass a match to fn, unless it was undone. */
 static int give(struct search *s, const struct found *f)
 {
 	struct ref session = { s->user.app, s->user.user, f->session };
@@ -382,7 +382,7 @@ static void show_member(struct span line, const char *name, struct buf *out)
 	buf_span_add(out, value);
 }
 
-/* RFC 3339, as ADK's memories have it and its events do not. */
+/* ADK's memories have times in RFC 3339, unlike its events. */
 static void show_time(struct span line, struct buf *out)
 {
 	struct span token;

@@ -29,7 +29,7 @@ static int take_bytes(void *arg, struct span key, struct span value)
 	size_t to;
 
 	if (start > rd->offset)
-		return -EIO; /* a hole: never seen in one snapshot */
+		return -EIO; /* a hole in the log */
 	from = rd->offset - start;
 	to = MIN(rd->end, end) - start;
 	buf_add(rd->out, value.data + from, to - from);

@@ -1,22 +1,21 @@
 /*
  * The log of a session: reading it, and folding its rows.
  *
- * The log is bytes: the canonical lines of all events, each with a newline.
- * Rows hold them by the offset of their end. An append writes one row; rows
- * before the tail are folded into large segments. Offsets and bytes never
- * change.
+ * The log has the canonical lines of all events, each with a newline. A row has the bytes of an
+ * append, and its key has the offset of their end. Older rows are folded into large segments.
+ * Offsets and bytes of the log never change.
  */
 #ifndef STORE_SESSION_LOG_H
 #define STORE_SESSION_LOG_H
 
 #include "store/tx/store.h"
 
-#define LOG_SEGMENT_BYTES (256u << 10) /* of a folded row, about */
+#define LOG_SEGMENT_BYTES (256u << 10) /* about the size of a folded row */
 #define LOG_FOLD_BYTES    (768u << 10) /* a tail this long is folded */
 
 /*
- * Append up to size bytes of the log from offset to out; fewer only at its
- * end. `end` is where the caller takes the log to end. Any thread.
+ * Append `size` bytes of the log from `offset` on; fewer only at the end of the log. A session
+ * that is gone has an empty log. Any thread.
  */
 MUST_CHECK int session_read(struct store *st, struct ref ref, uint64_t offset, size_t size,
 			    struct buf *out, struct err *err);
@@ -41,13 +40,13 @@ typedef int line_at_fn(void *arg, uint64_t at, struct span line);
 MUST_CHECK int session_lines_back(struct store *st, struct log_range range, line_at_fn *fn,
 				  void *arg, struct err *err);
 
-/* How much of text, which is lines of the log, goes into one segment. */
+/* The number of bytes at the start of `text`, lines of a log, that go into one segment. */
 size_t session_segment_length(struct span text);
 
-/* Fold the rows before the tail of the log into segments. */
+/* Fold the rows of a long log into segments, all but the last rows. -ENOENT. */
 MUST_CHECK int session_fold(struct store *st, struct ref ref, struct err *err);
 
-/* Find the line of an event by its id. -ENOENT. */
+/* Find the line of an event by its id: [*start, *start + *length) with its newline. -ENOENT. */
 MUST_CHECK int session_find_event(struct store *st, struct ref ref, struct span id, uint64_t *start,
 				  uint64_t *length, struct err *err);
 

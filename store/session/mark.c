@@ -1,8 +1,8 @@
 /*
  * Marks: see mark.h.
  *
- * Rows: KEY_MARK session start -> record: length, actions (bit n: the line has the action
- * that is the row n of `marked`).
+ * Rows: KEY_MARK session start -> record: length, actions. Bit n of the actions says that the line
+ * has the action marked[n].
  */
 #include "store/session/mark.h"
 
@@ -11,7 +11,7 @@
 
 #include <errno.h>
 
-/* Stored by their place. */
+/* The index of an action is stored, so it must not change. */
 static const enum action_member marked[] = { ACTION_REWIND, ACTION_COMPACTION };
 
 static uint64_t bit_of(enum action_member action)
@@ -51,7 +51,7 @@ struct mark {
 /* The marks of a part of a log. */
 struct marks {
 	struct log_range range;
-	struct buf found; /* of struct mark */
+	struct buf found; /* struct mark */
 };
 
 static int note_mark(void *arg, struct span key, struct span value)
@@ -104,7 +104,7 @@ int mark_lines(struct store *st, struct log_range range, enum action_member acti
 }
 
 struct forking {
-	struct marks marks; /* of the session that is copied */
+	struct marks marks; /* marks of the old session */
 	struct ref to;
 	uint64_t rewinds;
 };

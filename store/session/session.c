@@ -72,7 +72,7 @@ static int apply_member(void *arg, struct span key, struct span value)
 	enum scope_kind kind = statekey_scope(key, &bare);
 	int r;
 
-	if (kind == SCOPE_TEMP) /* never stored; the codec takes them out before */
+	if (kind == SCOPE_TEMP) /* never stored; the codec has taken them out */
 		return 0;
 	r = scope_of_key(a->s, kind, &ref, &info);
 	if (r < 0)
@@ -93,7 +93,7 @@ int session_put_state(struct session_tx *s, struct span key, struct span text)
 	return r < 0 ? r : state_put(s->tx, ref, info, bare, text, s->stamp);
 }
 
-/* An id for an event without one; a given id must be new in the session. */
+/* Make an id for an event without one. A given id must be new in the session. */
 static int settle_id(struct session_tx *s, struct event *e)
 {
 	CLEANUP(buf_release) struct buf id = { 0 };
@@ -109,7 +109,7 @@ static int settle_id(struct session_tx *s, struct event *e)
 	}
 	r = event_text(e, EVENT_ID, &id);
 	if (r < 0)
-		return err_set(s->tx->err, -EINVAL, "event: bad id");
+		return err_set(s->tx->err, -EINVAL, "event: the id is invalid");
 	key = key_event(s->ref.session, buf_span(&id));
 	r = store_get(s->tx, &key, &row);
 	if (r == 0)
@@ -145,7 +145,7 @@ static int put_event_row(struct session_tx *s, const struct event *e, uint64_t s
 	return 0;
 }
 
-/* The event, the line of which begins at `from` in the lines, can be found from now on. */
+/* Add an event to the index. from: the place of its line in s->lines. */
 static int index_event(struct session_tx *s, const struct event *e, size_t from)
 {
 	const struct posting posting = {

@@ -1,5 +1,5 @@
 /*
- * Sessions: the one door through which a log (log.h) grows, and the state with it.
+ * Sessions: the only way in which a log (log.h) grows, and the state with it.
  *
  * An append never reads the log.
  */
@@ -9,17 +9,17 @@
 #include "store/json/event.h"
 #include "store/session/scope.h"
 
-/* A transaction on a session: begin, then any number of adds, then finish. */
+/* A session in a transaction: session_begin(), then any number of adds, then session_finish(). */
 struct session_tx {
 	struct store_tx *tx;
 	struct ref ref;
 	struct scope_info session;
-	struct scope_info user; /* loaded when a delta touches them */
+	struct scope_info user; /* user and app are loaded when a delta needs them */
 	struct scope_info app;
 	bool has_user;
 	bool has_app;
-	uint64_t start;   /* of the lines in the log */
-	struct buf lines; /* added so far */
+	uint64_t start;   /* offset of the new lines in the log */
+	struct buf lines; /* the lines added so far */
 	uint64_t stamp;
 };
 
@@ -27,24 +27,22 @@ struct session_tx {
 MUST_CHECK int session_begin(struct session_tx *s, struct store_tx *tx, struct ref ref);
 
 /*
- * Add an event: fill in id and timestamp where absent, apply its stateDelta.
- * A partial event is taken and not stored. -EEXIST: the id is in the log.
+ * Add an event: set an absent id and timestamp in it, and apply its stateDelta. A partial event
+ * is not stored. -EEXIST: the log has the id; -EFBIG: the line is over EVENT_LINE_MAX.
  */
 MUST_CHECK int session_add(struct session_tx *s, struct event *e);
 
-/* Set a state key, with its prefix, to a text, besides what events set it to. */
+/* Set a state key, with its prefix, to a text; no event tells of it. */
 MUST_CHECK int session_put_state(struct session_tx *s, struct span key, struct span text);
 
-/* Write what was added. */
+/* Write the lines and the records of the scopes. */
 MUST_CHECK int session_finish(struct session_tx *s);
 void session_release(struct session_tx *s);
 
 /*
- * Append events in order, as one transaction. Ids and times that were absent
- * are set in the events.
+ * Append events in order, in one transaction, as session_add() does.
  *
- * Returns 0; -ESTALE: the session is gone; -EEXIST: an id is in the log
- * already; -EFBIG; -EIO, -ENOSPC. Any thread.
+ * Returns 0; -ESTALE: the session is gone; -EEXIST; -EFBIG; -EIO; -ENOSPC. Any thread.
  */
 MUST_CHECK int session_append(struct store *st, struct ref ref, struct event *events, size_t n,
 			      struct err *err);

@@ -163,7 +163,7 @@ int state_check_text(struct span text, struct err *err)
 	int r;
 
 	if (text.len > STATE_VALUE_MAX)
-		return err_set(err, -EFBIG, "a state value may have %u bytes", STATE_VALUE_MAX);
+		return err_set(err, -EFBIG, "the state value is over %u bytes", STATE_VALUE_MAX);
 	r = json_raw(&s, &value);
 	return r < 0 ? r : json_end(&s);
 }
@@ -179,7 +179,7 @@ static int new_event(struct event *e, struct err *err)
 	return event_check(e, err);
 }
 
-/* In a session: the event, then the text as it was written in place of the canonical one. */
+/* Add the event, then replace the canonical text by the text as it was written. */
 static int set_in_session(struct store_tx *tx, void *arg)
 {
 	struct request *rq = arg;
@@ -226,7 +226,7 @@ int state_check_key(struct ref scope, struct span key, struct err *err)
 
 	if (scope.session)
 		return statekey_check(key, err);
-	/* In a scope's own directory what looks like a prefix is part of the key. */
+	/* In a scope of its own, a prefix is a part of the key. */
 	buf_text(&prefixed, statekey_prefix(scope.user ? SCOPE_USER : SCOPE_APP));
 	buf_span_add(&prefixed, key);
 	return prefixed.failed ? err_nomem(err) : statekey_check(buf_span(&prefixed), err);
@@ -259,7 +259,7 @@ int state_set(struct store *st, struct ref scope, struct span key, struct span t
 	event_set_state(&rq.event, name.data, buf_span(&canonical));
 	r = new_event(&rq.event, err);
 	if (span_equal(buf_span(&canonical), rq.text))
-		rq.text.len = 0; /* the event writes just that */
+		rq.text.len = 0; /* the event writes this text */
 	if (r == 0)
 		r = store_update(st, set_in_session, &rq, err);
 	event_release(&rq.event);
@@ -333,7 +333,7 @@ static int take_object(struct set_all *all, struct span object, struct buf *cano
 	int r = json_peek(&s);
 
 	if (r >= 0 && r != '{')
-		r = err_set(all->err, -EINVAL, "expected an object of keys and values");
+		r = err_set(all->err, -EINVAL, "expected an object of state keys and values");
 	if (r >= 0)
 		r = json_canonical_text(object, JSON_DEPTH_FREE + 1, canonical, all->err);
 	if (r < 0)

@@ -37,12 +37,12 @@ struct fork {
 	struct err *err;
 };
 
-/* Lines on the way; all but the last of their segments are whole. */
+/* Lines to be written, as segments. */
 struct lines {
 	struct fork *fork;
 	struct buf text;
-	uint64_t start; /* where the text begins */
-	uint64_t last;  /* where the last line begins */
+	uint64_t start; /* offset of the text */
+	uint64_t last;  /* offset of the last line */
 };
 
 static int put_segments(struct store_tx *tx, void *arg)
@@ -116,7 +116,7 @@ static int copy_log(struct fork *f)
 	return r == 0 && f->cut ? take_time(f, lines.last) : r;
 }
 
-/* Rows of events on the way. */
+/* Rows of events to be copied. */
 struct events {
 	struct fork *fork;
 	struct key from; /* the first one to look at */
@@ -173,11 +173,11 @@ static int copy_events(struct fork *f)
 	return MIN(r, 0);
 }
 
-/* State keys on the way. */
+/* State keys to be written. */
 struct keys {
 	struct fork *fork;
-	struct buf items; /* of struct replay_item * */
-	size_t bytes;     /* of their values */
+	struct buf items; /* struct replay_item * */
+	size_t bytes;     /* size of their names and values */
 };
 
 static int put_state(struct store_tx *tx, void *arg)
@@ -232,7 +232,7 @@ static int copy_state(struct fork *f)
 	return r;
 }
 
-/* The session comes to be, or its number goes. */
+/* Publishing the session, or removing its rows. */
 
 static int put_marker(struct store_tx *tx, void *arg)
 {
@@ -252,7 +252,7 @@ static int drop_rows(struct store_tx *tx, void *arg)
 	return 0;
 }
 
-/* Which version of an artifact the lines named last. */
+/* The version of an artifact that the lines named last; 0: none. */
 static uint64_t latest_of(void *arg, const char *full_name)
 {
 	const struct fork *f = arg;
@@ -336,7 +336,7 @@ int session_fork(struct store *st, struct ref from, const char *id, struct span 
 		return r;
 	r = copy_all(&f);
 	replay_release(&f.left);
-	if (r < 0) /* what is left of it goes now, or at the next start */
+	if (r < 0) /* fork_recover() removes the rows if this fails */
 		(void)!store_update(st, drop_rows, &f.info.number, NULL);
 	else if (out)
 		*out = f.to;

@@ -45,7 +45,7 @@ static int grow(struct replay_map *map)
 	return 0;
 }
 
-/* Find it or make it. NULL: out of memory. */
+/* Find or make an item. NULL: out of memory. */
 static struct replay_item *need(struct replay_map *map, struct span name)
 {
 	uint64_t hash = span_hash(name);
@@ -138,7 +138,7 @@ static int take_artifact(void *arg, struct span name, struct span value)
 
 	if (name.len > 5 && !memcmp(name.data, "user:", 5))
 		return 0;
-	/* An appended line may say anything: what is no version that was saved is no news. */
+	/* An appended line may have any value here; one that is no version number is ignored. */
 	for (i = 0; i < value.len && value.data[i] >= '0' && value.data[i] <= '9'; i++)
 		version = version * 10 + (uint64_t)(value.data[i] - '0');
 	if (!version || i < value.len)

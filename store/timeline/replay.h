@@ -1,8 +1,8 @@
 /*
- * Replay: what lines of a log leave behind - the session's own state keys with
- * their values, and which version of each artifact they name last.
+ * Replay: the outcome of lines of a log. That is the session's own state keys with their values,
+ * and the last version of each artifact that the lines name.
  *
- * Takes as much memory as what is left, not as the lines have.
+ * A replay takes as much memory as the outcome has, however long the lines are.
  */
 #ifndef STORE_TIMELINE_REPLAY_H
 #define STORE_TIMELINE_REPLAY_H
@@ -11,13 +11,13 @@
 
 /* A state key or an artifact. */
 struct replay_item {
-	struct replay_item *next; /* in its slot */
+	struct replay_item *next; /* the next one in the slot */
 	uint64_t hash;
-	struct buf text;  /* of a key: its value, canonical; empty: it was deleted */
-	uint64_t version; /* of an artifact */
-	bool seen;        /* for whoever looks through them */
-	size_t len;       /* of the name */
-	char name[];      /* and a NUL */
+	struct buf text;  /* a key: its canonical value; empty: the key was deleted */
+	uint64_t version; /* an artifact: its last version */
+	bool seen;        /* a mark of the caller */
+	size_t len;       /* length of the name */
+	char name[];      /* ends with NUL */
 };
 
 struct replay_map {
@@ -26,24 +26,24 @@ struct replay_map {
 	size_t count;
 };
 
-/* All zero is an empty one. */
+/* All zero is an empty replay. */
 struct replay {
 	struct replay_map keys;
-	struct replay_map artifacts; /* of the session: without `user:` */
+	struct replay_map artifacts; /* the session's own, without `user:` */
 };
 
 void replay_release(struct replay *r);
 
-/* Take a stored line. 0, -ENOMEM, -EIO: it cannot be read. */
+/* Apply a stored line. -ENOMEM; -EIO: the line is damaged. */
 MUST_CHECK int replay_line(struct replay *r, struct span line);
 
-/* Whether replay_line() would find something in a line; a cheap look that may err on yes. */
+/* Whether a line may have a delta. A cheap test that may say yes without need. */
 bool replay_has_delta(struct span line);
 
-/* NULL: no line named it. A key that was deleted is found, with an empty text. */
+/* Find an item. NULL: no line named it. A deleted key is found, with an empty text. */
 struct replay_item *replay_find(const struct replay_map *map, struct span name);
 
-/* In no order. Ends early with what fn returns if that is not 0. */
+/* Call fn for each item, in no order. Not 0 from fn ends the walk and is returned. */
 typedef int replay_fn(void *arg, struct replay_item *item);
 MUST_CHECK int replay_each(const struct replay_map *map, replay_fn *fn, void *arg);
 

@@ -26,8 +26,8 @@ struct rewound_turn {
 struct rewound_range {
 	uint64_t first; /* turns from here... */
 	uint64_t last;  /* ...to here */
-	uint64_t from;  /* lines without a turn that begin here... */
-	uint64_t to;    /* ...or behind it, and before this */
+	uint64_t from;  /* lines without a turn from this offset... */
+	uint64_t to;    /* ...to before this one */
 };
 
 void rewound_release(struct rewound *rw)
@@ -98,11 +98,11 @@ static int invocation_of(struct span line, struct buf *out)
 	return r == -ENOENT ? 0 : r;
 }
 
-/* Looking for where an invocation without a turn begins. */
+/* A search for the first line of an invocation without a turn. */
 struct search {
 	const struct rewound *rw;
 	struct span invocation;
-	uint64_t at; /* of the line that comes */
+	uint64_t at; /* offset of the next line */
 };
 
 static int find_line(void *arg, struct span line)
@@ -122,7 +122,7 @@ static int find_line(void *arg, struct span line)
 	return r;
 }
 
-/* The turns that begin in a part of the log. None: 0 to 0. */
+/* Find the turns that begin in a range; 0 to 0: none. */
 static void turns_between(const struct rewound *rw, struct rewound_range *range)
 {
 	size_t count;
@@ -138,7 +138,7 @@ static void turns_between(const struct rewound *rw, struct rewound_range *range)
 	}
 }
 
-/* A rewind to before the invocation, by an event that ends at `to`. -ENOENT: it means nothing. */
+/* Add a rewind by an event that ends at `to`. -ENOENT: the rewind has no effect. */
 static int add_range(struct rewound *rw, struct store *st, struct ref session,
 		     struct span invocation, uint64_t to, struct err *err)
 {
@@ -234,9 +234,9 @@ struct rewind {
 	struct span invocation;
 	struct session_tx s;
 	struct rewound rw;
-	uint64_t at;        /* of the line that comes */
-	struct replay left; /* by the lines that stay */
-	struct replay lost; /* by those that are undone now */
+	uint64_t at;        /* offset of the next line */
+	struct replay left; /* outcome of the remaining lines */
+	struct replay lost; /* outcome of the lines that this rewind undoes */
 	struct buf delta;
 	struct buf deleted;
 	struct buf artifacts;
@@ -271,7 +271,7 @@ static int sort_line(void *arg, struct span line)
 	if (!rewound_hides(&rewind->rw, buf_span(&invocation), at))
 		return replay_line(&rewind->left, line);
 	if (hidden_by(&rewind->rw, ranges - 1, buf_span(&invocation), at))
-		return 0; /* an earlier rewind has seen to it */
+		return 0; /* an earlier rewind undid it */
 	return replay_line(&rewind->lost, line);
 }
 
@@ -299,7 +299,7 @@ static int note_key(void *arg, struct span key, const struct state_info *info)
 	return buf_check(keys, NULL);
 }
 
-/* A key that is there now: as it was, or away with it. */
+/* Restore or delete a key that exists now. */
 static int restore_key(struct rewind *rewind, struct span key)
 {
 	struct replay_item *item = replay_find(&rewind->left.keys, key);
@@ -320,7 +320,7 @@ static int restore_key(struct rewind *rewind, struct span key)
 	return r;
 }
 
-/* A key that is gone now, and was there. */
+/* Restore a key that does not exist now. */
 static int restore_missing(void *arg, struct replay_item *item)
 {
 	struct rewind *rewind = arg;
@@ -343,7 +343,7 @@ static int restore_state(struct rewind *rewind)
 	return r < 0 ? r : replay_each(&rewind->left.keys, restore_missing, rewind);
 }
 
-/* An artifact that was changed by what is undone: its old bytes again, or away with it. */
+/* Restore or hide an artifact that an undone line changed. */
 static int restore_artifact(void *arg, struct replay_item *item)
 {
 	struct rewind *rewind = arg;
@@ -389,7 +389,7 @@ static void fill_event(struct rewind *rewind, struct event *e)
 			  rewind->artifacts.failed;
 }
 
-/* Read from the log how things were before. */
+/* Read the state before the turn from the log. */
 static int look_back(struct rewind *rewind)
 {
 	struct store *st = rewind->s.tx->st;
@@ -425,8 +425,8 @@ static int check_quiet(struct rewind *rewind)
 }
 
 /*
- * What is looked at here is newer than the transaction's snapshot, or as old:
- * whatever comes in between moves the session's record, and the commit fails.
+ * The reads here may see newer rows than the transaction's snapshot. But each change in between
+ * also changes the session's record, and then the commit fails.
  */
 static int rewind_session(struct store_tx *tx, void *arg)
 {

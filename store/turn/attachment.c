@@ -57,11 +57,11 @@ static int load(struct store_tx *tx, uint64_t session, uint64_t number, struct a
 	int r = store_get(tx, &key, &record);
 
 	if (r == -ENOENT)
-		return err_set(tx->err, r, "the attachment was removed, or sent");
+		return err_set(tx->err, r, "the attachment was removed or sent");
 	return r < 0 ? r : decode(buf_span(&record), number, a);
 }
 
-/* -ENOENT comes without a text: that may be as it should. */
+/* -ENOENT comes without a text, because it may be no error. */
 static int load_name(struct store_tx *tx, uint64_t session, const char *name,
 		     struct attachment_info *a)
 {
@@ -235,10 +235,10 @@ static int check_room(struct store_tx *tx, const struct scope_info *session, con
 	others = session->attachment_bytes - old->size;
 	if (size > ATTACHMENTS_MAX - MIN(others, ATTACHMENTS_MAX))
 		return err_set(tx->err, -EFBIG,
-			       "attachments of a message may have %u bytes together%s",
-			       ATTACHMENTS_MAX, others ? ", and there are others already" : "");
+			       "the attachments of the message are over %u bytes%s",
+			       ATTACHMENTS_MAX, others ? " with the others" : "");
 	if (!old->number && session->attachments >= ATTACHMENTS_COUNT_MAX)
-		return err_set(tx->err, -ENOSPC, "a message may have %u attachments",
+		return err_set(tx->err, -ENOSPC, "the message already has %u attachments",
 			       ATTACHMENTS_COUNT_MAX);
 	return 0;
 }
@@ -280,7 +280,7 @@ static void put_pieces(struct session_tx *s, const struct request *rq, uint64_t 
 	}
 }
 
-/* The number for a new one: the wanted one, unless it stands for another name by now. */
+/* The number for a new attachment: the wanted one, unless another attachment has it by now. */
 static uint64_t choose_number(struct store_tx *tx, const struct request *rq)
 {
 	CLEANUP(buf_release) struct buf record = { 0 };
@@ -350,7 +350,7 @@ int attachment_remove(struct store *st, struct ref session, const char *name, st
 	return store_update(st, remove_one, &rq, err);
 }
 
-/* The name is another one now, and with it perhaps the type. */
+/* Guess the type after a change of the name. */
 static int guess_again(struct store_tx *tx, struct ref ref, struct attachment_info *a)
 {
 	CLEANUP(buf_release) struct buf first = { 0 };

@@ -19,7 +19,7 @@
 #define NUMBER(member) RECORD_NUMBER(struct call_info, member)
 #define TEXT(member)   RECORD_TEXT(struct call_info, member)
 
-/* The record of a call: these, */
+/* The record of a call: these members, */
 static const struct record_field call_fields[] = {
 	NUMBER(kind),        NUMBER(number),
 	NUMBER(stamp),       NUMBER(started),
@@ -30,7 +30,7 @@ static const struct record_field call_fields[] = {
 	NUMBER(stderr_size), { 0 },
 };
 
-/* the number of token counts and each of them, and these. */
+/* then the number of token counts, the counts, and these members. */
 static const struct record_field call_texts[] = {
 	TEXT(id), TEXT(name), TEXT(file_name), TEXT(agent), { 0 },
 };
@@ -150,7 +150,7 @@ static int copy_stderr(const struct forking *f, const struct call_info *c)
 	return 0;
 }
 
-/* A call whose answer lies behind the cut runs for ever as far as the copy knows. */
+/* In the copy, a call whose answer comes after the cut never ends. */
 static int copy_call(void *arg, const struct call_info *info)
 {
 	struct forking *f = arg;
@@ -285,7 +285,7 @@ int call_part(struct store *st, struct ref session, const struct call_line *wher
 		return -ENOENT;
 	r = session_read(st, session, where->at, where->len, &line, err);
 	if (r == 0 && take_part(buf_span(&line), where->part, part) < 0)
-		r = err_set(err, -EIO, "the log does not say what the call says it does");
+		r = err_set(err, -EIO, "the log has no such call at its place");
 	return r;
 }
 
@@ -327,7 +327,7 @@ static int note_tool(void *arg, const struct call_info *info)
 	return buf_check(&c->tools, NULL);
 }
 
-/* Read what the turn has; from then on the list is kept up, as scans see no writes of their own. */
+/* Read the turn's calls once. Later calls are added to the list, because scans miss own writes. */
 static int need_tools(struct calls_tx *c)
 {
 	struct pass p = { c->s->ref, { .n = c->t->n }, note_tool, c };
@@ -337,7 +337,7 @@ static int need_tools(struct calls_tx *c)
 	return r;
 }
 
-/* The first that is so; NULL: none. */
+/* Find the first call for which is_it() says yes. NULL: none. */
 static struct call_info *find_tool(struct calls_tx *c, call_is_fn *is_it, const char *text)
 {
 	size_t count;
@@ -351,7 +351,7 @@ static struct call_info *find_tool(struct calls_tx *c, call_is_fn *is_it, const 
 	return NULL;
 }
 
-/* A name for its directory: the id, if it can be one and is free. */
+/* Choose the name of a call's directory: the id, if it can be a name and is free. */
 static void choose_name(struct calls_tx *c, struct call_info *info)
 {
 	CLEANUP(buf_release) struct buf name = { 0 };
@@ -459,8 +459,8 @@ static bool has_id(const struct call_info *info, const char *id)
 }
 
 /*
- * An answer may come turns after the call, and after another one: the latest
- * counts. A response to no call that is known stays an event and no more.
+ * A response may come turns after its call, and after an earlier response: the latest one counts.
+ * A response to an unknown call is an event and nothing else.
  */
 static int add_answer(struct calls_tx *c, const struct event *e, const struct part *p,
 		      const struct call_line *line)

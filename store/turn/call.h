@@ -1,9 +1,9 @@
 /*
- * Calls of a turn: the models it asked, the tools that they called.
+ * Calls of a turn: the models that it asked, and the tools that they called.
  *
- * What was said is in the log; a record here says where, and keeps what events
- * have no place for: times, and what a program wrote to its standard error.
- * Records are made and completed in the transactions of the turn's events.
+ * The log has the text of a call. The record of a call has the place in the log, and what events
+ * do not have: times, and the standard error of a program. The transactions of the turn's events
+ * write the records.
  */
 #ifndef STORE_TURN_CALL_H
 #define STORE_TURN_CALL_H
@@ -12,46 +12,46 @@
 #include "store/session/session.h"
 #include "store/turn/info.h"
 
-#define CALL_STDERR_MAX (64u << 10) /* the last so many bytes are kept */
-#define CALL_LOOK_BACK  1000        /* turns in which the call of a late response is looked for */
+#define CALL_STDERR_MAX (64u << 10) /* only the last bytes are stored */
+#define CALL_LOOK_BACK  1000        /* turns that are searched for the call of a late response */
 
 enum call_kind { CALL_MODEL, CALL_TOOL };
 
 /* A line of the log. */
 struct call_line {
 	uint64_t at;
-	uint64_t len;  /* without its newline; 0: there is none */
-	uint64_t part; /* of its content */
+	uint64_t len;  /* without the newline; 0: there is no line */
+	uint64_t part; /* index in the parts of its content */
 };
 
 struct call_info {
 	uint64_t n;   /* turn */
-	uint64_t seq; /* in the turn, from 1 */
+	uint64_t seq; /* number in the turn, from 1 */
 	enum call_kind kind;
-	uint64_t number;         /* tools: of the object */
-	uint64_t stamp;          /* ns; of its latest change */
+	uint64_t number;         /* tools: number of the object */
+	uint64_t stamp;          /* ns; the latest change */
 	int64_t started;         /* microseconds */
-	int64_t ended;           /* 0: it runs */
-	int64_t first;           /* models: when the first text came; 0: none came */
-	struct call_line said;   /* of the call; models: of the answer */
+	int64_t ended;           /* 0: the call runs */
+	int64_t first;           /* models: the time of the first text; 0: none came */
+	struct call_line said;   /* tools: the call; models: the answer */
 	struct call_line answer; /* tools: the response */
 	uint64_t stderr_size;    /* tools */
 	struct tokens tokens;    /* models */
-	char id[256];            /* tools: of the function call, "" without one */
-	char name[256];          /* of the tool, or the model as the agent names it; perhaps cut */
-	char file_name[256];     /* tools: unique in the turn; the id if it can be a name */
-	char agent[256];         /* who called */
+	char id[256];            /* tools: id of the function call; "": none */
+	char name[256];          /* the tool, or the model as the agent names it; perhaps cut */
+	char file_name[256];     /* tools: unique in the turn; the id if that can be a name */
+	char agent[256];         /* the agent that called */
 };
 
-/* A report on a call, for turn_commit(): what its events do not have. All borrowed. */
+/* A report on a call for turn_commit(), with what the events do not have. All borrowed. */
 struct call_report {
 	enum call_kind kind;
-	const char *id;          /* tools: which call */
-	const char *model;       /* models: as the agent names it */
-	const char *agent;       /* models: who asked */
+	const char *id;          /* tools: id of the function call */
+	const char *model;       /* models: the model as the agent names it */
+	const char *agent;       /* models: the agent that asked */
 	int64_t started;         /* models: microseconds */
-	uint64_t nsec;           /* how long it took */
-	uint64_t first_nsec;     /* models: until the first text; 0: none came */
+	uint64_t nsec;           /* time that the call took */
+	uint64_t first_nsec;     /* models: time until the first text; 0: none came */
 	struct span usage;       /* models: usageMetadata, or empty */
 	struct span stderr_text; /* tools */
 };
@@ -59,7 +59,7 @@ struct call_report {
 /* The place of a call in its session. */
 struct call_place {
 	uint64_t n;   /* turn */
-	uint64_t seq; /* in the turn, from 1 */
+	uint64_t seq; /* number in the turn, from 1 */
 };
 
 /*
@@ -70,42 +70,45 @@ typedef int call_fn(void *arg, const struct call_info *info);
 MUST_CHECK int call_list(struct store *st, struct ref session, struct call_place after, call_fn *fn,
 			 void *arg, struct err *err);
 
-/* -ENOENT. */
+/* Describe a call. -ENOENT. */
 MUST_CHECK int call_stat(struct store *st, struct ref session, uint64_t n, uint64_t seq,
 			 struct call_info *out, struct err *err);
 
-/* A call of a tool by its file name. -ENOENT. */
+/* Find the call of a tool by its file name. -ENOENT. */
 MUST_CHECK int call_find(struct store *st, struct ref session, uint64_t n, const char *file_name,
 			 struct call_info *out, struct err *err);
 
-/* The part of the log that calls, or answers. -ENOENT: not yet. part: to be released. */
+/*
+ * Read the part of an event that calls or answers. The caller calls part_release() after a
+ * success. -ENOENT: there is no such line yet; -EIO: the line has no such part.
+ */
 MUST_CHECK int call_part(struct store *st, struct ref session, const struct call_line *where,
 			 struct part *part, struct err *err);
 
-/* Append what its program wrote to standard error. */
+/* Append what the program of a call wrote to its standard error. */
 MUST_CHECK int call_stderr(struct store *st, struct ref session, const struct call_info *info,
 			   struct buf *out, struct err *err);
 
 /*
- * For turn.c: the calls of a turn of another session, as far as their lines end before
- * `cut`, inside a transaction.
+ * For fork.c, inside a transaction: copy the calls of turn n whose lines end before `cut` to
+ * another session.
  */
 MUST_CHECK int call_fork(struct store_tx *tx, struct ref from, struct ref to, uint64_t n,
 			 uint64_t cut);
 
-/* For turn.c: the calls of a turn inside its transaction. All zero but the first two at first. */
+/* For turn.c: the calls of a turn in its transaction. The caller sets s and t; the rest is zero. */
 struct calls_tx {
 	struct session_tx *s;
 	struct turn_info *t;
-	struct buf tools; /* of struct call_info */
+	struct buf tools; /* struct call_info */
 	bool loaded;
 };
 void calls_release(struct calls_tx *c);
 
-/* A call has ended. line: the model's answer. */
+/* Note that a call has ended. line: the answer of a model. */
 MUST_CHECK int calls_add_report(struct calls_tx *c, const struct call_report *report,
 				const struct call_line *line);
-/* An event was added: it calls tools, or answers them. */
+/* Note the calls and the responses in an event that was added. */
 MUST_CHECK int calls_add_event(struct calls_tx *c, const struct event *e,
 			       const struct content *content, struct call_line line);
 

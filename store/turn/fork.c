@@ -51,7 +51,7 @@ static int count_line(void *arg, struct span line)
 	return r;
 }
 
-/* A turn that the cut goes through: of what it said the copy has a part. */
+/* End a turn that goes on after the cut, and count only the lines before it. */
 static int cut_turn(struct forking *f, struct turn_info *t, struct err *err)
 {
 	t->state = TURN_FAILED;

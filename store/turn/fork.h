@@ -1,5 +1,5 @@
 /*
- * The turns of a session that is forked.
+ * Copying the turns of a session that is forked.
  */
 #ifndef STORE_TURN_FORK_H
 #define STORE_TURN_FORK_H
@@ -7,9 +7,9 @@
 #include "store/tx/store.h"
 
 /*
- * Copy the turns that begin before offset `cut` to a session that is being
- * made, whose log has the same lines up to there. One that had not ended by
- * then ends there: it failed. *turns is the number of the last one.
+ * Copy the turns that begin before offset `cut` to a new session, whose log has the same lines up
+ * to there. A turn that had not ended by then becomes a failed turn. *turns: the number of the
+ * last turn; 0: none.
  */
 MUST_CHECK int turn_fork(struct store *st, struct ref from, struct ref to, uint64_t cut,
 			 uint64_t *turns, struct err *err);

@@ -1,7 +1,7 @@
 /*
- * Messages that were closed and not yet submitted: see staged.h.
+ * Staged messages: see staged.h.
  *
- * KEY_MESSAGE message piece -> bytes; piece 0 is the record app, user, session,
+ * Rows: KEY_MESSAGE message piece -> bytes; piece 0 is the record app, user, session,
  * kind.
  */
 #include "store/turn/staged.h"
@@ -13,8 +13,8 @@
 #include <stdlib.h>
 
 /*
- * Row by row: most messages have two rows, and the engine looks at all ranges that were deleted
- * of late when it reads anything.
+ * Rows are deleted one by one: most messages have two, and each range that was deleted lately
+ * slows down all reads of the engine.
  */
 int message_delete(struct store_tx *tx, uint64_t message)
 {

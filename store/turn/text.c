@@ -1,5 +1,5 @@
 /*
- * What turns said: see text.h.
+ * The texts of turns: see text.h.
  */
 #include "store/turn/text.h"
 
@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* NULL when the event has none. */
 int turn_content(const struct event *e, struct content **out)
 {
 	struct span json = event_json(e, EVENT_CONTENT);
@@ -52,13 +51,12 @@ struct pass {
 	int (*take)(const struct event *e, struct span line, struct buf *out);
 };
 
-/* 1: the line is the turn's, and parsed. */
 int turn_own_line(const struct turn_info *info, struct span line, struct event *e)
 {
 	CLEANUP(buf_release) struct buf invocation = { 0 };
 	int r;
 
-	/* Cheap look before the careful one: most lines of a range are the turn's own. */
+	/* A cheap test first. */
 	if (!memmem(line.data, line.len, info->invocation, strlen(info->invocation)))
 		return 0;
 	r = event_from_json(line, e, NULL);

@@ -44,7 +44,7 @@ struct request {
 	const struct attachments *attachments;
 	const struct call_report *reports;
 	size_t report_count;
-	struct saves_tx *saves; /* of which the first event tells; NULL: none */
+	struct saves_tx *saves; /* NULL: none */
 	int (*change)(struct request *rq, struct turn_info *t);
 	const char *agent;
 	enum turn_state state;
@@ -64,7 +64,7 @@ static int add_reports(struct calls_tx *c, const struct request *rq, size_t len)
 	return r;
 }
 
-/* Count the event that was added last, and what it calls and answers. */
+/* Count the event that was added last, and note its calls and responses. */
 static int count_event(struct calls_tx *c, const struct event *e, size_t at)
 {
 	CLEANUP(content_free_p) struct content *content = NULL;
@@ -84,7 +84,7 @@ static int count_event(struct calls_tx *c, const struct event *e, size_t at)
 	return r;
 }
 
-/* Add events and count them to the turn, with what is reported of calls and what was saved. */
+/* Add the events, reports and saves to a turn. */
 static int add_events(struct session_tx *s, struct request *rq, struct turn_info *t)
 {
 	CLEANUP(calls_release) struct calls_tx c = { .s = s, .t = t };
@@ -122,7 +122,7 @@ static int submit(struct store_tx *tx, void *arg)
 	t->first = s.start;
 	r = event_text(rq->events, EVENT_INVOCATION, &text);
 	if (r < 0 || text.len >= sizeof t->invocation)
-		return err_set(tx->err, -EINVAL, "bad invocation id");
+		return err_set(tx->err, -EINVAL, "the invocation id is invalid");
 	memcpy(t->invocation, text.data, text.len);
 	buf_clear(&text);
 	r = turn_event_input(rq->events, &text);
@@ -155,7 +155,7 @@ static int move_parts(struct content *to, struct content *from)
 	return 0;
 }
 
-/* The attachments go behind the message's own parts. said: the content it has without them. */
+/* Add the attachments after the message's own parts. said: the content without attachments. */
 static int attach(struct event *e, struct span said, struct attachments *all, struct err *err)
 {
 	CLEANUP(content_free_p) struct content *content = NULL;
@@ -168,14 +168,14 @@ static int attach(struct event *e, struct span said, struct attachments *all, st
 	if (r == 0 && all->parts)
 		r = move_parts(content, all->parts);
 	if (r < 0)
-		return r == -ENOMEM ? err_nomem(err) : err_set(err, r, "bad content");
+		return r == -ENOMEM ? err_nomem(err) : err_set(err, r, "the content of the message is invalid");
 	event_set_content(e, content);
 	return event_check(e, err);
 }
 
 /*
- * Try with the attachments of now, until no other ones are there when they are taken: they
- * are read and encoded outside of the transaction, to keep that short.
+ * Submit with the current attachments, and try again if they change meanwhile. Attachments are
+ * read and encoded outside of the transaction, to keep it short.
  */
 static int submit_attached(struct store *st, struct request *rq, struct err *err)
 {
@@ -273,7 +273,7 @@ static int update_with_saves(struct store *st, struct request *rq, struct turn_c
 	int r;
 
 	if (!commit->count)
-		return err_set(err, -EINVAL, "no event tells of the artifacts");
+		return err_set(err, -EINVAL, "artifacts are saved without an event");
 	r = saves_prepare(&saves, st, commit->saves, commit->save_count, commit->events, err);
 	rq->saves = &saves;
 	if (r == 0)

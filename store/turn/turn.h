@@ -1,10 +1,9 @@
 /*
- * Turns, as they are kept: a message, the events that answered it, how it ended.
+ * Turns as the store has them: a message, the events that answer it, and the end.
  *
- * A turn has a number in its session, from 1. Its user event is committed
- * together with its record; each later event moves the record along in the
- * same transaction. What a turn said is told from its events (text.h), nothing is
- * stored twice.
+ * A turn has a number in its session, from 1. One transaction writes its record and the user's
+ * event. Each later event updates the record in its own transaction. The texts of a turn are read
+ * from its events (text.h).
  */
 #ifndef STORE_TURN_TURN_H
 #define STORE_TURN_TURN_H
@@ -14,43 +13,43 @@
 #include "store/turn/waiting.h"
 
 /*
- * Make the next turn of a session: number, record, place in the queue, and its
- * user event, whose invocation id names the turn. The session's attachments
- * (attachment.h) become parts of the event and go. message: its staged pieces
- * go in the same transaction; 0: none. -ESTALE: the session is gone.
+ * Make the next turn of a session: its record, its place in the queue, and its user event, whose
+ * invocation id names the turn. The transaction also moves the session's attachments
+ * (attachment.h) into the event and deletes the staged message with the number `message`; 0: none.
+ * -ESTALE: the session is gone; -EINVAL: the invocation id is too long.
  */
 MUST_CHECK int turn_submit(struct store *st, struct ref session, uint64_t message,
 			   struct event *user_event, struct turn_info *out, struct err *err);
 
-/* The turn runs now. agent: who answers. */
+/* Note that a turn runs. agent: the agent that answers. -ESTALE: the session is gone. */
 MUST_CHECK int turn_start(struct store *st, struct ref session, uint64_t n, const char *agent,
 			  struct turn_info *out, struct err *err);
 
-/* The additions to a turn in one transaction. All borrowed. */
+/* Additions to a turn in one transaction. All pointers are borrowed. */
 struct call_report;
 struct save;
 struct turn_commit {
-	struct event *events; /* as for session_append */
+	struct event *events; /* session_append() says how they are added */
 	size_t count;         /* may be 0 */
-	/* Reports on calls (call.h): on the model whose answer is the first event, and on tools. */
+	/* Reports on calls (call.h) of tools, and of the model whose answer is the first event. */
 	const struct call_report *reports;
 	size_t report_count;
 	/*
-	 * Versions of artifacts (artifact/saves.h), several of one name also. The first event names
-	 * them in its artifactDelta, beside what it names already. Directories are made as needed.
+	 * Versions of artifacts (artifact/saves.h), even several of one name. The first event gets
+	 * them in its artifactDelta. Missing directories are made.
 	 */
 	struct save *saves;
 	size_t save_count;
-	size_t bad_save; /* set: which one, from 1, is why it failed; 0: none of them */
-	/* TURN_DONE or TURN_FAILED: the turn ends so; 0: it goes on. */
+	size_t bad_save; /* set: the save, from 1, that made the commit fail; 0: none */
+	/* TURN_DONE or TURN_FAILED: the end of the turn; 0: the turn goes on. */
 	enum turn_state end;
-	const char *error; /* of a turn that ends: why it failed, or NULL */
+	const char *error; /* the reason of a failure, or NULL */
 };
 
 /*
- * All of it, or nothing. As session_append; -EINVAL: saves without an event that is stored, or
- * with a name that cannot be one; -ENAMETOOLONG; -ENOTDIR, -EISDIR: something else has the name
- * of a directory, or of an artifact.
+ * Commit all additions or nothing. out: NULL is fine. Errors as for session_append(); -EINVAL:
+ * there are saves without an event that is stored, or the name of a save is invalid;
+ * -ENAMETOOLONG; -ENOTDIR: an artifact has the name of a directory; -EISDIR: the reverse.
  */
 MUST_CHECK int turn_commit(struct store *st, struct ref session, uint64_t n,
 			   struct turn_commit *commit, struct turn_info *out, struct err *err);
@@ -59,15 +58,15 @@ MUST_CHECK int turn_commit(struct store *st, struct ref session, uint64_t n,
 MUST_CHECK int turn_end(struct store *st, struct ref session, uint64_t n, enum turn_state state,
 			const char *error, struct err *err);
 
-/* -ENOENT. */
+/* Describe a turn. -ENOENT. */
 MUST_CHECK int turn_stat(struct store *st, struct ref session, uint64_t n, struct turn_info *out,
 			 struct err *err);
 
-/* The first turn of a session that has not ended. -ENOENT: none runs or waits. */
+/* Describe the first turn of a session that has not ended. -ENOENT: no turn runs or waits. */
 MUST_CHECK int turn_current(struct store *st, struct ref session, struct turn_info *out,
 			    struct err *err);
 
-/* In order, numbers above `after` only. Not 0 from fn ends it. */
+/* List the turns in order, with numbers above `after` only. */
 typedef int turn_fn(void *arg, const struct turn_info *info);
 MUST_CHECK int turn_list(struct store *st, struct ref session, uint64_t after, turn_fn *fn,
 			 void *arg, struct err *err);

@@ -1,5 +1,5 @@
 /*
- * The inside of a store: for tx/store.c, which uses it, and open.c, which fills it in.
+ * The inside of a store. open.c fills it in, and tx/store.c uses it.
  */
 #ifndef STORE_TX_INSIDE_H
 #define STORE_TX_INSIDE_H
@@ -16,7 +16,7 @@ struct store {
 	char *folder;
 	struct bulk_pins *pins;
 	struct memory_worker *memory;
-	watch_fn *notice; /* of the store itself; hears of each change before the watcher */
+	watch_fn *notice; /* open.c's own: gets each change before the watcher does */
 	watch_fn *watch;
 	void *watch_arg;
 
@@ -25,8 +25,8 @@ struct store {
 	struct mutex numbers_lock;
 	uint64_t next_number GUARDED_BY(numbers_lock);
 	uint64_t end_number GUARDED_BY(numbers_lock);
-	uint64_t numbers_at GUARDED_BY(numbers_lock);   /* when some were taken last */
-	uint64_t numbers_size GUARDED_BY(numbers_lock); /* how many */
+	uint64_t numbers_at GUARDED_BY(numbers_lock);   /* the time when numbers were taken last */
+	uint64_t numbers_size GUARDED_BY(numbers_lock); /* how many were taken then */
 };
 
 #endif

@@ -1,38 +1,38 @@
 /*
- * Keys of the store: the only place that knows their bytes.
+ * Keys of the store. Only this module knows their bytes.
  *
- * A key is one byte that names the space, then numbers as 8 bytes big endian,
- * then perhaps text. Objects (apps, users, sessions, state keys, artifacts,
- * turns, ...) have numbers that are never used twice; the root is number 1.
+ * A key is one byte that names a space, then numbers of 8 bytes in big endian, then perhaps a
+ * text. Each object (app, user, session, state key, artifact, turn, ...) has a number that is
+ * never used twice. The root has number 1.
  *
  *   F                            format of the store: KEY_FORMAT as text
  *   C                            the next free number, 8 bytes
  *   n parent kind name        -> item number, 8 bytes (state: a record)
  *   i parent kind item        -> record of the item; listings are scans of this
- *   l session end             -> bytes of the log that end before offset `end`
- *   L session end             -> the same, folded into one large value
- *   e session id              -> record: start, length of that event's line
+ *   l session end             -> the bytes of the log that end at offset `end`
+ *   L session end             -> bytes of many such rows, folded into one large value
+ *   e session id              -> record: start and length of the event's line
  *   t session n               -> record of turn n
  *   q session n               -> record: app, user; turn n has not ended
- *   y session n               -> record: app, user; a compaction was asked for behind turn n
+ *   y session n               -> record: app, user; a compaction was asked for after turn n
  *   c session n sequence      -> record of a call in turn n, of a model or a tool
  *   d session n sequence      -> what the call's program wrote to standard error
- *   k session start           -> record of a line that acts on those before it (session/mark.h)
+ *   k session start           -> record of a line that acts on earlier lines (session/mark.h)
  *   a session number piece    -> piece of an attachment
- *   m message piece           -> piece of a message that was closed, not submitted;
+ *   m message piece           -> piece of a message that was closed and is not submitted;
  *                                piece 0 is a record: app, user, session, kind
  *   v artifact n              -> record of version n
- *   x artifact n              -> extents of version n, where its bytes are not one whole bulk
- *   b bulk                    -> record: how many versions refer to it, if more than one
- *   p bulk                    -> nothing: bulk bytes that no version refers to
- *   f session                 -> nothing: rows of a fork that is no session yet
- *   w user word NUL link start -> record of an event that has the word, where it starts
- *   w user NUL                -> stamp: when what can be found changed last, 8 bytes
+ *   x artifact n              -> extents of version n, if its bytes are not one whole bulk
+ *   b bulk                    -> record: the number of versions that refer to the bulk, if more than one
+ *   p bulk                    -> nothing; no version refers to the bulk
+ *   f session                 -> nothing; the rows belong to a fork that is not complete
+ *   w user word NUL link start -> record of an event that has the word; its line begins at `start`
+ *   w user NUL                -> stamp, 8 bytes: the time of the latest change of what can be found
  *   o link start              -> the words of that event
- *   g link                    -> record: app, user; rows of w and o are to be made, or to go
+ *   g link                    -> record: app, user; rows of w and o must be made or removed
  *
- * kind is one byte, enum key_kind. Records are specified in record.h, and each
- * in the module that has it.
+ * `kind` is one byte, enum key_kind. record.h specifies the form of records, and the module that
+ * owns a row specifies its members.
  */
 #ifndef STORE_TX_KEY_H
 #define STORE_TX_KEY_H
@@ -92,7 +92,7 @@ static inline struct span key_span(const struct key *k)
 	return (struct span){ k->data, k->len };
 }
 
-/* space + number, e.g. 'l' session: a prefix of rows. */
+/* space + number, such as 'l' session: a prefix of rows. */
 struct key key_1(enum key_space space, uint64_t a);
 /* space + two numbers. */
 struct key key_2(enum key_space space, uint64_t a, uint64_t b);
@@ -104,10 +104,10 @@ struct key key_name(uint64_t parent, enum key_kind kind, struct span name);
 struct key key_item(uint64_t parent, enum key_kind kind, uint64_t item);
 /* 'e' session id */
 struct key key_event(uint64_t session, struct span id);
-/* 'w' user word NUL: a prefix; + link start. The word has no NUL. */
+/* 'w' user word NUL, a prefix, and the whole key of a posting. The word has no NUL. */
 struct key key_word(uint64_t user, struct span word);
 struct key key_posting(uint64_t user, struct span word, uint64_t link, uint64_t start);
-/* the space alone */
+/* The space alone: a prefix of all its rows. */
 struct key key_space(enum key_space space);
 
 /* The first key after all that start with this prefix. */
@@ -118,9 +118,9 @@ struct key key_next(struct span key);
 
 /* The last 8 bytes of a key as a number. */
 uint64_t key_last_number(struct span key);
-/* The 8 bytes before those. */
+/* The 8 bytes before the last 8 as a number. */
 uint64_t key_second_last_number(struct span key);
-/* The 8 bytes after the space. */
+/* The 8 bytes after the space as a number. */
 uint64_t key_first_number(struct span key);
 /* The name in a KEY_NAME key. */
 struct span key_name_of(struct span key);

@@ -164,7 +164,7 @@ static uint64_t number_in_hand(struct store *st)
 	return number;
 }
 
-/* How many to take: more each time when they go fast. */
+/* How many numbers to take: twice as many each time while they are used up fast. */
 static uint64_t numbers_wanted(struct store *st)
 {
 	uint64_t now = clock_monotonic();
@@ -181,8 +181,8 @@ static uint64_t numbers_wanted(struct store *st)
 }
 
 /*
- * Take numbers from the store: outside of the order of writers, since transactions that
- * run take some too. The counter is all that is written, so nobody else loses for long.
+ * Take numbers from the store. This does not wait for other writers, because running transactions
+ * take numbers too. Only the counter is written, so no other transaction loses for long.
  */
 static int store_take_numbers(struct store *st, struct numbers *numbers, struct err *err)
 {
@@ -228,8 +228,8 @@ uint64_t store_tx_number(struct store_tx *tx)
 }
 
 /*
- * After a lost race: what the next try finds. It gets as many numbers as this one used,
- * so that it need not write to the counter, which would make a large one lose each time.
+ * Prepare the next try after a lost race. It gets as many numbers as this try used. So it does
+ * not write to the counter, which would make a large transaction lose each time.
  */
 static int prepare_again(struct store_tx *tx)
 {

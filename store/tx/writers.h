@@ -1,11 +1,10 @@
 /*
  * Writers: the order in which transactions that lose races get through.
  *
- * Transactions run side by side, and one that lost a race runs again. A large
- * one could lose against small ones for ever. So a transaction that lost too
- * often takes a turn: those that run come to their end, no other begins, and
- * the one whose turn it is runs alone. Turns are taken in the order in which
- * they were asked for.
+ * Transactions run side by side, and a transaction that lost a race runs again. A large
+ * transaction could lose against small ones for ever. So a transaction that lost too often asks
+ * for a turn: no other transaction begins, the running ones end, and then it runs alone. Turns
+ * come in the order in which they were asked for.
  *
  * Any thread. The lock is a leaf. A thread that is inside must not enter again.
  */
@@ -25,11 +24,11 @@ struct writers {
 void writers_init(struct writers *w);
 void writers_release(struct writers *w);
 
-/* Enter beside others. Waits while anybody has a turn or waits for one. */
+/* Enter beside others. Waits while a transaction has a turn or waits for one. */
 void writers_enter(struct writers *w);
 void writers_leave(struct writers *w);
 
-/* Enter alone, when all earlier turns and all who run have ended. */
+/* Enter alone. Waits until all earlier turns and all running transactions have ended. */
 void writers_enter_alone(struct writers *w);
 void writers_leave_alone(struct writers *w);
 
