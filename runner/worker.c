@@ -5,11 +5,11 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/thread.h"
 #include "runner/summary.h"
 #include "store/turn/waiting.h"
 
 #include <errno.h>
-#include <pthread.h>
 
 #define WORKER_STACK   (512u << 10)
 #define WORKER_IDLE_NS (10ull * NSEC_PER_SEC)
@@ -199,19 +199,12 @@ bool worker_want_locked(struct runner *rn) REQUIRES(rn->lock)
 
 void worker_start(struct runner *rn)
 {
-	pthread_attr_t attr;
-	pthread_t thread;
-	int r;
+	int r = thread_start(WORKER_STACK, worker_run, rn, NULL);
 
-	(void)pthread_attr_init(&attr);
-	(void)pthread_attr_setstacksize(&attr, WORKER_STACK);
-	(void)pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-	r = pthread_create(&thread, &attr, worker_run, rn);
-	(void)pthread_attr_destroy(&attr);
 	if (r == 0)
 		return;
 	mutex_lock(&rn->lock);
 	rn->workers--; /* the turn waits for another worker */
 	mutex_unlock(&rn->lock);
-	log_error("no thread for a turn: %s", strerror(r));
+	log_error("no thread for a turn: %s", strerror(-r));
 }

@@ -4,6 +4,7 @@
 #include "runner/agent/agents.h"
 
 #include "base/clock.h"
+#include "base/thread.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -51,9 +52,6 @@ static int stop_at_server(void *arg UNUSED, struct mcp_server *server UNUSED)
 static bool start_retiring(struct agents *all, struct agent_tree *tree)
 {
 	struct retiring *r = malloc(sizeof *r);
-	pthread_attr_t attr;
-	pthread_t thread;
-	bool started;
 
 	if (!r)
 		return false;
@@ -61,12 +59,7 @@ static bool start_retiring(struct agents *all, struct agent_tree *tree)
 	mutex_lock(&all->lock);
 	all->retiring++;
 	mutex_unlock(&all->lock);
-	(void)pthread_attr_init(&attr);
-	(void)pthread_attr_setstacksize(&attr, RETIRE_STACK);
-	(void)pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-	started = pthread_create(&thread, &attr, retire_tree, r) == 0;
-	(void)pthread_attr_destroy(&attr);
-	if (started)
+	if (thread_start(RETIRE_STACK, retire_tree, r, NULL) == 0)
 		return true;
 	mutex_lock(&all->lock);
 	all->retiring--;

@@ -5,12 +5,12 @@
 
 #include "base/clock.h"
 #include "base/mutex.h"
+#include "base/thread.h"
 #include "runner/process/env.h"
 #include "runner/process/process.h"
 
 #include <errno.h>
 #include <poll.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 
@@ -155,20 +155,6 @@ static void *work(void *arg)
 	return NULL;
 }
 
-static int start(struct run *run)
-{
-	pthread_attr_t attr;
-	pthread_t thread;
-	int r;
-
-	(void)pthread_attr_init(&attr);
-	(void)pthread_attr_setstacksize(&attr, STACK);
-	(void)pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-	r = pthread_create(&thread, &attr, work, run);
-	(void)pthread_attr_destroy(&attr);
-	return -r;
-}
-
 /* The list */
 
 /* Still running, or with a key that may be given. */
@@ -222,7 +208,7 @@ static int start_locked(const char *command, struct run **out)
 	if (!run)
 		return -ENOMEM;
 	atomic_fetch_add(&run->refs, 1);
-	r = start(run);
+	r = thread_start(STACK, work, run, NULL);
 	if (r < 0) {
 		atomic_fetch_sub(&run->refs, 1);
 		run_unref(run);

@@ -3,6 +3,7 @@
  */
 #include "runner/turn/calls.h"
 
+#include "base/thread.h"
 #include "runner/history/open_calls.h"
 #include "runner/turn/call.h"
 #include "runner/turn/commit.h"
@@ -54,15 +55,11 @@ static void *run_some(void *arg)
 static void run_all(struct batch *b)
 {
 	pthread_t threads[CALLS_AT_ONCE];
-	pthread_attr_t attr;
 	size_t n = 0;
 
-	(void)pthread_attr_init(&attr);
-	(void)pthread_attr_setstacksize(&attr, CALL_STACK);
 	while (n + 1 < b->count && n < CALLS_AT_ONCE - 1 &&
-	       pthread_create(&threads[n], &attr, run_some, b) == 0)
+	       thread_start(CALL_STACK, run_some, b, &threads[n]) == 0)
 		n++;
-	(void)pthread_attr_destroy(&attr);
 	(void)run_some(b);
 	while (n)
 		(void)pthread_join(threads[--n], NULL);

@@ -3,6 +3,7 @@
  */
 #include "runner/turn/work.h"
 
+#include "base/thread.h"
 #include "runner/turn/commit.h"
 #include "runner/turn/run.h"
 
@@ -112,7 +113,6 @@ static void *run_branch(void *arg)
 
 static int start_branch(struct agent_run *run, struct branch *b, struct agent *agent)
 {
-	pthread_attr_t attr;
 	int r;
 
 	if (asprintf(&b->name, "%s%s%s.%s", run->branch ? run->branch : "", run->branch ? "." : "",
@@ -123,12 +123,9 @@ static int start_branch(struct agent_run *run, struct branch *b, struct agent *a
 	b->run = run_below(run, agent);
 	b->run.branch = b->name;
 	b->run.failure = &b->failure;
-	(void)pthread_attr_init(&attr);
-	(void)pthread_attr_setstacksize(&attr, BRANCH_STACK);
-	r = pthread_create(&b->thread, &attr, run_branch, b);
-	(void)pthread_attr_destroy(&attr);
+	r = thread_start(BRANCH_STACK, run_branch, b, &b->thread);
 	b->started = r == 0;
-	return b->started ? 0 : run_fail_text(run, NULL, -r, "no thread for agent %s", agent->name);
+	return b->started ? 0 : run_fail_text(run, NULL, r, "no thread for agent %s", agent->name);
 }
 
 /* Collect what callbacks of failed branches changed: one event has all of it. */
