@@ -2,8 +2,8 @@
  * History: what an agent's model sees of a session, built from its log.
  *
  * Events come in the order of their turns, without messages of later turns, events that were
- * rewound, and events of other branches; summaries stand for turns that were compacted. What
- * other agents did is quoted (foreign.h). Each call is followed by its responses.
+ * rewound, and events of other branches; summaries stand for turns that were compacted. Texts and
+ * calls of other agents are quoted (contents.h). Each call is followed by its responses.
  */
 #ifndef RUNNER_HISTORY_HISTORY_H
 #define RUNNER_HISTORY_HISTORY_H
