@@ -3,6 +3,7 @@
  */
 #include "base/net/http.h"
 
+#include "base/net/secrets.h"
 #include "base/net/url.h"
 
 #include <errno.h>
@@ -24,24 +25,15 @@ bool http_is_token(struct span text)
 	return text.len > 0;
 }
 
-/* A header may hold a key. */
-static void header_free(char *line)
-{
-	explicit_bzero(line, strlen(line));
-	free(line);
-}
-
 void http_request_release(struct http_request *rq)
 {
 	size_t i;
 
 	for (i = 0; i < rq->header_count; i++)
-		header_free(rq->headers[i]);
+		secret_free(rq->headers[i]);
 	buf_release(&rq->url);
 	buf_release(&rq->body);
-	if (rq->proxy.data)
-		explicit_bzero(rq->proxy.data, rq->proxy.cap);
-	buf_release(&rq->proxy);
+	secret_wipe(&rq->proxy);
 	buf_release(&rq->ca_file);
 	*rq = (struct http_request){ 0 };
 }
@@ -82,7 +74,7 @@ int http_request_header(struct http_request *rq, const char *fmt, ...)
 	if (n < 0)
 		return -ENOMEM;
 	if (has_control(line)) {
-		header_free(line);
+		secret_free(line);
 		return -EINVAL;
 	}
 	rq->headers[rq->header_count++] = line;
@@ -98,7 +90,7 @@ int http_request_replace(struct http_request *rq, struct span name, struct span 
 		char *line = rq->headers[i];
 
 		if (strncasecmp(line, name.data, name.len) == 0 && line[name.len] == ':')
-			header_free(line);
+			secret_free(line);
 		else
 			rq->headers[kept++] = line;
 	}

@@ -5,7 +5,23 @@
 
 #include "base/net/url.h"
 
+#include <stdlib.h>
+
 #define BLANK '*'
+
+void secret_free(char *text)
+{
+	if (text)
+		explicit_bzero(text, strlen(text));
+	free(text);
+}
+
+void secret_wipe(struct buf *text)
+{
+	if (text->data)
+		explicit_bzero(text->data, text->cap);
+	buf_release(text);
+}
 
 void secrets_add_span(struct secrets *secrets, struct span value)
 {

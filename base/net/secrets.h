@@ -1,5 +1,6 @@
 /*
- * Secrets: keys and passwords, masked in texts that people or files get.
+ * Secrets: keys and passwords. They are overwritten before their memory is freed, and masked
+ * in texts that people or files get.
  */
 #ifndef BASE_NET_SECRETS_H
 #define BASE_NET_SECRETS_H
@@ -9,6 +10,12 @@
 #define SECRETS_MAX 64
 #define SECRET_MIN  8       /* bytes; a shorter text is no secret */
 #define SECRET_MASK "[key]" /* in place of a secret, where people look */
+
+/* Overwrite a text and free it; NULL is fine. */
+void secret_free(char *text);
+
+/* Overwrite the memory of a buf, and release the buf. */
+void secret_wipe(struct buf *text);
 
 /* All zero is none. The texts are borrowed. */
 struct secrets {

@@ -120,8 +120,7 @@ static int key_run(struct ask *a, const char *refused, struct err *err)
 	if (r < 0)
 		return err_wrap(err, "the command for %s", name);
 	r = key_put(a, name, key);
-	explicit_bzero(key, strlen(key));
-	free(key);
+	secret_free(key);
 	return r < 0 ? err_nomem(err) : 0;
 }
 
@@ -145,7 +144,7 @@ static int request_make(struct ask *a, struct err *err)
  */
 static bool key_refresh(struct ask *a, unsigned n, const struct http_answer *answer)
 {
-	CLEANUP(values_wipe) struct buf refused = { 0 };
+	CLEANUP(secret_wipe) struct buf refused = { 0 };
 	struct err err;
 	struct span line;
 

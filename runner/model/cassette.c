@@ -5,12 +5,11 @@
 
 #include "base/json_text.h"
 #include "base/mutex.h"
-#include "runner/syntax/folder.h"
+#include "runner/syntax/file_cache.h"
 
 #include <errno.h>
-#include <stdatomic.h>
+#include <jansson.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 
 #define CACHE_MAX   16
 #define OWN_ID      "adk-" /* then a UUID */
@@ -32,10 +31,7 @@ struct cassette_call {
 };
 
 struct cassette {
-	atomic_uint refs; /* pairs with itself: the last to count down frees */
-	char *path;
-	char *name;
-	struct stat st; /* of the file that was read */
+	struct cached_file file;
 	struct buf text;
 	struct cassette_call *calls;
 	size_t count;
@@ -45,12 +41,9 @@ struct cassette {
 	struct mutex lock; /* of what is taken */
 };
 
-static struct mutex cache_lock = MUTEX_INIT;
-static struct cassette *cached[CACHE_MAX] GUARDED_BY(cache_lock);
-static unsigned cache_next GUARDED_BY(cache_lock);
-
-static void cassette_free(struct cassette *c)
+static void cassette_release(struct cached_file *file)
 {
+	struct cassette *c = (struct cassette *)file;
 	size_t i;
 
 	for (i = 0; i < c->count; i++) {
@@ -65,17 +58,8 @@ static void cassette_free(struct cassette *c)
 	free(c->calls);
 	free(c->sources);
 	free(c->source_texts);
-	free(c->path);
-	free(c->name);
 	buf_release(&c->text);
 	mutex_release(&c->lock);
-	free(c);
-}
-
-void cassette_unref(struct cassette *cassette)
-{
-	if (cassette && atomic_fetch_sub(&cassette->refs, 1) == 1)
-		cassette_free(cassette);
 }
 
 /* Bodies */
@@ -149,7 +133,7 @@ struct reader {
 
 static int fail(const struct reader *rd, const char *what)
 {
-	return err_set(rd->err, -EINVAL, "%s:%d: %s", rd->c->name, rd->number, what);
+	return err_set(rd->err, -EINVAL, "%s:%d: %s", rd->c->file.name, rd->number, what);
 }
 
 /* A text of the line, to be freed. */
@@ -273,7 +257,7 @@ static int canonical_lines(struct cassette *c, struct span text, struct err *err
 			r = json_canonical_text(span_sub(text, 0, n), CASSETTE_DEPTH, &c->text,
 						err);
 		if (r == -EINVAL || r == -ENODATA)
-			return err_set(err, -EINVAL, "%s:%d: it is not JSON", c->name, number);
+			return err_set(err, -EINVAL, "%s:%d: it is not JSON", c->file.name, number);
 		buf_char(&c->text, '\n');
 		text = span_sub(text, n + (end != NULL), text.len);
 	}
@@ -297,102 +281,36 @@ static int take_lines(struct cassette *c, struct err *err)
 	return r;
 }
 
-static int read_cassette(struct cassette *c, struct folder *folder, struct err *err)
+static int cassette_parse(struct cached_file *file, struct span text, struct err *err)
 {
-	CLEANUP(buf_release) struct buf text = { 0 };
-	int r = folder_read(folder, c->name, CASSETTE_FILE_MAX, &text, err);
+	struct cassette *c = (struct cassette *)file;
+	int r;
 
-	if (r == 0)
-		r = canonical_lines(c, buf_span(&text), err);
+	mutex_init(&c->lock);
+	r = canonical_lines(c, text, err);
 	return r < 0 ? r : take_lines(c, err);
 }
 
-/* The cache */
-
-static bool is_same(const struct cassette *c, const char *path, const struct stat *st)
-{
-	return !strcmp(c->path, path) && c->st.st_size == st->st_size &&
-	       c->st.st_ino == st->st_ino && c->st.st_mtim.tv_sec == st->st_mtim.tv_sec &&
-	       c->st.st_mtim.tv_nsec == st->st_mtim.tv_nsec;
-}
-
-static struct cassette *cache_find(const char *path, const struct stat *st)
-{
-	struct cassette *found = NULL;
-	size_t i;
-
-	mutex_lock(&cache_lock);
-	for (i = 0; i < CACHE_MAX && !found; i++) {
-		if (!cached[i] || !is_same(cached[i], path, st))
-			continue;
-		found = cached[i];
-		atomic_fetch_add(&found->refs, 1);
-	}
-	mutex_unlock(&cache_lock);
-	return found;
-}
-
-/* An older state of the same file is replaced, else the place that was filled first. */
-static void cache_keep(struct cassette *c)
-{
-	struct cassette *old;
-	size_t at;
-
-	mutex_lock(&cache_lock);
-	for (at = 0; at < CACHE_MAX; at++) {
-		if (cached[at] && !strcmp(cached[at]->path, c->path))
-			break;
-	}
-	if (at == CACHE_MAX)
-		at = cache_next++ % CACHE_MAX;
-	old = cached[at];
-	cached[at] = c;
-	atomic_fetch_add(&c->refs, 1);
-	mutex_unlock(&cache_lock);
-	cassette_unref(old);
-}
-
-static int load(struct folder *folder, const char *name, struct cassette **out, struct err *err)
-{
-	CLEANUP(cassette_unref_p) struct cassette *c = calloc(1, sizeof *c);
-	struct cassette *found;
-	int r;
-
-	if (!c)
-		return err_nomem(err);
-	c->refs = 1;
-	mutex_init(&c->lock);
-	c->name = strdup(name);
-	r = folder_resolve(folder, name, &c->path, err);
-	if (r < 0)
-		return r;
-	if (!c->name)
-		return err_nomem(err);
-	if (stat(c->path, &c->st) < 0)
-		return err_errno(err, -errno, "%s", name);
-	found = cache_find(c->path, &c->st);
-	if (found) {
-		*out = found;
-		return 0;
-	}
-	r = read_cassette(c, folder, err);
-	if (r < 0)
-		return r == -ENOMEM ? err_nomem(err) : r;
-	cache_keep(c);
-	*out = STEAL(&c);
-	return 0;
-}
+static struct file_cache cache = { .size = sizeof(struct cassette),
+				   .max = CASSETTE_FILE_MAX,
+				   .places = CACHE_MAX,
+				   .parse = cassette_parse,
+				   .release = cassette_release,
+				   .lock = MUTEX_INIT };
 
 int cassette_open(const char *folder, const char *name, struct cassette **out, struct err *err)
 {
-	struct folder dir = { 0 };
-	int r = folder_open(folder, &dir, err);
+	struct cached_file *file;
+	int r = file_cache_open(&cache, folder, name, &file, err);
 
-	if (r < 0)
-		return r;
-	r = load(&dir, name, out, err);
-	folder_release(&dir);
+	if (r == 0)
+		*out = (struct cassette *)file;
 	return r;
+}
+
+void cassette_unref(struct cassette *cassette)
+{
+	file_cache_unref(&cache, (struct cached_file *)cassette);
 }
 
 const struct cassette_source *cassette_sources(const struct cassette *cassette, size_t *count)
@@ -514,13 +432,13 @@ int cassette_differs(const struct cassette *cassette, struct span body, struct e
 	json_auto_t *recorded = NULL;
 
 	if (!call)
-		return err_set(err, -ENOENT, "%.100s is empty", cassette->name);
+		return err_set(err, -ENOENT, "%.100s is empty", cassette->file.name);
 	recorded = json_loadb(call->body.data, call->body.len, JSON_DECODE_ANY, NULL);
 	if (!asked || !recorded || !add_difference(recorded, asked, &path) || !buf_cstr(&path))
-		return err_set(err, -ENOENT, "%.100s has no such request", cassette->name);
+		return err_set(err, -ENOENT, "%.100s has no such request", cassette->file.name);
 	return err_set(err, -ENOENT,
 		       "%.60s has no such request: %.100s differs from line %d, the nearest",
-		       cassette->name, path.data, call->line);
+		       cassette->file.name, path.data, call->line);
 }
 
 int cassette_attempt(const struct cassette_player *player, unsigned number, struct span *line,
@@ -530,7 +448,7 @@ int cassette_attempt(const struct cassette_player *player, unsigned number, stru
 
 	if (number >= call->count)
 		return err_set(err, -EINVAL, "%.100s:%d: only %zu attempts were recorded",
-			       player->cassette->name, call->line, call->count);
+			       player->cassette->file.name, call->line, call->count);
 	*line = call->attempts[number].line;
 	return 0;
 }

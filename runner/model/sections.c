@@ -3,6 +3,7 @@
  */
 #include "runner/model/sections.h"
 
+#include "base/net/secrets.h"
 #include "runner/model/member.h"
 #include "runner/settings/file.h"
 #include "runner/syntax/yaml.h"
@@ -33,7 +34,7 @@ static int take_member(struct reader *rd, const struct model_provider *provider,
 		       const char *name, const json_t *value, struct values *into)
 {
 	CLEANUP(buf_release) struct buf known = { 0 };
-	CLEANUP(values_wipe) struct buf text = { 0 };
+	CLEANUP(secret_wipe) struct buf text = { 0 };
 	struct model_member member = { 0 };
 	int r = model_member_find(provider, name, &member, &known);
 

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/mutex.h"
+#include "base/net/secrets.h"
 #include "base/thread.h"
 #include "runner/process/env.h"
 #include "runner/process/process.h"
@@ -36,13 +37,6 @@ static struct {
 	bool is_ready GUARDED_BY(lock);    /* stop and ended are there */
 	struct cancel stop;                /* fixed once is_ready */
 } all = { .lock = MUTEX_INIT };
-
-static void secret_free(char *text)
-{
-	if (text)
-		explicit_bzero(text, strlen(text));
-	free(text);
-}
 
 static void run_unref(struct run *run)
 {
@@ -112,12 +106,6 @@ static int judge(const struct process *p, char **key, struct err *err)
 	return key_of(buf_span(&p->output), key, err);
 }
 
-static void wipe(struct buf *b)
-{
-	if (b->data)
-		explicit_bzero(b->data, b->cap);
-}
-
 static int execute(const char *command, char **key, struct err *err)
 {
 	char *const argv[] = { (char[]){ "sh" }, (char[]){ "-c" }, (char *)(uintptr_t)command,
@@ -135,8 +123,8 @@ static int execute(const char *command, char **key, struct err *err)
 	r = process_run_all(&p, 1, &all.stop, err);
 	if (r == 0)
 		r = judge(&p, key, err);
-	wipe(&p.output);
-	wipe(&p.stderr_text);
+	secret_wipe(&p.output);
+	secret_wipe(&p.stderr_text);
 	process_release(&p);
 	return r;
 }

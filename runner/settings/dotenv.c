@@ -3,6 +3,7 @@
  */
 #include "runner/settings/dotenv.h"
 
+#include "base/net/secrets.h"
 #include "base/utf8.h"
 
 #include <errno.h>
@@ -95,7 +96,7 @@ static void take_plain(struct line *l, struct buf *value)
 
 static int take_line(struct values *into, struct line *l, struct err *err)
 {
-	CLEANUP(values_wipe) struct buf value = { 0 };
+	CLEANUP(secret_wipe) struct buf value = { 0 };
 	struct span name;
 	int r = 0;
 
@@ -170,7 +171,7 @@ static int read_file(const char *folder, struct buf *text, struct err *err)
 
 int dotenv_load(const char *folder, struct values *into, struct err *err)
 {
-	CLEANUP(values_wipe) struct buf text = { 0 };
+	CLEANUP(secret_wipe) struct buf text = { 0 };
 	int r = read_file(folder, &text, err);
 
 	return r < 0 ? r : take_text(into, buf_span(&text), err);

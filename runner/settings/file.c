@@ -4,6 +4,7 @@
 #include "runner/settings/file.h"
 
 #include "base/mutex.h"
+#include "base/net/secrets.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -125,7 +126,7 @@ static int check_owner(const struct stat *st, const char *path, struct err *err)
 static int read_fd(int fd, const struct stat *st, const char *path, struct settings_file **out,
 		   struct err *err)
 {
-	CLEANUP(values_wipe) struct buf text = { 0 };
+	CLEANUP(secret_wipe) struct buf text = { 0 };
 	CLEANUP(settings_file_unref_p) struct settings_file *file = NULL;
 	int r = check_owner(st, path, err);
 

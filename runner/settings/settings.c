@@ -4,6 +4,7 @@
 #include "runner/settings/settings.h"
 
 #include "base/json_text.h"
+#include "base/net/secrets.h"
 #include "base/utf8.h"
 #include "runner/settings/dotenv.h"
 #include "runner/settings/file.h"
@@ -75,7 +76,7 @@ int settings_over(const struct settings *below, struct settings **out)
 
 static int take_member(void *arg, struct span key, struct span value)
 {
-	CLEANUP(values_wipe) struct buf text = { 0 };
+	CLEANUP(secret_wipe) struct buf text = { 0 };
 	int r = value.data[0] == '"' ? json_unquote(value, &text) : -EINVAL;
 
 	return r < 0 ? r : settings_put(arg, key, buf_span(&text));

@@ -3,6 +3,8 @@
  */
 #include "runner/settings/values.h"
 
+#include "base/net/secrets.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -12,20 +14,6 @@ struct value {
 	char *name;
 	char *text;
 };
-
-static void secret_free(char *text)
-{
-	if (text)
-		explicit_bzero(text, strlen(text));
-	free(text);
-}
-
-void values_wipe(struct buf *text)
-{
-	if (text->data)
-		explicit_bzero(text->data, text->cap);
-	buf_release(text);
-}
 
 void values_release(struct values *values)
 {

@@ -31,7 +31,4 @@ int values_each(const struct values *values, values_fn *fn, void *arg);
  */
 MUST_CHECK int values_read(int fd, const char *name, size_t max, struct buf *text, struct err *err);
 
-/* Overwrite the text in a buf, and release the buf. */
-void values_wipe(struct buf *text);
-
 #endif

@@ -30,7 +30,7 @@ static int fail_line(struct loader *l, int line, const char *fmt, ...)
 	va_start(args, fmt);
 	(void)vsnprintf(text, sizeof text, fmt, args);
 	va_end(args);
-	return err_set(l->err, -EINVAL, "%s:%d: %s", l->script->name, line, text);
+	return err_set(l->err, -EINVAL, "%s:%d: %s", l->script->file.name, line, text);
 }
 
 static struct span scalar_span(const yaml_node_t *node)
@@ -473,8 +473,9 @@ static int only_document(struct loader *l, yaml_parser_t *parser)
 	return line ? fail_line(l, line, "a second document") : 0;
 }
 
-int script_parse(struct script *script, struct span text, struct err *err)
+int script_parse(struct cached_file *file, struct span text, struct err *err)
 {
+	struct script *script = (struct script *)file;
 	struct loader l = { .script = script, .document = &script->document, .err = err };
 	yaml_parser_t parser;
 	int r;

@@ -9,11 +9,10 @@
 #ifndef RUNNER_PROVIDER_SCRIPT_RULES_H
 #define RUNNER_PROVIDER_SCRIPT_RULES_H
 
+#include "runner/syntax/file_cache.h"
 #include "runner/syntax/pattern.h"
 #include "runner/wire/provider.h"
 
-#include <stdatomic.h>
-#include <sys/stat.h>
 #include <yaml.h>
 
 #define SCRIPT_FILE_MAX   (1u << 20)
@@ -48,12 +47,9 @@ struct script_rule {
 	struct span finish_reason;
 };
 
-/* Fields are for rules.c and parse.c only. */
+/* A script. Nothing changes it after script_open(). */
 struct script {
-	atomic_uint refs; /* pairs with itself: the last to count down frees */
-	char *path;
-	char *name;
-	struct stat st; /* of the file that was read */
+	struct cached_file file;
 	yaml_document_t document;
 	bool has_document;
 	struct script_rule *rules;
@@ -61,22 +57,17 @@ struct script {
 };
 
 /*
- * Open FOLDER/NAME, from the cache when the file has not changed. *out is one
- * reference for the caller. -ENOENT; -EINVAL: outside the folder, or it does
- * not load, err has "FILE:LINE: reason"; -EFBIG; -ENOMEM; -errno. Any thread.
+ * Open FOLDER/NAME, from a cache (file_cache.h). *out is one reference for the caller.
+ * Returns as file_cache_open(); -EINVAL: the text is invalid, err has "FILE:LINE: reason".
+ * Any thread.
  */
 MUST_CHECK int script_open(const char *folder, const char *name, struct script **out,
 			   struct err *err);
 void script_unref(struct script *script); /* NULL is fine */
 DEFINE_CLEANUP(struct script, script_unref);
 
-/* Read and check the text of a script that has its name. As script_open. */
-MUST_CHECK int script_parse(struct script *script, struct span text, struct err *err);
-
-/* "FILE", for errors. */
-const char *script_name(const struct script *script);
-
-const struct script_rule *script_rules(const struct script *script, size_t *count);
+/* Parse and check the text of a script: for its struct file_cache. */
+MUST_CHECK int script_parse(struct cached_file *file, struct span text, struct err *err);
 
 /* A node of the script's document, as syntax/yaml.h has it. */
 yaml_node_t *script_node(const struct script *script, int node);

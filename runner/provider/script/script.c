@@ -101,7 +101,7 @@ static bool rule_matches(const struct script_rule *rule, const struct scene *sce
 
 static int fail(const struct answer *a, const char *what, struct span name)
 {
-	return err_set(a->err, -EINVAL, "%s:%d: ${%.*s}: %s", script_name(a->script), a->rule->line,
+	return err_set(a->err, -EINVAL, "%s:%d: ${%.*s}: %s", a->script->file.name, a->rule->line,
 		       (int)MIN(name.len, 60), name.data, what);
 }
 
@@ -284,7 +284,7 @@ static int put_node(struct answer *a, int number, struct buf *out)
 
 	if (out->len > ARGS_MAX)
 		return err_set(a->err, -EFBIG, "%s:%d: the args are larger than %u bytes",
-			       script_name(a->script), a->rule->line, ARGS_MAX);
+			       a->script->file.name, a->rule->line, ARGS_MAX);
 	if (node->type == YAML_SCALAR_NODE)
 		return put_scalar(a, node, out);
 	return node->type == YAML_SEQUENCE_NODE ? put_list(a, node, out) : put_object(a, node, out);
@@ -400,22 +400,20 @@ static int no_rule(const struct answer *a)
 	size_t n = skip_characters(user, 80);
 
 	if (scene->response)
-		return err_set(
-			a->err, -ENOENT, "no rule of %s matches: the tool '%.64s' gave %.80s",
-			script_name(a->script), scene->response->name, scene->response->json);
+		return err_set(a->err, -ENOENT,
+			       "no rule of %s matches: the tool '%.64s' gave %.80s",
+			       a->script->file.name, scene->response->name, scene->response->json);
 	return err_set(a->err, -ENOENT, "no rule of %s matches: the user said '%.*s'",
-		       script_name(a->script), (int)n, user.data);
+		       a->script->file.name, (int)n, user.data);
 }
 
 static int play(struct answer *a)
 {
-	size_t count;
-	const struct script_rule *rules = script_rules(a->script, &count);
 	size_t i;
 
-	for (i = 0; i < count; i++) {
-		if (rule_matches(&rules[i], a->scene, a->groups)) {
-			a->rule = &rules[i];
+	for (i = 0; i < a->script->count; i++) {
+		if (rule_matches(&a->script->rules[i], a->scene, a->groups)) {
+			a->rule = &a->script->rules[i];
 			return give(a);
 		}
 	}
