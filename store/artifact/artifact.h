@@ -22,15 +22,16 @@ struct artifact_save {
 	const struct blob *blob; /* settled; the caller seals it after a success */
 	const char *mime;
 	const struct artifact_attr *attr; /* NULL: none */
-	uint64_t number;         /* for a new artifact, from store_new_number(); 0: any */
-	bool must_be_there;      /* -ESTALE unless the name has `number` */
-	bool replaces;           /* the name gets `number` even if it has another one */
-	uint64_t n;              /* number of the version; 0: the next one */
-	uint64_t version_number; /* number of the version's object; 0: any */
+	uint64_t number;                  /* for a new artifact, from store_new_number(); 0: any */
+	bool must_be_there;               /* -ESTALE unless the name has `number` */
+	bool replaces;                    /* the name gets `number` even if it has another one */
+	uint64_t n;                       /* number of the version; 0: the next one */
+	uint64_t version_number;          /* number of the version's object; 0: any */
 	/* Not 0: give this version other bytes; it must have the object `version_number`. */
 	uint64_t version;
 
-	/* A user's file that is saved through a session: the session gets an event with this name. */
+	/* A user's file that is saved through a session: the session gets an event with this name.
+	 */
 	struct ref event_session;
 	const char *event_name;
 };

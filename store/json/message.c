@@ -127,8 +127,7 @@ static int check_content(struct content *content, struct err *err)
 			       content->role);
 	for (i = 0; i < content->count; i++) {
 		if (is_call(&content->parts[i]))
-			return err_set(err, -EINVAL,
-				       "a message cannot call functions");
+			return err_set(err, -EINVAL, "a message cannot call functions");
 	}
 	if (content->role && *content->role)
 		return 0;

@@ -6,7 +6,8 @@
 
 #include "base/buf.h"
 
-/* Parse a number of seconds. A number too large for that is milliseconds, as JavaScript has. -EINVAL. */
+/* Parse a number of seconds. A number too large for that is milliseconds, as JavaScript has.
+ * -EINVAL. */
 MUST_CHECK int time_parse(struct span token, int64_t *usec);
 
 /* Append a time in seconds, with six decimals. */

@@ -31,8 +31,8 @@ struct scope_info {
 	uint64_t attachments;       /* files for the next message */
 	uint64_t attachment_bytes;  /* bytes of all attachments */
 	uint64_t attachments_stamp; /* ns; the latest change of any attachment or of their list */
-	uint64_t memory;            /* sessions: number of the link by which the user remembers it; 0: none */
-	uint64_t memory_stamp;      /* users, ns; the latest change of the list of these links */
+	uint64_t memory; /* sessions: number of the link by which the user remembers it; 0: none */
+	uint64_t memory_stamp; /* users, ns; the latest change of the list of these links */
 };
 
 /*

@@ -168,7 +168,8 @@ static int attach(struct event *e, struct span said, struct attachments *all, st
 	if (r == 0 && all->parts)
 		r = move_parts(content, all->parts);
 	if (r < 0)
-		return r == -ENOMEM ? err_nomem(err) : err_set(err, r, "the content of the message is invalid");
+		return r == -ENOMEM ? err_nomem(err)
+				    : err_set(err, r, "the content of the message is invalid");
 	event_set_content(e, content);
 	return event_check(e, err);
 }

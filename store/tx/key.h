@@ -23,13 +23,13 @@
  *                                piece 0 is a record: app, user, session, kind
  *   v artifact n              -> record of version n
  *   x artifact n              -> extents of version n, if its bytes are not one whole bulk
- *   b bulk                    -> record: the number of versions that refer to the bulk, if more than one
- *   p bulk                    -> nothing; no version refers to the bulk
- *   f session                 -> nothing; the rows belong to a fork that is not complete
- *   w user word NUL link start -> record of an event that has the word; its line begins at `start`
- *   w user NUL                -> stamp, 8 bytes: the time of the latest change of what can be found
- *   o link start              -> the words of that event
- *   g link                    -> record: app, user; rows of w and o must be made or removed
+ *   b bulk                    -> record: the number of versions that refer to the bulk, if more
+ * than one p bulk                    -> nothing; no version refers to the bulk f session ->
+ * nothing; the rows belong to a fork that is not complete w user word NUL link start -> record of
+ * an event that has the word; its line begins at `start` w user NUL                -> stamp, 8
+ * bytes: the time of the latest change of what can be found o link start              -> the words
+ * of that event g link                    -> record: app, user; rows of w and o must be made or
+ * removed
  *
  * `kind` is one byte, enum key_kind. record.h specifies the form of records, and the module that
  * owns a row specifies its members.

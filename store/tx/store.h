@@ -51,7 +51,8 @@ enum change_kind {
 	CHANGE_ATTACHMENT_ADDED, /* ref: the session; item and name */
 	CHANGE_ATTACHMENT,       /* new bytes, or a new name */
 	CHANGE_ATTACHMENT_REMOVED,
-	CHANGE_MEMORY_ADDED, /* ref: the remembered session; item: the link; name: the session's id */
+	CHANGE_MEMORY_ADDED, /* ref: the remembered session; item: the link; name: the session's id
+			      */
 	CHANGE_MEMORY_REMOVED,
 	CHANGE_MEMORY, /* ref: a remembered session with more to be found */
 };
