@@ -342,7 +342,8 @@ static void test_builtins(void **state UNUSED)
 		     "root_agent.yaml:4: tools[1].name: another tool is already named exit_loop");
 	put("tools/t.json", "{\"name\":\"transfer_to_agent\",\"description\":\"d\"}", 0600);
 	expect_error(HEAD "tools: [{name: tools/t}]\n",
-		     "root_agent.yaml:4: tools[0].name: transfer_to_agent is reserved for a tool of ADK");
+		     "root_agent.yaml:4: tools[0].name: transfer_to_agent is reserved for a tool "
+		     "of ADK");
 	expect_error(
 		HEAD "tools: [{name: google_search}]\n",
 		"root_agent.yaml:4: tools[0].name: google_search runs only on Google's servers");
