@@ -29,7 +29,7 @@ struct link {
 	CURLM *multi;
 	struct http_wait wait;
 	bool is_busy;
-	bool is_kept; /* until the thread ends */
+	bool is_kept; /* lives until the thread ends */
 };
 
 /* A request on its way. */
@@ -39,11 +39,11 @@ struct transfer {
 	struct http_answer *answer;
 	struct curl_slist *headers;
 	uint64_t deadline; /* monotonic ns; 0: libcurl watches the connecting */
-	const char *late;  /* what the deadline is for */
+	const char *late;  /* what the host did not do before the deadline, for the error */
 	int stopped;       /* what on_body returned */
 	bool handed;       /* on_body got a piece, and no empty piece since */
-	bool enough;       /* of an error body */
-	bool has_proxy;    /* of the request's own */
+	bool enough;       /* an error body has reached its maximum */
+	bool has_proxy;    /* the request names a proxy */
 	char where[128];   /* host and port, for errors */
 	char reason[CURL_ERROR_SIZE];
 };
@@ -99,7 +99,7 @@ static struct link *link_get(void)
 	return link;
 }
 
-/* Reset the handle: the next request starts with nothing of this one. */
+/* Return the handles, without anything of this request. */
 static void link_put(struct link *link)
 {
 	link->is_busy = false;
@@ -115,7 +115,7 @@ void http_answer_release(struct http_answer *answer)
 	*answer = (struct http_answer){ 0 };
 }
 
-/* Sockets must not leak into the tools that other threads start. */
+/* A socket must not leak into the tools that other threads start. */
 static curl_socket_t open_socket(void *arg UNUSED, curlsocktype purpose UNUSED,
 				 struct curl_sockaddr *addr)
 {
@@ -128,7 +128,7 @@ static void set_deadline(struct transfer *t, unsigned ms, const char *what)
 	t->late = what;
 }
 
-/* The connection stands and the request goes out now. */
+/* The connection is made, and the request goes out now. */
 static int on_ready(void *arg, char *to UNUSED, char *from UNUSED, int to_port UNUSED,
 		    int from_port UNUSED)
 {
@@ -138,7 +138,7 @@ static int on_ready(void *arg, char *to UNUSED, char *from UNUSED, int to_port U
 	return CURL_PREREQFUNC_OK;
 }
 
-/* Headers that callers look at. */
+/* The headers that callers read. */
 static const struct header {
 	const char *name;
 	size_t at;
@@ -156,7 +156,7 @@ static const struct header {
 	  sizeof((struct http_answer *)0)->session },
 };
 
-/* A value that does not fit means nothing to us and stays empty. */
+/* A value that is too long is left out. */
 static void keep_header(struct transfer *t, const struct header *h, struct span value)
 {
 	char *out = (char *)t->answer + h->at;
@@ -210,7 +210,7 @@ static size_t on_body(char *data, size_t size, size_t count, void *arg)
 	return t->stopped ? CURL_WRITEFUNC_ERROR : piece.len;
 }
 
-/* Host and port; never the user part of an address. */
+/* Keep host and port for errors; the user part of an address never appears there. */
 static int find_where(struct transfer *t, const char *text, struct err *err)
 {
 	CLEANUP(url_release) struct url url = { 0 };
@@ -262,7 +262,7 @@ static CURLcode set_method(CURL *easy, const struct http_request *rq)
 	return c;
 }
 
-/* The texts were ended with a NUL when they were set. */
+/* Both texts were ended with a NUL when they were set. */
 static CURLcode set_way(CURL *easy, const struct http_request *rq)
 {
 	CURLcode c = CURLE_OK;
@@ -289,7 +289,8 @@ static int set_options(struct transfer *t, const char *url, const struct http_re
 	SET(CURLOPT_NOSIGNAL, 1L);
 	SET(CURLOPT_TCP_KEEPALIVE, 1L); /* some streams are silent for hours */
 	SET(CURLOPT_QUICK_EXIT, 1L);    /* cancel does not wait for a name server */
-	SET(CURLOPT_CONNECTTIMEOUT_MS, MAX((long)t->limits->connect_ms, 1L)); /* 0 is 300 s */
+	SET(CURLOPT_CONNECTTIMEOUT_MS,
+	    MAX((long)t->limits->connect_ms, 1L)); /* libcurl takes 0 as 300 s */
 	SET(CURLOPT_OPENSOCKETFUNCTION, open_socket);
 	SET(CURLOPT_PREREQFUNCTION, on_ready);
 	SET(CURLOPT_PREREQDATA, t);
@@ -303,7 +304,7 @@ static int set_options(struct transfer *t, const char *url, const struct http_re
 
 #undef SET
 
-/* The deadline that comes first; 0: libcurl watches, and there is none for the whole. */
+/* The earlier one of the two deadlines; 0: there is none, and libcurl limits the connecting. */
 static uint64_t deadline_of(const struct transfer *t)
 {
 	const uint64_t *until = t->limits->until;
@@ -313,7 +314,7 @@ static uint64_t deadline_of(const struct transfer *t)
 	return MIN(*until, t->deadline);
 }
 
-/* Many wait at once, and none wakes up for nothing; libcurl knows when it has to. */
+/* How long to wait: many threads wait at once, so that none may wake up for nothing. */
 static int wait_ms(const struct transfer *t)
 {
 	uint64_t deadline = deadline_of(t);
@@ -333,7 +334,7 @@ static bool is_late(const struct transfer *t)
 	return deadline && clock_monotonic() >= deadline;
 }
 
-/* Until libcurl is done: *code is its verdict. */
+/* Let libcurl work until it is done; *code is its verdict. */
 static int drive(struct transfer *t, struct link *link, struct cancel *cancel, CURLcode *code,
 		 struct err *err)
 {
@@ -369,19 +370,20 @@ static const struct verdict {
 	{ CURLE_COULDNT_CONNECT, -ECONNREFUSED, "cannot be reached: nothing answers there" },
 	{ CURLE_PROXY, -EHOSTUNREACH, "cannot be reached: the proxy refuses" },
 	{ CURLE_UNSUPPORTED_PROTOCOL, -EINVAL,
-	  "cannot be reached: no such kind of address or proxy" },
-	{ CURLE_URL_MALFORMAT, -EINVAL, "cannot be reached: the address or the proxy's is no URL" },
+	  "cannot be reached: this kind of address or proxy is not supported" },
+	{ CURLE_URL_MALFORMAT, -EINVAL,
+	  "cannot be reached: its address or that of the proxy is not a URL" },
 	{ CURLE_PEER_FAILED_VERIFICATION, -EACCES,
-	  "has a certificate that is not to be trusted: see the setting CA_FILE" },
+	  "has a certificate that cannot be trusted: see the setting CA_FILE" },
 	{ CURLE_SSL_CACERT_BADFILE, -EINVAL,
 	  "cannot be asked: the file of trusted certificates cannot be read" },
 	{ CURLE_OPERATION_TIMEDOUT, -ETIMEDOUT, "cannot be reached in time" },
 	{ CURLE_GOT_NOTHING, -ECONNRESET, "closed the connection without an answer" },
 	{ CURLE_SEND_ERROR, -ECONNRESET, "closed the connection" },
-	{ CURLE_RECV_ERROR, -ECONNRESET, "broke the connection off" },
-	{ CURLE_PARTIAL_FILE, -ECONNRESET, "broke the connection off" },
-	{ CURLE_HTTP2, -ECONNRESET, "broke the connection off" },
-	{ CURLE_HTTP2_STREAM, -ECONNRESET, "broke the connection off" },
+	{ CURLE_RECV_ERROR, -ECONNRESET, "broke off the connection" },
+	{ CURLE_PARTIAL_FILE, -ECONNRESET, "broke off the connection" },
+	{ CURLE_HTTP2, -ECONNRESET, "broke off the connection" },
+	{ CURLE_HTTP2_STREAM, -ECONNRESET, "broke off the connection" },
 	{ CURLE_OUT_OF_MEMORY, -ENOMEM, "cannot be asked: out of memory" },
 };
 
@@ -469,7 +471,7 @@ int http_init(struct err *err)
 	if (r == 0)
 		return 0;
 	curl_global_cleanup();
-	return err_errno(err, -r, "a key for the handles of libcurl");
+	return err_errno(err, -r, "cannot create a thread key for libcurl");
 }
 
 void http_exit(void)

@@ -1,9 +1,8 @@
 /*
  * Streams: see stream.h.
  *
- * Bytes are gathered to lines; a line ends at LF, CR LF or CR, and nowhere else
- * (not at U+2028). Only what cannot be known yet is kept between two pieces:
- * the unfinished line, and whether an LF still belongs to the CR before it.
+ * Bytes are gathered into lines. A line ends at LF, CR LF or CR, and not at U+2028.
+ * Between two pieces we keep the unfinished line, and whether a CR was the last byte.
  */
 #include "base/net/stream.h"
 
@@ -23,7 +22,7 @@ void stream_release(struct stream *s)
 	buf_release(&s->id);
 }
 
-/* Hand on the event and be ready for the next. Empty data is no event. */
+/* Hand on the event and be ready for the next one. Empty data is not an event. */
 static int dispatch(struct stream *s, stream_event_fn *fn, void *arg)
 {
 	int r = s->data.len ? fn(arg, buf_span(&s->data)) : 0;
@@ -81,7 +80,7 @@ static int take_retry(struct stream *s, struct span value)
 	return 0;
 }
 
-/* Other fields, and comments, mean nothing here. */
+/* Other fields and comments are ignored. */
 static const struct field {
 	const char *name;
 	int (*take)(struct stream *s, struct span value);
@@ -92,8 +91,8 @@ static const struct field {
 };
 
 /*
- * No field begins with a bracket: that is a JSON text, up to the next blank
- * line or `data`, which somebody wrote without minding what the stream is.
+ * Whether a line belongs to JSON that was written into the stream without `data`. No field begins
+ * with a bracket. Such JSON goes up to the next blank line or `data`.
  */
 static bool is_bare(const struct stream *s, struct span line)
 {
@@ -144,7 +143,7 @@ static int take_line(struct stream *s, stream_event_fn *fn, void *arg)
 	return r;
 }
 
-/* The ends of lines ahead in a piece, each looked for again only when it has been passed. */
+/* The next LF and CR in a piece. Each is searched for only after it has been passed. */
 struct ends {
 	const char *lf;
 	const char *cr;

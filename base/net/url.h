@@ -1,21 +1,21 @@
 /*
- * URLs, taken apart by libcurl, which also follows them.
+ * URLs, taken apart by libcurl, so that we read them as the requests do.
  */
 #ifndef BASE_NET_URL_H
 #define BASE_NET_URL_H
 
 #include "base/buf.h"
 
-/* Parts of a URL as texts of their own. */
+/* The parts of a URL. */
 struct url {
 	char *host; /* without user and port; an IPv6 address has its brackets */
-	char *port; /* NULL: none is written */
+	char *port; /* NULL: the URL has no port */
 	char *path; /* begins with '/' */
 };
 
 /*
- * Take a URL apart. -EINVAL: not a URL with scheme and host, or a space or a control character
- * in it; -ERANGE: the port is not a number from 0 to 65535; -ENOMEM. To be released on success.
+ * Take a URL apart; the caller releases *out. -EINVAL: not a URL with a scheme and a host, or it
+ * holds a space or a control character; -ERANGE: the port is not a number from 0 to 65535; -ENOMEM.
  */
 MUST_CHECK int url_parse(const char *text, struct url *out);
 void url_release(struct url *url);
@@ -24,9 +24,8 @@ void url_release(struct url *url);
 bool url_has_scheme(const char *text, const char *scheme);
 
 /*
- * The user and the password that a text has between :// and the last '@' before the path; data
- * NULL: no '@' there. Texts that are not valid URLs have them too, so that what looks like a
- * password can be hidden in any text.
+ * Find "USER:PASSWORD" between :// and the last '@' before the path; data NULL: there is no '@'.
+ * The text need not be a valid URL, so that a password can be hidden in any text.
  */
 struct span url_userinfo(const char *text);
 

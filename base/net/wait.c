@@ -18,7 +18,7 @@ static struct pollfd *find(struct http_wait *w, curl_socket_t socket)
 	return NULL;
 }
 
-/* libcurl begins, changes or ends to wait for a socket. */
+/* libcurl calls this when it begins or ends to wait for a socket, or waits for something else. */
 static int on_socket(CURL *easy UNUSED, curl_socket_t socket, int what, void *arg, void *own UNUSED)
 {
 	struct http_wait *w = arg;
@@ -84,7 +84,7 @@ static int ready_bits(short revents)
 	       (revents & (POLLERR | POLLNVAL) ? CURL_CSELECT_ERR : 0);
 }
 
-/* libcurl changes the list while it works. */
+/* Tell libcurl what is ready. We copy the list, since libcurl changes it while it works. */
 static CURLMcode work(struct http_wait *w, CURLM *multi, int *running)
 {
 	struct pollfd ready[HTTP_WAIT_MAX];
@@ -102,7 +102,7 @@ static CURLMcode work(struct http_wait *w, CURLM *multi, int *running)
 							ready_bits(ready[i].revents), running);
 	}
 	if (code == CURLM_OK && w->timer && clock_monotonic() >= w->timer) {
-		w->timer = 0; /* it says when it wants to be called again */
+		w->timer = 0; /* libcurl sets the next time in this call */
 		code = curl_multi_socket_action(multi, CURL_SOCKET_TIMEOUT, 0, running);
 	}
 	return code;
@@ -117,6 +117,6 @@ bool http_wait_step(struct http_wait *w, CURLM *multi, int other, int ms, int *r
 	if (poll(w->list, w->count + 1, wait_ms(w, ms)) < 0)
 		return errno == EINTR; /* a signal came */
 	works = work(w, multi, running) == CURLM_OK && !w->is_full;
-	w->is_full = false; /* the transfer ends here, and another one begins anew */
+	w->is_full = false; /* this transfer has failed; the next one starts without sockets */
 	return works;
 }

@@ -1,5 +1,5 @@
 /*
- * Waiting for the sockets of a transfer, and for somebody to cancel it.
+ * Waiting for the sockets of a transfer and for its cancellation.
  *
  * libcurl says which sockets it waits for and until when. We poll these sockets
  * beside the caller's descriptor and tell libcurl which are ready. That is one
@@ -15,24 +15,25 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define HTTP_WAIT_MAX 16 /* sockets: those of a connection that is tried over several addresses */
+#define HTTP_WAIT_MAX 16 /* sockets: a connection may be tried over several addresses */
 
-/* The sockets of one multi handle; stays at its address as long as the handle lives. */
+/* The sockets of one multi handle, which keeps a pointer to this struct. */
 struct http_wait {
 	struct pollfd list[HTTP_WAIT_MAX + 1]; /* the last place is the caller's */
 	unsigned count;
-	uint64_t timer; /* monotonic ns, when libcurl has to be called in any case; 0: never */
-	bool is_full;
+	uint64_t timer; /* monotonic ns, when libcurl must be called in any case; 0: never */
+	bool is_full;   /* libcurl wanted to wait for more sockets than there are places */
 };
 
+/* Let libcurl report its sockets and its timer to *w. */
 void http_wait_init(struct http_wait *w, CURLM *multi);
 
 /* Call this before the multi handle is freed. */
 void http_wait_end(CURLM *multi);
 
 /*
- * Wait until a socket is ready, `other` is readable, or ms have passed; then let
- * libcurl work. *running: transfers that are not done. False: libcurl failed.
+ * Wait until a socket is ready, the descriptor `other` is readable, or ms have passed; then let
+ * libcurl work. *running is the number of transfers that are not done. False: libcurl failed.
  */
 bool http_wait_step(struct http_wait *w, CURLM *multi, int other, int ms, int *running);
 

@@ -64,17 +64,17 @@ static int reply_tidy(struct model_reply *reply, const struct secrets *secrets)
 	return buf_cstr(&text) ? model_reply_error(reply, reply->error_code, text.data) : -ENOMEM;
 }
 
-/* A question on its way, with all its attempts. */
+/* A question and all its attempts. */
 struct ask {
 	struct question q;
 	struct cancel *cancel;
-	struct secrets secrets; /* texts that the answer may bring back */
+	struct secrets secrets; /* hidden in errors and recordings */
 	struct model_ask_options options;
 	struct http_request http;
 	struct cassette *cassette;     /* played in place of the network; NULL: none */
 	struct cassette_player player; /* of that cassette */
 	char call[48];                 /* the id of the question, for recordings */
-	struct buf settings;           /* as a recording has them; empty: nothing is recorded */
+	struct buf settings;           /* for the recording; empty: nothing is recorded */
 	const struct settings *base;   /* the settings without a key that a command gave */
 	struct settings *own;          /* the key that a command gave, on top; NULL: none */
 	bool refreshed;                /* the command was run a second time */
@@ -124,7 +124,7 @@ static int key_run(struct ask *a, const char *refused, struct err *err)
 	return r < 0 ? err_nomem(err) : 0;
 }
 
-/* Make the request as it goes out, with all that the settings say. */
+/* Make the request, with everything that the settings add. */
 static int request_make(struct ask *a, struct err *err)
 {
 	int r;
@@ -185,7 +185,7 @@ static int attempt(struct ask *a, unsigned n, struct model_reply *reply, struct 
 		r = record_send(&record, &a->http, &a->options.limits, a->cancel, answer, err);
 	if (answer->status >= 200 && answer->status <= 299)
 		return model_exchange_close(&x, r);
-	if (r == 0 || (answer->status >= 300 && model_exchange_broke(r))) /* the status counts */
+	if (r == 0 || (answer->status >= 300 && model_exchange_broke(r))) /* the status says more */
 		return model_refused(&a->q, &a->http, answer, err);
 	return r;
 }

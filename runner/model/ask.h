@@ -1,5 +1,5 @@
 /*
- * Asking a model: who is asked, with which key, and again when it failed.
+ * Asking a model: choosing the provider, finding the key, asking again after a failure.
  */
 #ifndef RUNNER_MODEL_ASK_H
 #define RUNNER_MODEL_ASK_H
@@ -7,8 +7,8 @@
 #include "runner/wire/provider.h"
 
 /*
- * Split "openai/gpt-5-mini" into its provider and the rest; "gemini-2.5-flash" needs no prefix.
- * -EINVAL: no provider of that name.
+ * Split "openai/gpt-5-mini" into the provider and the name; "gemini-2.5-flash" needs no prefix.
+ * -EINVAL: no provider has that name.
  */
 MUST_CHECK int model_find(const char *model, const struct model_provider **provider,
 			  const char **name, struct err *err);
@@ -16,37 +16,35 @@ MUST_CHECK int model_find(const char *model, const struct model_provider **provi
 /* All providers. */
 const struct model_provider *const *model_providers(size_t *count);
 
-/* The provider of that name and no other spelling. -ENOENT. */
+/* Find the provider of a name; other spellings do not count. -ENOENT. */
 MUST_CHECK int model_provider_find(const char *name, const struct model_provider **out);
 
-/* The provider that is asked: the question's own, or another in its place. */
+/* The provider that is really asked: the question's own, or the one that it names instead. */
 const struct model_provider *model_settle(const struct question *q);
 
 /*
- * Whether the provider that is asked takes an output schema beside tools. The provider, the
- * name, the folder and the settings of the question must be set. A cassette answers for the
- * provider that was asked first there; a cassette that nobody can play answers true.
+ * Whether an output schema and tools can be sent together. The provider, the name, the folder and
+ * the settings of the question must be set. For a cassette the first recorded provider decides; a
+ * cassette that cannot be played counts as yes.
  */
 bool model_takes_schema(const struct question *q);
 
 /*
- * Show the settings, without secrets, in the form of config.json: `file`, its path or null;
- * `reason`, why it is not used, or null; `values` by name, each with `value` and `from`
- * ("environment", "file", "default"), null when it is not set, a mark in place of secrets; `apps`,
- * the same for each section of an app. NULL: no memory.
+ * Show the settings, with a mark for each secret, in the form of config.json: `file`, the path of
+ * the settings file or null; `reason`, why the file is not used, or null; `values`, an object that
+ * has `value` and `from` ("environment", "file", "default") for each name, or null if it is not
+ * set; `apps`, such values for each app with a section. NULL: no memory.
  */
 json_t *model_show_settings(void);
 
 /*
- * Ask. This sets provider and name of the question from `model`. Text pieces go to
- * reply->on_text as they come. Retries happen here, before the first byte only. Settings that
- * change how (see options.h): ADKFS_MODEL_RETRIES, _CONNECT_MS, _FIRST_BYTE_MS,
- * _IDLE_MS.
+ * Ask a model. `model` sets the provider and the name of the question. Pieces of text go to
+ * reply->on_text as they come. A failed attempt is repeated only before the first byte of the
+ * body. The settings ADKFS_MODEL_* (options.h) set the limits.
  *
- * Returns 0 when the answer is complete (error_code may tell why it has no
- * content); -ECANCELED; any other error: the call failed or broke off, err
- * has a sentence for people without secrets, and reply keeps what had come.
- * Any thread; blocks.
+ * Returns 0 when the answer is complete (error_code tells why it has no content); -ECANCELED;
+ * another -errno: the attempts failed or the answer broke off; err has a sentence without
+ * secrets, and the reply keeps what has come. Any thread; blocks.
  */
 MUST_CHECK int model_ask(const char *model, struct question *q, struct cancel *cancel,
 			 struct model_reply *reply, struct err *err);

@@ -38,7 +38,7 @@ struct cassette {
 	struct cassette_source *sources;
 	struct span *source_texts; /* their settings, as they are written */
 	size_t source_count;
-	struct mutex lock; /* of what is taken */
+	struct mutex lock; /* for is_taken; no lock is taken under it */
 };
 
 static void cassette_release(struct cached_file *file)
@@ -64,7 +64,7 @@ static void cassette_release(struct cached_file *file)
 
 /* Bodies */
 
-/* The UUID of one of our ids at this place, else 0 long. */
+/* The length of an id that adkfs made up, at this place; 0: no such id. */
 static size_t own_id(struct span text, size_t at)
 {
 	size_t n = sizeof OWN_ID - 1;
@@ -79,7 +79,7 @@ static size_t own_id(struct span text, size_t at)
 	return n + UUID_LENGTH;
 }
 
-/* The number of an id by its order; it is added when it is new. */
+/* The number of an id, from 1 on; a new id is added. */
 static size_t id_number(struct buf *ids, struct span id)
 {
 	size_t i;
@@ -123,7 +123,7 @@ int cassette_body(struct span body, struct buf *out)
 
 /* Reading */
 
-/* While a file is read. */
+/* The line that is read. */
 struct reader {
 	struct cassette *c;
 	struct span line;
@@ -136,14 +136,14 @@ static int fail(const struct reader *rd, const char *what)
 	return err_set(rd->err, -EINVAL, "%s:%d: %s", rd->c->file.name, rd->number, what);
 }
 
-/* A text of the line, to be freed. */
+/* Take a text of the line; the caller frees it. */
 static int take_text(const struct reader *rd, const char *name, char **out)
 {
 	CLEANUP(buf_release) struct buf text = { 0 };
 	struct span token;
 
 	if (json_member(rd->line, name, &token) < 0 || json_unquote(token, &text) < 0)
-		return fail(rd, "it lacks provider, model or call");
+		return fail(rd, "the line has no provider, model or call");
 	*out = span_dup(buf_span(&text));
 	return *out ? 0 : -ENOMEM;
 }
@@ -165,7 +165,7 @@ static int add_source(struct reader *rd, char **provider, char **model, struct s
 	c->source_texts = texts;
 	r = settings_of(settings, &made);
 	if (r < 0)
-		return r == -ENOMEM ? r : fail(rd, "its settings are no object of texts");
+		return r == -ENOMEM ? r : fail(rd, "the settings are not an object of strings");
 	texts[c->source_count] = settings;
 	list[c->source_count++] = (struct cassette_source){ STEAL(provider), STEAL(model), made };
 	return 0;
@@ -212,7 +212,7 @@ static int add_call(struct reader *rd, struct span id, struct cassette_call **ou
 		return r;
 	c->count++;
 	*out = call;
-	return json_member(rd->line, "body", &body) < 0 ? fail(rd, "it has no body")
+	return json_member(rd->line, "body", &body) < 0 ? fail(rd, "the line has no body")
 							: cassette_body(body, &call->body);
 }
 
@@ -226,7 +226,7 @@ static int take_line(struct reader *rd)
 	int r = 0;
 
 	if (rd->line.data[0] != '{' || json_member(rd->line, "call", &id) < 0)
-		return fail(rd, "it is no exchange");
+		return fail(rd, "the line is not an exchange");
 	for (i = c->count; i-- > 0 && !call;) {
 		if (span_equal(c->calls[i].id, id))
 			call = &c->calls[i];
@@ -243,7 +243,7 @@ static int take_line(struct reader *rd)
 	return 0;
 }
 
-/* Lines in canonical form into the cassette's text, which lives as long as it. */
+/* Append the lines in canonical form to the cassette's text, where all spans point. */
 static int canonical_lines(struct cassette *c, struct span text, struct err *err)
 {
 	int number = 1;
@@ -257,7 +257,8 @@ static int canonical_lines(struct cassette *c, struct span text, struct err *err
 			r = json_canonical_text(span_sub(text, 0, n), CASSETTE_DEPTH, &c->text,
 						err);
 		if (r == -EINVAL || r == -ENODATA)
-			return err_set(err, -EINVAL, "%s:%d: it is not JSON", c->file.name, number);
+			return err_set(err, -EINVAL, "%s:%d: the line is not JSON", c->file.name,
+				       number);
 		buf_char(&c->text, '\n');
 		text = span_sub(text, n + (end != NULL), text.len);
 	}

@@ -1,5 +1,5 @@
 /*
- * Cassettes: an attempt's line as the answer of a service. See cassette.h.
+ * Playing cassettes: the line of an attempt becomes the answer of a service. See cassette.h.
  */
 #include "runner/model/cassette.h"
 
@@ -23,7 +23,7 @@ static int take_string(struct span object, const char *name, struct buf *out)
 	return json_unquote(token, out) < 0 || !buf_cstr(out) ? -EINVAL : 0;
 }
 
-/* The recorded end of the connection. 0: it was well. */
+/* Fail as the recorded connection did. 0: it did not fail. */
 static int play_error(struct span line, struct err *err)
 {
 	CLEANUP(buf_release) struct buf name = { 0 };

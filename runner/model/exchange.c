@@ -39,7 +39,8 @@ static int stream_failed(int r, struct err *err)
 	return r == -ENOMEM ? err_nomem(err) : r;
 }
 
-/* Servers ignore what was asked for: the first character tells a document from a stream. */
+/* Servers may not stream although we ask for it: the first character tells a document from a
+ * stream. */
 static void start(struct model_exchange *x, struct span *piece)
 {
 	enum stream_kind kind = STREAM_NDJSON;
@@ -70,14 +71,15 @@ int model_exchange_piece(void *arg, struct span piece)
 	return stream_failed(stream_feed(&x->stream, piece, on_event, x), x->err);
 }
 
-/* A page of a gateway, for one. */
+/* The body holds no event: it may be a page of a gateway. */
 static int no_answer(struct model_exchange *x)
 {
 	size_t n = strlen(x->head);
 
 	while (n && isspace((unsigned char)x->head[n - 1]))
 		n--;
-	return err_set(x->err, -EPROTO, "the model service sent what is no answer of a model: %.*s",
+	return err_set(x->err, -EPROTO,
+		       "the model service sent something other than an answer of a model: %.*s",
 		       (int)n, x->head);
 }
 

@@ -1,6 +1,6 @@
 /*
- * Exchanges: the answer to one attempt, on its way through framing and decoder
- * into the reply.
+ * Exchanges: the answer to one attempt, which goes through the stream and the
+ * decoder into the reply.
  */
 #ifndef RUNNER_MODEL_EXCHANGE_H
 #define RUNNER_MODEL_EXCHANGE_H
@@ -8,20 +8,20 @@
 #include "base/net/stream.h"
 #include "runner/wire/decode.h"
 
-#define MODEL_HEAD_MAX 120 /* bytes of a body that is no answer, for its error */
+#define MODEL_HEAD_MAX 120 /* bytes of a body that is not an answer, for the error */
 
 struct model_exchange {
 	struct model_reply *reply; /* borrowed, and so is err */
 	struct model_decode *decoder;
 	struct stream stream;
-	bool started; /* the first byte that is not blank has come */
-	bool heard;   /* an event has come */
-	size_t taken;
+	bool started;                  /* the first byte that is not blank has come */
+	bool heard;                    /* an event has come */
+	size_t taken;                  /* bytes of the body so far */
 	char head[MODEL_HEAD_MAX + 1]; /* how the body begins */
 	struct err *err;
 };
 
-/* -ENOMEM. To be released in any case. */
+/* Begin an exchange; the caller releases it, even after -ENOMEM. */
 MUST_CHECK int model_exchange_init(struct model_exchange *x, const struct model_provider *provider,
 				   struct model_reply *reply, struct err *err);
 void model_exchange_release(struct model_exchange *x);
@@ -30,8 +30,8 @@ void model_exchange_release(struct model_exchange *x);
 int model_exchange_piece(void *arg, struct span piece);
 
 /*
- * The body of a 2xx answer ended with r. A connection that broke after the end marker
- * does no harm; a break before it is the error that people should read.
+ * The body of a 2xx answer has ended, with r from http_send(). A connection that broke after the
+ * end mark is not an error; if it broke before, err says how. Returns 0 or -errno.
  */
 MUST_CHECK int model_exchange_close(struct model_exchange *x, int r);
 

@@ -1,5 +1,5 @@
 /*
- * What asking models needs: see init.h.
+ * Starting and stopping: see init.h.
  */
 #include "runner/model/init.h"
 

@@ -1,5 +1,5 @@
 /*
- * What asking models needs from the process as a whole.
+ * Starting and stopping what the process needs to ask models.
  */
 #ifndef RUNNER_MODEL_INIT_H
 #define RUNNER_MODEL_INIT_H
@@ -10,7 +10,7 @@
 /* Prepare HTTP. Once, before the first thread. */
 MUST_CHECK int model_init(struct err *err);
 
-/* End the recording, the programs that print keys, the settings file and HTTP. */
+/* Stop recording, end the programs that print keys, close the settings file, stop HTTP. */
 void model_exit(void);
 
 #endif

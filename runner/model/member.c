@@ -31,7 +31,7 @@ const struct model_provider *model_provider_named(const char *name)
 	return NULL;
 }
 
-/* A member while they are gone through. */
+/* A member that a section may have. */
 struct candidate {
 	const char *member;
 	const char *setting;
@@ -55,7 +55,7 @@ static void put_member(const struct model_provider *provider, const char *settin
 	out[i] = 0;
 }
 
-/* A setting, and if it is a key the command for it. True when fn had enough. */
+/* Call fn with a setting, and if it is a key, with its command. True: fn wants no more. */
 static bool offer(const char *member, const struct model_setting *s, candidate_fn *fn, void *arg)
 {
 	char command_member[MODEL_SETTING_MAX];
@@ -87,7 +87,7 @@ static bool each_of_table(const struct model_provider *provider, candidate_fn *f
 	return false;
 }
 
-/* Members of the settings that every provider has. */
+/* The members that every section may have. */
 static const struct common {
 	const char *member;
 	enum model_member_kind kind;
@@ -184,7 +184,7 @@ static int headers_of(const json_t *value, struct buf *text, const char **why)
 		buf_printf(text, "%s: %s", name, json_string_value(item));
 		if (text->failed)
 			return -ENOMEM;
-		*why = "holds a name that cannot be that of a header";
+		*why = "holds a name that is not valid for a header";
 		if (!model_header_parse(span_sub(buf_span(text), start, text->len)).is_valid)
 			return -EINVAL;
 		*why = "is not a mapping of names to texts";
@@ -193,7 +193,7 @@ static int headers_of(const json_t *value, struct buf *text, const char **why)
 	return buf_check(text, NULL);
 }
 
-/* A word as the shell reads it. */
+/* Quote a word for the shell. */
 static void put_word(struct buf *text, const char *word)
 {
 	buf_char(text, '\'');
@@ -206,7 +206,7 @@ static void put_word(struct buf *text, const char *word)
 	buf_char(text, '\'');
 }
 
-/* A line for the shell, or a list of words that it only has to execute. */
+/* A command is a line for the shell, or a list of words, which is executed directly. */
 static int command_of(const json_t *value, struct buf *text, const char **why)
 {
 	json_t *word;

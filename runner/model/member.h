@@ -1,11 +1,10 @@
 /*
  * Members of a provider's section in the settings file.
  *
- * A setting is called what follows its PREFIX_ (wire/setting.h) in lower case, or
- * else its whole name in lower case. The first key can also be called `api_key`.
- * PREFIX_CUSTOM_HEADERS is `headers` (a mapping), PREFIX_PROXY and PREFIX_CA_FILE
- * are `proxy` and `ca_file`. The command for a key has `_command` after the key's
- * member.
+ * The member of a setting is its name in lower case, without its PREFIX_
+ * (wire/setting.h). The first key has the member `api_key` too. PREFIX_CUSTOM_HEADERS
+ * is `headers` (a mapping), PREFIX_PROXY is `proxy` and PREFIX_CA_FILE is `ca_file`.
+ * The member for the command of a key ends with `_command`.
  */
 #ifndef RUNNER_MODEL_MEMBER_H
 #define RUNNER_MODEL_MEMBER_H
@@ -17,10 +16,10 @@ struct model_member {
 	struct buf setting; /* the name of its setting; the caller releases it */
 };
 
-/* The provider of a section; NULL: there is none, or the provider has no section. */
+/* The provider of a section; NULL: no provider has that section. */
 const struct model_provider *model_provider_named(const char *name);
 
-/* Find a member. -ENOENT: there is none, and *known lists the members there are; -ENOMEM. */
+/* Find a member. -ENOENT: it is unknown, and *known lists the known members; -ENOMEM. */
 MUST_CHECK int model_member_find(const struct model_provider *provider, const char *name,
 				 struct model_member *out, struct buf *known);
 

@@ -18,7 +18,8 @@ struct model_ask_options {
 MUST_CHECK int model_ask_options_read(const struct settings *settings,
 				      struct model_ask_options *out, struct err *err);
 
-/* Put what applies without an agent into an object: `value` and `from` by name. 0 or -ENOMEM. */
+/* Add the options of an agent without settings to an object: `value` and `from` by name. -ENOMEM.
+ */
 MUST_CHECK int model_ask_options_show(json_t *into);
 
 #endif

@@ -32,14 +32,14 @@ struct piece {
 	size_t end;
 };
 
-/* Listens to an answer on its way. */
+/* Listens to an answer and passes it on. */
 struct tap {
-	http_body_fn *on_body; /* whom the pieces are for */
+	http_body_fn *on_body; /* receives the pieces */
 	void *arg;
 	uint64_t started;
 	struct buf bytes;
 	struct buf pieces; /* struct piece */
-	bool stopped;      /* by on_body: the connection is not to blame */
+	bool stopped;      /* on_body ended the transfer; the connection did not fail */
 };
 
 int record_open(const char *folder, struct err *err)
@@ -83,7 +83,7 @@ static struct span without_user(const char *value, struct buf *out)
 	return buf_span(out);
 }
 
-/* Whether a header ends with a value, which says who asks and not what is asked then. */
+/* Whether a header ends with a value: such a value says who asks, and not what is asked. */
 static bool is_sent(const struct http_request *rq, const char *value)
 {
 	size_t n = strlen(value);
@@ -143,7 +143,7 @@ static int on_piece(void *arg, struct span bytes)
 	int r;
 
 	if (!bytes.len)
-		return 0; /* no rests, so that the times are the service's */
+		return 0; /* a lull is not recorded */
 	add_piece(tap, bytes);
 	r = tap->on_body(tap->arg, bytes);
 	tap->stopped = r != 0;
@@ -187,7 +187,7 @@ static void put_pieces(struct buf *out, const struct tap *tap)
 	buf_char(out, ']');
 }
 
-/* The request's body as it was written; a body that is no JSON as a text. */
+/* Append the body of the request; a body that is not JSON becomes a string. */
 static int put_body(struct buf *out, struct span body)
 {
 	size_t before = out->len;
@@ -200,7 +200,7 @@ static int put_body(struct buf *out, struct span body)
 	return 0;
 }
 
-/* The line of an attempt. A reason with a code says how the connection broke. */
+/* Make the line of an attempt. A reason with a code says how the connection failed. */
 static int make_line(const struct record *record, const struct http_request *rq,
 		     const struct http_answer *answer, struct tap *tap, const struct err *reason,
 		     struct buf *out)
@@ -244,7 +244,6 @@ static int write_all(int fd, struct span text)
 	return 0;
 }
 
-/* Behind what the file has. */
 static int append_line(const char *path, struct span line)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);

@@ -1,9 +1,9 @@
 /*
- * Recording: what is said to model services and what they answer, as cassettes
- * (cassette.h), FOLDER/APP.jsonl, named after the agent's folder.
+ * Recording: requests to model services and their answers are appended to cassettes
+ * (cassette.h), FOLDER/APP.jsonl. APP is the name of the agent's folder.
  *
- * One folder for the process, chosen before threads; without one nothing is
- * recorded and record_send() is http_send().
+ * FOLDER is chosen once for the process, before threads. Without it nothing is
+ * recorded, and record_send() is http_send().
  */
 #ifndef RUNNER_MODEL_RECORD_H
 #define RUNNER_MODEL_RECORD_H
@@ -15,8 +15,8 @@ struct secrets;
 struct settings;
 
 /*
- * Record into a directory, which is made if it is missing. folder: absolute.
- * -ENOTDIR, another -errno: it cannot be. Before threads.
+ * Record into a directory, which is made if it is missing. folder is absolute. -ENOTDIR; another
+ * -errno: files cannot be made there. Before threads.
  */
 MUST_CHECK int record_open(const char *folder, struct err *err);
 void record_close(void);
@@ -24,7 +24,7 @@ void record_close(void);
 /* The directory; NULL: nothing is recorded. */
 const char *record_where(void);
 
-/* The question of an attempt. Borrowed. */
+/* What a line says about the question. Everything is borrowed. */
 struct record {
 	const char *call; /* an id that all its attempts share */
 	unsigned attempt;
@@ -36,17 +36,16 @@ struct record {
 };
 
 /*
- * Append the settings that decide what a provider asks, an object: with a mark
- * for each key, however short, without what is sent in headers, without user and password of an
- * address. -ENOMEM.
+ * Append a JSON object of the settings that change the request: a mark for each key, addresses
+ * without user and password, and no values that are sent in headers. -ENOMEM.
  */
 MUST_CHECK int record_settings(const struct model_provider *provider,
 			       const struct settings *settings, const struct http_request *rq,
 			       struct buf *out);
 
 /*
- * Send as http_send() does. A cancelled attempt is not recorded. An answer that cannot be
- * recorded is an error: -errno of writing, err names the file. Any thread.
+ * Send a request as http_send() does, and record the attempt unless it was cancelled. If the line
+ * cannot be written, this fails with the -errno of writing, and err names the file. Any thread.
  */
 MUST_CHECK int record_send(const struct record *record, const struct http_request *rq,
 			   const struct http_limits *limits, struct cancel *cancel,

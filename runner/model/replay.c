@@ -1,9 +1,8 @@
 /*
  * The provider "replay": answers that other providers gave, from a cassette.
  *
- * "replay/FILE" is a file of the agent's folder (cassette.h). Each request is
- * made by the provider that made the recorded one, and the recorded bytes are
- * read by its decoder; ask.c sees to that.
+ * FILE in "replay/FILE" is a cassette in the agent's folder. The recorded provider makes
+ * the request and decodes the recorded bytes (ask.c).
  */
 #include "runner/model/replay.h"
 
@@ -26,7 +25,7 @@ int model_replay_open(const char *folder, const char *name, struct cassette **ou
 	return cassette_open(folder, file.data, out, err);
 }
 
-/* Whether it can be played is worth knowing before the first turn. */
+/* Report before the first turn that the cassette cannot be played. */
 static int replay_review(const struct question *q, model_review_fn *fn, void *arg)
 {
 	CLEANUP(cassette_unref_p) struct cassette *cassette = NULL;

@@ -1,5 +1,5 @@
 /*
- * Cassettes as models: what is behind "replay/".
+ * Cassettes as models, named "replay/FILE".
  */
 #ifndef RUNNER_MODEL_REPLAY_H
 #define RUNNER_MODEL_REPLAY_H
@@ -7,8 +7,8 @@
 #include "runner/model/cassette.h"
 
 /*
- * Open the cassette of a model's name, "FILE" or "FILE?paced". Returns as
- * cassette_open(). *paced: pieces come as far apart as they did. Any thread.
+ * Open the cassette of a model's name, "FILE" or "FILE?paced". *paced: the pieces come with the
+ * recorded delays. Returns as cassette_open(). Any thread.
  */
 MUST_CHECK int model_replay_open(const char *folder, const char *name, struct cassette **out,
 				 bool *paced, struct err *err);

@@ -13,9 +13,9 @@
 #include <sys/random.h>
 #include <time.h>
 
-#define WAIT_MAX_MS    60000u /* of what a server may ask us to wait */
-#define BODY_QUOTE_MAX 200    /* bytes of a body that is not of the provider's form */
-#define PATH_QUOTE_MAX 80     /* bytes of a path that is not known */
+#define WAIT_MAX_MS    60000u /* a server cannot make us wait longer */
+#define BODY_QUOTE_MAX 200    /* bytes of an unknown body in an error */
+#define PATH_QUOTE_MAX 80     /* bytes of a path in an error */
 
 static const struct status_text {
 	int status;
@@ -23,15 +23,15 @@ static const struct status_text {
 	const char *text; /* before the status in brackets */
 } status_texts[] = {
 	{ 400, -EINVAL, "the model service did not accept the request" },
-	{ 402, -EACCES, "the model service wants to be paid" },
+	{ 402, -EACCES, "the model service requires payment" },
 	{ 403, -EACCES, "the model service does not allow this" },
-	{ 407, -EACCES, "the proxy wants to know who asks" },
+	{ 407, -EACCES, "the proxy requires a user and a password" },
 	{ 413, -EFBIG, "the request is too large for the model service" },
 	{ 422, -EINVAL, "the model service did not accept the request" },
-	{ 429, -EBUSY, "the model service limits how much may be asked" },
+	{ 429, -EBUSY, "the model service limits the number of requests" },
 };
 
-/* Words in the body of an error that say the same as status 401. */
+/* Whether the body of an error says that the key is invalid. */
 static bool blames_key(struct span body)
 {
 	static const char word[] = "\"API_KEY_INVALID\"";
@@ -44,7 +44,7 @@ bool model_key_refused(const struct http_answer *answer)
 	return answer->status == 401 || blames_key(buf_span(&answer->error_body));
 }
 
-/* A wrong name, or an address that lacks something such as "/v1". */
+/* Report status 404: a wrong name, or an address that lacks something such as "/v1". */
 static int say_unknown(const struct question *q, const struct http_request *sent,
 		       const struct secrets *secrets, struct err *err)
 {
@@ -71,7 +71,7 @@ static int say_status(const struct http_answer *answer, const struct question *q
 		return err_set(err, -EACCES, "the key in %s was refused (%d)", key, status);
 	if (status == 401 && key)
 		return err_set(err, -EACCES,
-			       "the model service wants a key (401) and %s is not set", key);
+			       "the model service requires a key (401), and %s is not set", key);
 	if (status == 404)
 		return say_unknown(q, sent, secrets, err);
 	for (i = 0; i < ARRAY_SIZE(status_texts); i++) {
@@ -82,7 +82,7 @@ static int say_status(const struct http_answer *answer, const struct question *q
 	return err_set(err, -EIO, "the model service answered %d", status);
 }
 
-/* The start of a body that is not JSON of the provider: an error page of a proxy. */
+/* Quote the start of an unknown body, such as the error page of a proxy. */
 static void quote_body(struct span body, struct buf *message)
 {
 	CLEANUP(buf_release) struct buf quoted = { 0 };
@@ -112,7 +112,7 @@ int model_refused(const struct question *q, const struct http_request *sent,
 	return err_set(err, status.code, "%s: %s", status.text, message.data);
 }
 
-/* Words in the body of an error that asking again does not change. */
+/* Whether the body of an error says that asking again is useless. */
 static bool is_final(const struct http_answer *answer)
 {
 	static const char *const words[] = { "\"insufficient_quota\"", "\"billing_error\"" };
@@ -174,7 +174,7 @@ static double random_fraction(void)
 {
 	uint32_t bits = 0;
 
-	/* Without randomness the wait is the longest one: nothing breaks. */
+	/* Without random bits the wait is simply the longest one. */
 	if (getrandom(&bits, sizeof bits, GRND_NONBLOCK) != sizeof bits)
 		return 0;
 	return (double)bits / UINT32_MAX;

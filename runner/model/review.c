@@ -7,7 +7,7 @@
 
 #include <errno.h>
 
-/* An encoding that fails now would fail in each conversation. */
+/* Encode a short message: an error here would come in each conversation. */
 static int try_encoding(struct question q, model_review_fn *fn, void *arg)
 {
 	CLEANUP(content_free_p) struct content *hello = content_new("user");

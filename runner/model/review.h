@@ -7,9 +7,9 @@
 #include "runner/wire/provider.h"
 
 /*
- * Call fn with a sentence for each thing that the provider refuses, or sends in another form
- * than it is written. The provider of the question is settled (ask.h), and the question has no
- * contents. Returns 0; -ENOMEM; what fn returned.
+ * Call fn with a sentence for everything that the provider refuses or sends in another form. The
+ * question has no contents, and its provider is the one of model_settle(). Returns 0; -ENOMEM;
+ * what fn returned.
  */
 MUST_CHECK int model_review(const struct question *q, model_review_fn *fn, void *arg);
 

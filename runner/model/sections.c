@@ -39,7 +39,7 @@ static int take_member(struct reader *rd, const struct model_provider *provider,
 	int r = model_member_find(provider, name, &member, &known);
 
 	if (r == -ENOENT && buf_cstr(&known))
-		return yaml_tree_fail(rd->yaml, rd->err, path, "is unknown: there are %s",
+		return yaml_tree_fail(rd->yaml, rd->err, path, "is unknown; the members are %s",
 				      known.data);
 	if (r == 0)
 		r = take_value(rd, path, value, &member, &text);

@@ -14,8 +14,8 @@
 #include "base/err.h"
 
 /*
- * Choose the settings file of the process and read it, as settings_file_open() does. -EINVAL: err
- * may have "FILE:LINE: PATH: reason". Before threads; model_exit() closes the file.
+ * Choose the settings file of the process and read it. Returns as settings_file_open(); for
+ * -EINVAL err has "FILE:LINE: PATH: reason". Before threads; model_exit() closes the file.
  */
 MUST_CHECK int model_settings_open(const char *path, struct err *err);
 

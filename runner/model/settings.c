@@ -29,7 +29,7 @@ static int apply_headers(const char *setting, const char *text, struct http_requ
 	return r == -E2BIG ? err_set(err, -EINVAL, "%s has too many headers", setting) : r;
 }
 
-/* Errors of libcurl about a proxy quote its address with the password: check the address first. */
+/* Check the address first: errors of libcurl about a proxy quote its password. */
 static int apply_proxy(const char *setting, const char *text, struct http_request *rq,
 		       struct err *err)
 {
@@ -61,7 +61,7 @@ static int apply_ca_file(const char *setting, const char *text, struct http_requ
 	return buf_cstr(&rq->ca_file) ? 0 : -ENOMEM;
 }
 
-/* The file for all providers, when a provider has no file of its own. */
+/* The file of certificates for all providers. */
 static const char *find_ca_file(const struct settings *settings, const char **setting)
 {
 	static const char *const names[] = { "ADKFS_CA_FILE", "SSL_CERT_FILE" };

@@ -1,5 +1,5 @@
 /*
- * Settings of providers as people may see them, for .adkfs/config.json.
+ * Settings of providers without secrets, for .adkfs/config.json.
  */
 #include "runner/model/ask.h"
 
@@ -25,7 +25,7 @@ struct show {
 	json_t *into;
 };
 
-/* The place whose value counts; NULL: it is not set. */
+/* The value that counts, and the name of its place; NULL: it is not set. */
 static const char *find(const struct show *s, const char *name, const char **from)
 {
 	const char *value = NULL;
@@ -47,7 +47,7 @@ static int put(struct show *s, const char *name, const char *shown, const char *
 	return json_object_set_new(s->into, name, value);
 }
 
-/* A setting. An address may hold a password in front of an '@'. */
+/* Show a setting. An address may hold a password before an '@'. */
 static int show_value(struct show *s, const char *name, bool is_secret)
 {
 	struct secrets secrets = { 0 };

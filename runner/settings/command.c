@@ -17,16 +17,16 @@
 
 #define STACK (256u << 10)
 
-/* A run of a command, and what came of it. */
+/* A run of a command, and its result. */
 struct run {
 	atomic_uint refs;
 	char *command;
-	struct cancel done; /* fired once the rest below is fixed */
+	struct cancel done; /* fired when the members below, except next, are final */
 	char *key;
 	uint64_t until; /* monotonic ns */
 	int r;
 	struct err err;
-	struct run *next; /* in the list, guarded by its lock */
+	struct run *next; /* guarded by all.lock */
 };
 
 static struct {
@@ -34,7 +34,7 @@ static struct {
 	struct cond ended;
 	struct run *list GUARDED_BY(lock); /* the latest run of each command */
 	unsigned running GUARDED_BY(lock); /* threads */
-	bool is_ready GUARDED_BY(lock);    /* stop and ended are there */
+	bool is_ready GUARDED_BY(lock);    /* stop and ended are initialized */
 	struct cancel stop;                /* fixed once is_ready */
 } all = { .lock = MUTEX_INIT };
 
@@ -98,10 +98,10 @@ static int judge(const struct process *p, char **key, struct err *err)
 	if (p->failure)
 		return err_errno(err, p->failure, "it cannot be run");
 	if (WIFSIGNALED(p->status))
-		return err_set(err, -EACCES, "it was ended by signal %d", WTERMSIG(p->status));
+		return err_set(err, -EACCES, "it was killed by signal %d", WTERMSIG(p->status));
 	if (WEXITSTATUS(p->status))
 		return err_set(err, -EACCES,
-			       "it ended with status %d; run it by hand to see the reason",
+			       "it exited with status %d; run it by hand to see the reason",
 			       WEXITSTATUS(p->status));
 	return key_of(buf_span(&p->output), key, err);
 }
@@ -145,7 +145,7 @@ static void *work(void *arg)
 
 /* The list */
 
-/* Still running, or with a key that may be given. */
+/* Whether a run is not over, or has a key that may be given. */
 static bool is_good(const struct run *run, const char *refused)
 {
 	if (!cancel_fired(&run->done))
@@ -154,7 +154,7 @@ static bool is_good(const struct run *run, const char *refused)
 	       !(refused && strcmp(refused, run->key) == 0);
 }
 
-/* Take the run of a command out of the list; NULL: it has none. */
+/* Take the run of a command out of the list; NULL: no run. */
 static struct run *take_locked(const char *command) REQUIRES(all.lock);
 static struct run *take_locked(const char *command)
 {
@@ -186,7 +186,7 @@ static int prepare_locked(void)
 	return 0;
 }
 
-/* A run of its own thread; the list's reference and the thread's are taken here. */
+/* Start a run. *out is the reference for the list; the thread has another one. */
 static int start_locked(const char *command, struct run **out) REQUIRES(all.lock);
 static int start_locked(const char *command, struct run **out)
 {
@@ -207,7 +207,7 @@ static int start_locked(const char *command, struct run **out)
 	return 0;
 }
 
-/* The run to wait for, one reference. */
+/* Find or start the run to wait for. *out is one reference. */
 static int join(const char *command, const char *refused, struct run **out)
 {
 	struct run *run = NULL;

@@ -1,7 +1,7 @@
 /*
- * Commands that print a key: run by the shell, as the daemon's user, outside
- * any sandbox, with the environment that every program of ours gets (process/env.h)
- * and nothing else. The first line of the output is the key.
+ * Commands that print a key. The shell runs them as the daemon's user, outside any
+ * sandbox, with only the environment of process/env.h. The first line of the output
+ * is the key.
  *
  * A key is kept for KEY_COMMAND_KEEP_MS. A caller that needs the key while its
  * command runs waits for that run. Each run has a thread of its own, so that a
@@ -17,17 +17,17 @@
 #define KEY_COMMAND_KEY_MAX    16384 /* bytes */
 
 /*
- * Give the key that a command prints; the caller frees it. refused: a key that was not
- * accepted, and that only another run may give again; NULL: none.
+ * Give the key that a command prints; the caller frees it with secret_free(). refused: a key that
+ * a service did not accept, so that the command must run again; NULL: none.
  *
- * Returns 0; -ECANCELED; -ETIMEDOUT; -EACCES: it failed or gave nothing that
- * can be a key, err says how and not what it wrote; -ENOMEM; another -errno of
- * starting it. Any thread; blocks.
+ * Returns 0; -ECANCELED; -ETIMEDOUT; -EACCES: the command failed or wrote nothing that can be a
+ * key; err says how, without its output; -ENOMEM; another -errno: the command cannot be started.
+ * Any thread; blocks.
  */
 MUST_CHECK int key_command_run(const char *command, const char *refused, struct cancel *cancel,
 			       char **key, struct err *err);
 
-/* End the commands that run, wait for them, and forget all keys. At the end of the process. */
+/* End the running commands, wait for them, and forget all keys. At the end of the process. */
 void key_command_exit(void);
 
 #endif

@@ -59,7 +59,7 @@ static char unescape(char c)
 	}
 }
 
-/* Up to the closing quote; a backslash means something in double quotes only. */
+/* Take the text up to the closing quote. Only double quotes may hold backslash sequences. */
 static int take_quoted(struct line *l, struct buf *value, struct err *err)
 {
 	char quote = *l->at++;
@@ -75,12 +75,12 @@ static int take_quoted(struct line *l, struct buf *value, struct err *err)
 	l->at++;
 	skip_blanks(l);
 	if (!at_comment(l))
-		return err_set(err, -EINVAL, "%s:%d: text behind the closing quote", DOTENV,
+		return err_set(err, -EINVAL, "%s:%d: text after the closing quote", DOTENV,
 			       l->number);
 	return 0;
 }
 
-/* Up to the end of the line or " #", without blanks at the end. */
+/* Take the text up to the end of the line or " #", without blanks at its end. */
 static void take_plain(struct line *l, struct buf *value)
 {
 	const char *from = l->at;

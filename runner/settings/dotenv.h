@@ -9,8 +9,10 @@
 
 #include "runner/settings/values.h"
 
-/* Put what FOLDER/.env says into values; a missing file is an empty one. -EINVAL names file and
- * line; -EFBIG; -ENOMEM; another -errno. */
+/*
+ * Add the values in FOLDER/.env, if the file exists. -EINVAL names the file and the line; -EFBIG;
+ * -ENOMEM; another -errno.
+ */
 MUST_CHECK int dotenv_load(const char *folder, struct values *into, struct err *err);
 
 #endif

@@ -31,7 +31,7 @@ struct state {
 	dev_t dev;
 	ino_t ino;
 	off_t size;
-	struct timespec changed; /* its owner and mode too */
+	struct timespec changed; /* a new owner or mode counts too */
 	struct timespec written;
 };
 
@@ -111,7 +111,7 @@ struct values *settings_file_providers(struct settings_file *file)
 	return &file->providers;
 }
 
-/* Secrets are for one person: nobody else may have written or may read them. */
+/* The file holds secrets: only its owner may write and read it. */
 static int check_owner(const struct stat *st, const char *path, struct err *err)
 {
 	if (!S_ISREG(st->st_mode))
@@ -145,7 +145,7 @@ static int read_fd(int fd, const struct stat *st, const char *path, struct setti
 	return 0;
 }
 
-/* Looking whether it changed */
+/* Changes of the file */
 
 static struct state state_of(const struct stat *st)
 {

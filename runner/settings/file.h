@@ -1,10 +1,10 @@
 /*
  * The settings file: settings of models for all apps.
  *
- * One file for the process, chosen before threads. The file is read again when
- * it has changed. What was read never changes, and lives as long as somebody
- * has a reference. A file that cannot be used leaves what was read before; a
- * file that was removed leaves nothing.
+ * The process has one such file, chosen before threads. A changed file is read again.
+ * The contents that were read never change, and live as long as there is a reference.
+ * If the new file cannot be used, the old contents stay. If the file was removed,
+ * there are no settings.
  */
 #ifndef RUNNER_SETTINGS_FILE_H
 #define RUNNER_SETTINGS_FILE_H
@@ -16,12 +16,14 @@
 /* The contents of the file when it was read. */
 struct settings_file;
 
-/* Fills `into`, which is empty, from the text of the file. -EINVAL with err; -ENOMEM. */
+/* Parses the text of the file into `into`, which is empty. -EINVAL with err; -ENOMEM. */
 typedef int settings_parse_fn(struct span text, const char *path, struct settings_file *into,
 			      struct err *err);
 
-/* For a settings_parse_fn: the values of the providers, and of an app, which is added. -ENOMEM.
- * The values of an app are good until the next app is added. */
+/*
+ * For a settings_parse_fn: the values of the providers; a new app and its values, which are valid
+ * until the next app is added. -ENOMEM.
+ */
 struct values *settings_file_providers(struct settings_file *file);
 MUST_CHECK int settings_file_add(struct settings_file *file, const char *app, struct values **out);
 
@@ -38,10 +40,10 @@ void settings_file_close(void);
 /* The path of the chosen file; NULL: none was chosen. */
 const char *settings_file_where(void);
 
-/* Why the file is not used as it is now: -errno with a text; 0: it is used, or not there. */
+/* Why the file is not used: -errno with a sentence; 0: it is used, or does not exist. */
 int settings_file_reason(struct err *err);
 
-/* A new reference to what the file says; NULL: nothing. Any thread. */
+/* A new reference to the contents of the file; NULL: none. Any thread. */
 struct settings_file *settings_file_now(void);
 void settings_file_unref(struct settings_file *file); /* NULL is fine */
 DEFINE_CLEANUP(struct settings_file, settings_file_unref);

@@ -16,42 +16,41 @@ struct settings;
 
 /* The places of values, in the order in which they count. */
 enum settings_origin {
-	SETTINGS_OWN,         /* .env of the folder, or what was put */
+	SETTINGS_OWN,         /* the .env of the folder, and settings_put() */
 	SETTINGS_APP,         /* the app's section of the settings file */
-	SETTINGS_ENVIRONMENT, /* the daemon's */
+	SETTINGS_ENVIRONMENT, /* the daemon's environment */
 	SETTINGS_PROVIDER,    /* a provider's section of the settings file */
 	SETTINGS_ORIGINS,
 };
 
 /*
- * Load the settings of an agent's folder and of an app, whose section of the settings file
- * counts; app may be NULL. These settings do not change when the settings file does.
- * -EINVAL names file and line of FOLDER/.env; -errno.
+ * Load the settings of an agent's folder and of an app; app may be NULL. They do not change when
+ * the settings file does. -EINVAL names the line of FOLDER/.env; another -errno.
  */
 MUST_CHECK int settings_load(const char *folder, const char *app, struct settings **out,
 			     struct err *err);
 
-/* The settings of an app without a folder. -ENOMEM. */
+/* Load the settings of an app without an agent's folder; app may be NULL. -ENOMEM. */
 MUST_CHECK int settings_of_app(const char *app, struct settings **out);
 
-/* The members of a JSON object of texts, and nothing from other places. -EINVAL; -ENOMEM. */
+/* Make settings of a JSON object of strings; the other places do not count. -EINVAL; -ENOMEM. */
 MUST_CHECK int settings_of(struct span object, struct settings **out);
 
-/* New settings on top of others, which are borrowed; NULL is the environment alone. -ENOMEM. */
+/* Make settings on top of others, which are borrowed; NULL: only the environment. -ENOMEM. */
 MUST_CHECK int settings_over(const struct settings *below, struct settings **out);
 
-/* Set a value that goes before all places; a later value wins. Before others use them. -ENOMEM. */
+/* Set a value that counts before all places; a later value wins. Not while others read. -ENOMEM. */
 MUST_CHECK int settings_put(struct settings *settings, struct span name, struct span value);
 
 void settings_free(struct settings *settings);
 DEFINE_CLEANUP(struct settings, settings_free);
 
-/* Whether the settings file has changed since. */
+/* Whether the settings file has changed since these settings were loaded. */
 bool settings_are_stale(const struct settings *settings);
 
 /*
- * The value that one place has; "" hides the values of later places; NULL: the place does
- * not know the name. Borrowed. settings: NULL is the environment alone.
+ * The value in one place, borrowed; "" hides the values of later places; NULL: the place does not
+ * know the name. settings NULL: only the environment.
  */
 const char *settings_at(const struct settings *settings, enum settings_origin origin,
 			const char *name);

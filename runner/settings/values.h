@@ -7,7 +7,7 @@
 
 #include "base/buf.h"
 
-/* All zero is none. */
+/* All zero is an empty list. */
 struct values {
 	struct value *list;
 	size_t count;
@@ -18,7 +18,7 @@ void values_release(struct values *values);
 /* Set a value; a later value wins. -ENOMEM. */
 MUST_CHECK int values_put(struct values *values, struct span name, struct span value);
 
-/* The value of a name; NULL: there is none. Borrowed until the next values_put(). */
+/* The value of a name, borrowed until the next values_put(); NULL: none. */
 const char *values_get(const struct values *values, const char *name);
 
 /* Call fn with each name. Not 0 ends the loop and is returned. */

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #define QUOTE_MAX      120 /* bytes of bad arguments in an error */
-#define NAME_MAX_BYTES 255 /* no tool has a longer one */
+#define NAME_MAX_BYTES 255 /* no tool has a longer name */
 
 struct model_call *model_calls_find(const struct model_calls *calls, long long key)
 {
@@ -79,7 +79,7 @@ int model_calls_take(struct model_calls *calls, long long key, const struct mode
 	return r < 0 ? r : model_call_args(call, spans->args, marked);
 }
 
-/* No arguments come as "", "{}", "null" or not at all. */
+/* Whether a call has no arguments: they come as "", "null" or not at all. */
 static bool is_empty(struct span args)
 {
 	args = span_trim(args);
@@ -103,7 +103,7 @@ static int canonical_args(struct model_call *c)
 	return r == 0 && c->canonical.data[0] != '{' ? -EINVAL : r;
 }
 
-/* From its form on the wire to the tool's. */
+/* Turn the name on the wire into the name of the tool. */
 static int decode_name(struct model_call *c)
 {
 	struct buf name = { 0 };
@@ -124,22 +124,22 @@ static int check_call(struct model_call *c, bool cut, struct err *err)
 		return err_set(err, -EPROTO, "the model made a call without a name");
 	if (strlen(c->name.data) != c->name.len)
 		return err_set(err, -EPROTO,
-			       "the model called '%.64s' and a NUL, which is in no tool's name",
+			       "the model called a function whose name holds a NUL: '%.64s'",
 			       c->name.data);
 	if (c->name.len > NAME_MAX_BYTES)
 		return err_set(err, -EPROTO, "the model called '%.64s...', a name of %zu bytes",
 			       c->name.data, c->name.len);
 	if (r < 0 && cut)
 		return err_set(err, -EPROTO,
-			       "the answer was cut off inside a call of '%.64s': the limit of "
+			       "the answer was cut off inside a call to '%.64s': the limit of "
 			       "tokens was reached",
 			       c->name.data);
 	if (r < 0)
-		return err_set(err, -EPROTO,
-			       "the model called '%.64s' with arguments that are no JSON object: "
-			       "%.*s",
-			       c->name.data, (int)MIN(c->args.len, QUOTE_MAX),
-			       buf_span(&c->args).data);
+		return err_set(
+			err, -EPROTO,
+			"the model called '%.64s' with arguments that are not a JSON object: "
+			"%.*s",
+			c->name.data, (int)MIN(c->args.len, QUOTE_MAX), buf_span(&c->args).data);
 	return 0;
 }
 
@@ -154,7 +154,7 @@ int model_calls_check_begun(struct model_calls *calls, struct err *err)
 			continue;
 		if (!buf_cstr(&c->name))
 			return -ENOMEM;
-		return err_set(err, -EPROTO, "the answer was cut off inside a call of '%.64s'",
+		return err_set(err, -EPROTO, "the answer was cut off inside a call to '%.64s'",
 			       c->name.data);
 	}
 	return 0;

@@ -1,5 +1,5 @@
 /*
- * Calls in answers that come in pieces.
+ * Calls of functions in answers, which come in pieces.
  *
  * The arguments are kept as text, so that numbers stay as written. A call
  * reaches the reply when the answer is complete and its arguments are a whole
@@ -14,18 +14,18 @@
 
 #define MODEL_CALLS_MAX 128
 
-/* A call on its way. */
+/* A call whose pieces are arriving. */
 struct model_call {
-	long long key; /* chosen by the caller; pieces with the same key are of the same call */
+	long long key; /* chosen by the caller; pieces with the same key belong to one call */
 	struct buf id;
 	struct buf name;
-	struct buf args;      /* the text so far */
-	struct buf signature; /* of its part, ours; empty: none */
-	struct surrogate_joint joint;
-	struct buf canonical;
+	struct buf args;              /* the text so far */
+	struct buf signature;         /* base64, for the part of the call; empty: none */
+	struct surrogate_joint joint; /* half a character that waits for its other half */
+	struct buf canonical;         /* the complete arguments */
 };
 
-/* All zero is none. */
+/* The calls of one answer. All zero is an empty list. */
 struct model_calls {
 	struct model_call *list;
 	size_t count;
@@ -33,10 +33,13 @@ struct model_calls {
 
 void model_calls_release(struct model_calls *calls);
 
-/* The latest call with that key; NULL: none. */
+/* Find the latest call with a key; NULL: none. */
 struct model_call *model_calls_find(const struct model_calls *calls, long long key);
 
-/* A new call, good until the next one. -E2BIG: too many, with a sentence; -ENOMEM without. */
+/*
+ * Add a call. *out is valid until the next call is added. -E2BIG: more than MODEL_CALLS_MAX;
+ * -ENOMEM without a sentence.
+ */
 MUST_CHECK int model_calls_add(struct model_calls *calls, long long key, struct model_call **out,
 			       struct err *err);
 
@@ -55,25 +58,24 @@ extern const struct jsonpick model_function_members[];
 MUST_CHECK int model_calls_take(struct model_calls *calls, long long key,
 				const struct model_call_spans *spans, bool marked, struct err *err);
 
-/* Set a text that a piece brings; "" and null stand for "as before". -ENOMEM. */
+/* Replace a text by a string token; "" and other tokens change nothing. -ENOMEM. */
 MUST_CHECK int model_call_set(struct buf *old, struct span token);
 
 /*
- * Add a piece of the arguments: a string token, or an object, as checked JSON.
- * marked: surrogate_mark changed the text. -ENOMEM.
+ * Append a piece of the arguments: a string token or an object, as checked JSON.
+ * marked: surrogate_mark() changed the text. -ENOMEM.
  */
 MUST_CHECK int model_call_args(struct model_call *call, struct span token, bool marked);
 
 /*
- * Check calls of an answer that ended before the model was done. -EPROTO: a call has no
- * arguments, which may not have come; -ENOMEM without a text.
+ * Check the calls of an answer that ended early. -EPROTO: a call has no arguments, since they may
+ * not have come; -ENOMEM without a sentence.
  */
 MUST_CHECK int model_calls_check_begun(struct model_calls *calls, struct err *err);
 
 /*
- * Hand all calls over to the reply, their names decoded (name.h). cut: the
- * answer ended at a limit of tokens. -EPROTO: a call is incomplete, and no call is handed over.
- * -ENOMEM.
+ * Add all calls to the reply, with decoded names (name.h). cut: the answer ended at a limit of
+ * tokens, which the error then says. -EPROTO: a call is incomplete, and no call was added; -ENOMEM.
  */
 MUST_CHECK int model_calls_finish(struct model_calls *calls, bool cut, struct model_reply *reply,
 				  struct err *err);

@@ -37,8 +37,8 @@ int model_config_check(const struct model_config *w, const struct model_option *
 	{
 		if (!json_is_null(value) && !has_row(rows, name) && !has_row(more, name))
 			return err_set(w->err, -EINVAL,
-				       "generate_content_config: %s: has no counterpart with %s",
-				       name, w->provider);
+				       "generate_content_config: %s: cannot be sent to %s", name,
+				       w->provider);
 	}
 	return 0;
 }
@@ -85,7 +85,7 @@ int model_option_json(const struct model_config *w, const struct model_option *o
 int model_option_one(const struct model_config *w, const struct model_option *o,
 		     const json_t *value)
 {
-	return json_number_value(value) == 1 ? 0 : model_option_bad(w, o->name, "can only be 1");
+	return json_number_value(value) == 1 ? 0 : model_option_bad(w, o->name, "must be 1");
 }
 
 int model_option_off(const struct model_config *w, const struct model_option *o,
@@ -123,7 +123,7 @@ int model_option_extra(const struct model_config *w, const struct model_option *
 			continue;
 		if (strcmp(name, EXTRA_BODY) != 0)
 			return err_set(w->err, -EINVAL,
-				       "generate_content_config: %s.%s: has no counterpart with %s",
+				       "generate_content_config: %s.%s: cannot be sent to %s",
 				       o->name, name, w->provider);
 		if (!json_is_object(option))
 			return model_option_bad(w, o->name, EXTRA_BODY " is not a mapping");
@@ -184,8 +184,8 @@ int model_config_mime(const struct model_config *w, bool *json)
 	if (!value || json_is_null(value) || *json || strcasecmp(mime, "text/plain") == 0)
 		return 0;
 	return err_set(w->err, -EINVAL,
-		       "generate_content_config: responseMimeType: %s gives text/plain or "
-		       "application/json",
+		       "generate_content_config: responseMimeType: must be text/plain or "
+		       "application/json with %s",
 		       w->provider);
 }
 
@@ -203,7 +203,7 @@ int model_config_put_schema(const struct model_config *w, const struct model_opt
 	return r == -E2BIG ? model_option_bad(w, o->name, "is nested too deeply") : r;
 }
 
-/* With a schema the form of the answer is said there. */
+/* A schema says already that the answer is JSON. */
 int model_config_put_json(const struct model_config *w, const struct model_option *o,
 			  struct span json)
 {

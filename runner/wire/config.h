@@ -1,21 +1,21 @@
 /*
- * generate_content_config on the wire of a provider: a row per member.
+ * generate_content_config in the request to a provider: a row of a table per member.
  *
- * A member without a row has no counterpart and is refused: an agent that asks
- * for something must not silently run without it.
+ * A member without a row is refused: an agent that asks for something must not
+ * silently run without it.
  */
 #ifndef RUNNER_WIRE_CONFIG_H
 #define RUNNER_WIRE_CONFIG_H
 
 #include "runner/wire/provider.h"
 
-/* A provider's config while it is written, into the object that is open in out. */
+/* The config while it is written into a JSON object that has begun in out. */
 struct model_config {
 	const struct question *q;
 	const char *provider; /* its name in errors */
 	struct buf *out;
 	struct err *err;
-	const void *arg; /* of the provider's own rows */
+	const void *arg; /* for the functions of the provider's own rows */
 };
 
 struct model_option {
@@ -34,25 +34,25 @@ MUST_CHECK int model_config_put(const struct model_config *w, const struct model
 MUST_CHECK int model_config_check(const struct model_config *w, const struct model_option *rows,
 				  const struct model_option *more);
 
-/* Functions for rows. 0; -EINVAL; -ENOMEM. */
+/* Functions for rows: write a value of a certain form. -EINVAL: another form; -ENOMEM. */
 int model_option_number(const struct model_config *w, const struct model_option *o,
 			const json_t *value);
 int model_option_integer(const struct model_config *w, const struct model_option *o,
 			 const json_t *value);
 int model_option_json(const struct model_config *w, const struct model_option *o,
-		      const json_t *value); /* as it is */
+		      const json_t *value); /* any JSON, unchanged */
 int model_option_one(const struct model_config *w, const struct model_option *o,
-		     const json_t *value); /* only 1, and not sent */
+		     const json_t *value); /* must be 1; not sent */
 int model_option_off(const struct model_config *w, const struct model_option *o,
-		     const json_t *value); /* only false, and not sent */
+		     const json_t *value); /* must be false; not sent */
 int model_option_ignore(const struct model_config *w, const struct model_option *o,
-			const json_t *value); /* for another row to look at */
+			const json_t *value); /* written elsewhere */
 int model_option_extra(const struct model_config *w, const struct model_option *o,
-		       const json_t *value); /* httpOptions that hold extraBody only; not sent */
+		       const json_t *value); /* httpOptions with nothing but extraBody; not sent */
 
 /*
- * Write a member with text around the value: a schema between two texts; `json`, when the
- * answer must be JSON without a schema; a thinkingLevel in lower case as the named member.
+ * Write a schema between two texts; `json`, if the answer must be JSON but has no schema;
+ * the letters of a thinkingLevel in lower case. -EINVAL; -ENOMEM.
  */
 MUST_CHECK int model_config_put_schema(const struct model_config *w, const struct model_option *o,
 				       const json_t *schema, const char *before, const char *after);
@@ -61,29 +61,32 @@ MUST_CHECK int model_config_put_json(const struct model_config *w, const struct 
 MUST_CHECK int model_config_put_level(const struct model_config *w, const struct model_option *o,
 				      const char *member, const char *level);
 
-/* Members that people add to the body of the request: httpOptions.extraBody, or NULL. */
+/* httpOptions.extraBody: members that the user adds to the body of the request; or NULL. */
 const json_t *model_config_extra(const struct question *q);
 
 /*
- * Write the members of extra; NULL: there are none. -EINVAL: one is written by a row that has
- * a value, or by the provider itself (own, NULL at the end; NULL: nothing).
+ * Write the members of extra, which may be NULL. -EINVAL: the request has a member of that name
+ * already, from a row or from the provider itself. own: the provider's members, NULL at the end;
+ * NULL: none.
  */
 MUST_CHECK int model_config_put_extra(const struct model_config *w, const struct model_option *rows,
 				      const json_t *extra, const char *const *own);
 
-/* The schema of the answer: responseJsonSchema, or NULL. */
+/* responseJsonSchema, the schema of the answer; or NULL. */
 const json_t *model_config_schema(const struct question *q);
 
-/* Whether the answer must be JSON without a schema. -EINVAL: a type that nobody gives. */
+/* *json: whether responseMimeType is application/json. -EINVAL: a type that is not supported. */
 MUST_CHECK int model_config_mime(const struct model_config *w, bool *json);
 
-/* toolConfig.functionCallingConfig. */
+/* toolConfig.functionCallingConfig: whether the model must, may or must not call. */
 enum model_choice { MODEL_CHOICE_AUTO, MODEL_CHOICE_ANY, MODEL_CHOICE_NONE };
 struct model_tool_choice {
 	enum model_choice mode;
-	const char *only; /* a single function that is allowed; NULL: all are */
-	size_t allowed;   /* how many are named; 0: all */
+	const char *only; /* the only function that is allowed; NULL: not a single one */
+	size_t allowed;   /* how many functions are named; 0: all are allowed */
 };
+
+/* Read the choice. -EINVAL: an unknown mode. */
 MUST_CHECK int model_config_choice(const struct model_config *w, struct model_tool_choice *out);
 
 #endif

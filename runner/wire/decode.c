@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define QUOTE_MAX 120 /* bytes of an offending payload in an error */
+#define QUOTE_MAX 120 /* bytes of a bad event in an error */
 
 struct model_decode *model_decode_new(const struct model_provider *provider,
 				      struct model_reply *reply, struct err *err)

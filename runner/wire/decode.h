@@ -1,8 +1,8 @@
 /*
  * Decoding: what the decoders of all providers share.
  *
- * An event of a stream is JSON text. It is mended where a server cut characters
- * apart (syntax/surrogate.h), checked once, and read by tables (syntax/json_pick.h).
+ * An event of a stream is JSON text. Characters that a server cut apart are mended
+ * (syntax/surrogate.h). The text is checked once and read by tables (syntax/json_pick.h).
  */
 #ifndef RUNNER_WIRE_DECODE_H
 #define RUNNER_WIRE_DECODE_H
@@ -16,10 +16,10 @@ struct model_decode {
 	const struct model_provider *provider;
 	struct model_reply *reply; /* borrowed, and so is err */
 	struct err *err;
-	struct span event; /* the event at hand, as it came */
+	struct span event; /* as it came */
 	struct buf text;   /* scratch: a decoded string */
 	struct buf mended; /* scratch: an event without lone surrogates */
-	bool marked;       /* the event at hand had lone surrogates */
+	bool marked;       /* the event had lone surrogates */
 };
 
 /* Make a provider's decoder. It puts the answer into a reply. NULL: no memory. */
@@ -46,15 +46,15 @@ MUST_CHECK int model_decode_begin(struct model_decode *d, struct span event, con
 
 enum model_voice { MODEL_SPOKEN, MODEL_THOUGHT };
 
-/* Hand on a string token as text; other tokens are passed over. -ENOMEM. */
+/* Add a string token to the reply as text; other tokens are ignored. -ENOMEM. */
 MUST_CHECK int model_decode_text(struct model_decode *d, struct span token,
 				 struct surrogate_joint *joint, enum model_voice voice);
 
-/* The text is complete: hand on half a character that still waits. -ENOMEM. */
+/* The text is complete: add half a character that still waits for its other half. -ENOMEM. */
 MUST_CHECK int model_decode_text_end(struct model_decode *d, struct surrogate_joint *joint,
 				     enum model_voice voice);
 
-/* Texts of a model: thoughts, content and refusals are separate streams. */
+/* Thoughts, content and refusals are separate streams of text. */
 struct model_texts {
 	struct surrogate_joint thought;
 	struct surrogate_joint content;
@@ -64,13 +64,13 @@ struct model_texts {
 /* End all three streams. -ENOMEM. */
 MUST_CHECK int model_decode_texts_end(struct model_decode *d, struct model_texts *texts);
 
-/* Keep the model's version, the first that is not "". -ENOMEM. */
+/* Keep the first version of the model that is not "". -ENOMEM. */
 MUST_CHECK int model_decode_version(struct model_decode *d, struct span token);
 
-/* Append the text of a string token that is not "". False: another token. */
+/* Append the text of a string token that is not "". False: another token, or no memory. */
 bool model_decode_string(struct span token, struct buf *out);
 
-/* The service reports an error; message NULL: the start of the payload is quoted. -EIO; -ENOMEM. */
+/* Report an error of the service. message NULL: quote the start of the payload. -EIO; -ENOMEM. */
 int model_decode_error(struct model_decode *d, struct buf *message, struct span payload);
 
 /*
@@ -81,12 +81,12 @@ bool model_error_json(struct span body, const char *first, struct buf *mended);
 
 /* How a provider says that it is done. */
 struct model_finish {
-	const char *word;      /* the provider's; NULL ends the table and fits any other word */
+	const char *word;      /* the provider's; NULL: any other word, at the end of the table */
 	const char *reason;    /* ADK's */
-	const char *why_empty; /* said when no content came; NULL: that is no error */
+	const char *why_empty; /* the error when no content came; NULL: this is not an error */
 };
 
-/* Set the finish reason, and the error when there is no content. -ENOMEM. */
+/* Set the finish reason, and the error if there is no content. -ENOMEM. */
 MUST_CHECK int model_decode_finish(struct model_decode *d, const struct model_finish *table,
 				   struct span word);
 

@@ -37,7 +37,7 @@ int model_endpoint_find(const struct settings *settings, const char *setting, co
 	if (!url_has_scheme(base, "http") && !url_has_scheme(base, "https"))
 		return err_set(err, -EINVAL, "%s does not begin with http:// or https://", setting);
 	if (strpbrk(base, "?#"))
-		return err_set(err, -EINVAL, "%s ends before any '?' or '#'", setting);
+		return err_set(err, -EINVAL, "%s must not contain '?' or '#'", setting);
 	out->base = span_of(base);
 	while (out->base.data[out->base.len - 1] == '/')
 		out->base.len--;

@@ -1,6 +1,5 @@
 /*
- * Endpoints: the address where a provider is asked, and the headers that say who
- * asks, from the settings.
+ * Endpoints: the address of a service, and the headers of a request to it, from the settings.
  */
 #ifndef RUNNER_WIRE_ENDPOINT_H
 #define RUNNER_WIRE_ENDPOINT_H
@@ -13,12 +12,12 @@
 struct model_endpoint {
 	struct span base; /* without a slash at the end; borrowed from the settings */
 	char host[MODEL_HOST_MAX];
-	bool official; /* at the host of the provider itself */
+	bool official; /* the host is the provider's own */
 };
 
 /*
- * The address that a setting has, or else the provider's own. -EINVAL: not an
- * address of HTTP, or there is a '?' or '#' in it; -ENOMEM without a text.
+ * Find the address in a setting, or else the provider's own. -EINVAL: not an HTTP address, or it
+ * holds '?' or '#'; -ENOMEM without a sentence.
  */
 MUST_CHECK int model_endpoint_find(const struct settings *settings, const char *setting,
 				   const char *own, struct model_endpoint *out, struct err *err);
@@ -30,16 +29,15 @@ MUST_CHECK int model_headers_begin(const struct model_provider *provider, struct
 struct model_header {
 	const char *setting;
 	const char *name;
-	const char *prefix;   /* of the value */
-	const char *fallback; /* without a value; NULL: the header is not sent */
+	const char *prefix;   /* before the value */
+	const char *fallback; /* the value if the setting has none; NULL: no header is sent */
 };
 
-/* Add a header. -EINVAL: its value holds a control character; -ENOMEM without a text. */
+/* Add a header. -EINVAL: its value holds a control character; -ENOMEM without a sentence. */
 MUST_CHECK int model_header_add(const struct settings *settings, const struct model_header *header,
 				struct http_request *out, struct err *err);
 
-/* Check that there is a key; only a server of somebody else needs none. -EACCES names the setting.
- */
+/* Check that there is a key if the host is the provider's own. -EACCES names the setting. */
 MUST_CHECK int model_endpoint_key(const struct model_provider *provider,
 				  const struct model_endpoint *at, const struct settings *settings,
 				  struct err *err);

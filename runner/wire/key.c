@@ -14,7 +14,7 @@ struct source {
 	const char *command;
 };
 
-/* The value that a place has, unless an earlier place, beginning with `from`, knows the name. */
+/* The value in a place; NULL if an earlier place, from `from` on, knows the name. */
 static const char *value_of(const struct settings *settings, enum settings_origin from,
 			    enum settings_origin origin, const char *name)
 {
@@ -27,7 +27,7 @@ static const char *value_of(const struct settings *settings, enum settings_origi
 	return settings_at(settings, origin, name);
 }
 
-/* The command that a place has for a key. A value of the key hides it, even an empty one. */
+/* The command in a place for a key. A value of the key, even an empty one, hides the command. */
 static const char *command_of(const struct settings *settings, enum settings_origin origin,
 			      const char *key)
 {
@@ -47,7 +47,7 @@ static bool is_set(const char *value)
 	return value && *value;
 }
 
-/* The first place that has a key decides; in a place the first key of the table. */
+/* The first place that has a key decides; within a place, the first key in the table. */
 static struct source find_source(const struct model_provider *provider,
 				 const struct settings *settings)
 {
@@ -112,7 +112,7 @@ int model_key_missing(const struct model_provider *provider, struct err *err)
 	return model_setting_missing(model_first_key(provider)->name, err);
 }
 
-/* What must stay hidden */
+/* Secrets */
 
 static void add_headers(struct secrets *out, const char *text)
 {

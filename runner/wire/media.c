@@ -72,7 +72,7 @@ int model_part_kind(const struct part *p, struct buf *kind)
 	return r < 0 ? r : buf_check(kind, NULL);
 }
 
-/* Members that are data of their own; a part has one. */
+/* Stop at a member that is data; a part has one of these. */
 static int find_data(void *arg UNUSED, struct span key, struct span value UNUSED)
 {
 	static const char *const names[] = {

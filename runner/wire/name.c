@@ -51,8 +51,9 @@ int model_name_encode(const struct model_name_rule *rule, const char *name, stru
 		return err_nomem(err);
 	if (out->len == before || out->len - before > rule->max)
 		return err_set(err, -EINVAL,
-			       "the function name '%.80s' cannot be sent to %s: it has to be "
-			       "1 to %zu of a-z A-Z 0-9 _ -%s%s, and other characters count five",
+			       "the function name '%.80s' cannot be sent to %s: a name "
+			       "must have 1 to %zu characters of a-z A-Z 0-9 _ -%s%s; each other "
+			       "character counts as five",
 			       name, rule->provider, rule->max, *rule->also ? " " : "", rule->also);
 	return buf_check(out, err);
 }

@@ -16,28 +16,28 @@ struct model_pair {
 	bool answered;
 };
 
-/* All zero is none. Borrows the parts. */
+/* The pairs of a conversation. All zero is an empty list. Borrows the parts. */
 struct model_pairs {
 	struct buf list; /* of struct model_pair */
-	size_t open;     /* all before this one are answered */
+	size_t open;     /* index of the first call that is not answered */
 };
 
 void model_pairs_release(struct model_pairs *pairs);
 
-/* Note a call. *out is good until the next one is noted. -ENOMEM. */
+/* Add a call. *out is valid until the next call is added. -ENOMEM. */
 MUST_CHECK int model_pairs_call(struct model_pairs *pairs, const struct part *call,
 				const struct model_pair **out);
 
 /*
- * Find the open call that a result answers, by its id; without an id the first call of that
- * name, else the first call. This marks the call as answered. NULL: there is no open call.
+ * Find the open call that a result answers, and mark it as answered: the call with its id; for a
+ * result without an id the first call of that name, else the first call. NULL: no call fits.
  */
 const struct model_pair *model_pairs_answer(struct model_pairs *pairs, const struct part *result);
 
 /* The id of a call, if the service gave it; NULL: no id, or one that the runner made up. */
 const char *model_foreign_id(const char *id);
 
-/* Append the id as a JSON string: its own, or "call_NUMBER". */
+/* Append the call's id as a JSON string; "call_NUMBER" for a call without an id. */
 void model_pair_put_id(const struct model_pair *pair, struct buf *out);
 
 #endif

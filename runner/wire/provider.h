@@ -1,11 +1,10 @@
 /*
- * Providers: who answers a question, and how a service is asked.
+ * Providers of models: how a question becomes a request, and how the answer is read.
  *
- * An agent's `model` is "PROVIDER/NAME". A provider that is reached over HTTP
- * only translates: encode() makes one request, decode() reads one event of the
- * answer's stream. model/ask.c owns the connection, retries, time limits and
- * cancellation, once for all providers. A provider that needs no network answers
- * in generate().
+ * An agent's `model` is "PROVIDER/NAME". A provider of an HTTP service only translates:
+ * encode() makes one request, and its decoder reads the events of the answer.
+ * model/ask.c owns the connection, retries, time limits and cancellation for all
+ * providers. A provider that needs no network answers in generate().
  */
 #ifndef RUNNER_WIRE_PROVIDER_H
 #define RUNNER_WIRE_PROVIDER_H
@@ -22,14 +21,14 @@ struct http_request;
 struct model_tool {
 	const char *name;
 	const char *description;
-	const json_t *parameters; /* JSON Schema of an object; NULL: takes nothing */
+	const json_t *parameters; /* JSON Schema of an object; NULL: the tool takes nothing */
 };
 
 /* A question to a model. Everything is borrowed for the call. */
 struct question {
 	const struct model_provider *provider;
 	const char *name;   /* the model, without the provider's prefix */
-	const char *folder; /* the agent's folder, absolute: the place of script/<file> */
+	const char *folder; /* the agent's folder, absolute; scripts and cassettes lie there */
 	const struct settings *settings;
 	const char *system; /* the system instruction; "" for none */
 	struct content *const *contents;
@@ -45,8 +44,8 @@ enum model_framing { MODEL_SSE, MODEL_NDJSON };
 struct model_setting {
 	const char *name; /* NULL ends a table */
 	enum {
-		MODEL_PLAIN,  /* decides what is asked, and where */
-		MODEL_KEY,    /* the secret that is sent; the first key with a value counts */
+		MODEL_PLAIN,  /* not a secret */
+		MODEL_KEY,    /* a key that is sent; the first key with a value counts */
 		MODEL_SECRET, /* another secret */
 	} kind;
 };
@@ -57,7 +56,7 @@ struct model_alias {
 	const char *setting;
 };
 
-/* Receives a sentence about what a provider cannot take as it is. Not 0 ends the review. */
+/* Receives a sentence for the user. A value other than 0 ends the review. */
 typedef int model_review_fn(void *arg, const char *sentence);
 
 /*
@@ -85,38 +84,37 @@ struct model_provider {
 	const char *name;             /* "openai" in "openai/gpt-5-mini" */
 	const char *const *spellings; /* other prefixes, NULL at the end; NULL: none */
 	const char *const *bare; /* how names without a prefix begin, NULL at the end; NULL: none */
-	const char *section;     /* whose settings it shares; NULL: it has its own */
-	const void *dialect;     /* for the translator: how this service differs */
-	bool is_file;            /* the name is that of a file in the agent's folder */
+	const char *section;     /* the provider whose settings it shares; NULL: it has its own */
+	const void *dialect;     /* how this service differs, for a protocol of several services */
+	bool is_file;            /* NAME is a file in the agent's folder */
 
-	/* Answer without a network. All members below are unset then. */
+	/* Answer without a network. The members below are unset then, except review. */
 	int (*generate)(const struct question *q, struct cancel *cancel, struct model_reply *reply,
 			struct err *err);
 
-	const struct model_setting *settings; /* all that the provider reads; see also setting.h */
+	const struct model_setting *settings; /* all that the provider reads, besides setting.h */
 	const struct model_alias *aliases;    /* NULL: none */
 	enum model_framing framing;
-	bool replays;           /* plays what others were asked: the name is that of a cassette */
-	bool schema_with_tools; /* takes an output schema beside tools; see model_takes_schema() */
+	bool replays;           /* NAME is a cassette, which answers for other providers */
+	bool schema_with_tools; /* an output schema and tools can be sent together */
 
 	/* Make the request. -EINVAL names what cannot be sent; -ENOMEM without a text. */
 	int (*encode)(const struct question *q, struct http_request *out, struct err *err);
 
 	const struct model_decoder *decoder;
 
-	/* Append the message in the body of an error answer; false: the body has no such form. */
+	/* Append the message in the body of an error answer. False: the body has none. */
 	bool (*error_message)(struct span body, struct buf *message);
 
-	/* Optional. How long an error's body asks us to wait, in ms; below 0: it does not say. */
+	/* Optional. How long the body of an error asks us to wait, in ms; below 0: unknown. */
 	double (*wait_hint)(struct span body);
 
-	/* Optional. The provider to ask in place of this one: the settings or the name decide. */
+	/* Optional. The provider to ask instead, which the settings or the name decide. */
 	const struct model_provider *(*instead)(const struct question *q);
 
 	/*
-	 * Optional. Look at the tools and the config of a question without contents: fn gets a
-	 * sentence for each thing that will be sent in another form than it is written. Returns
-	 * 0; -ENOMEM; what fn returned.
+	 * Optional. Check the tools and the config of a question without contents: call fn for
+	 * everything that will be sent in another form. Returns 0; -ENOMEM; what fn returned.
 	 */
 	int (*review)(const struct question *q, model_review_fn *fn, void *arg);
 };

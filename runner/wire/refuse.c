@@ -28,7 +28,7 @@ static int refuse_other(const struct model_place *at, const struct part *p)
 static int refuse_inline(const struct model_place *at, const struct part *p)
 {
 	if (!model_mime_is_plain(p->mime))
-		return model_refuse(at, "inlineData without a proper mimeType", NULL);
+		return model_refuse(at, "inlineData without a valid mimeType", NULL);
 	return model_refuse(at, "inlineData", p->mime);
 }
 
@@ -40,9 +40,9 @@ int model_refuse_part(const struct model_place *at, const struct part *p)
 	case PART_FILE:
 		return model_refuse(at, "fileData", p->uri);
 	case PART_CALL:
-		return model_refuse(at, "a functionCall of the user", p->name);
+		return model_refuse(at, "a functionCall from the user", p->name);
 	case PART_RESPONSE:
-		return model_refuse(at, "a functionResponse of the model", p->name);
+		return model_refuse(at, "a functionResponse from the model", p->name);
 	default:
 		return refuse_other(at, p);
 	}
@@ -71,7 +71,7 @@ static int inline_text(const struct model_place *at, const struct part *p, struc
 		return refuse_inline(at, p);
 	r = model_inline_text(p, text);
 	if (r == -EINVAL)
-		return model_refuse(at, "inlineData that is no base64", p->mime);
+		return model_refuse(at, "inlineData that is not base64", p->mime);
 	if (r == -EILSEQ)
 		return model_refuse(at, "inlineData that is not UTF-8", p->mime);
 	return r;

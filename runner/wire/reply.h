@@ -1,5 +1,5 @@
 /*
- * The answer of a model while it is put together.
+ * The answer of a model, while it is built.
  *
  * Decoders of providers and generate() call these functions as pieces arrive.
  * Each function that returns an int returns 0 or -ENOMEM, unless its comment
@@ -23,16 +23,16 @@ typedef void model_text_fn(void *arg, struct span text, bool thought);
 
 /* The reply owns everything in it. The caller sets the callbacks; all else starts as zero. */
 struct model_reply {
-	model_text_fn *on_text; /* called for every piece of text as it arrives */
-	void (*on_lull)(
-		void *arg); /* called when all arrived pieces are handled; may wait; may be NULL */
+	model_text_fn *on_text;     /* called for every piece of text as it arrives */
+	void (*on_lull)(void *arg); /* called when all arrived pieces are handled; may wait;
+				     * may be NULL */
 	void *arg;
 
 	struct content *content; /* role "model": texts joined, calls in order; NULL: nothing yet */
 	char *finish_reason;     /* ADK's word: STOP, MAX_TOKENS, ... */
 	char *finish_word;       /* the provider's own word */
 	char *model_version;
-	const char *provider; /* who answered over a network; static. NULL: nobody */
+	const char *provider; /* the name of the service that answered; static; NULL: none */
 	struct buf usage;     /* usageMetadata, canonical JSON; empty: the provider gave none */
 	struct buf extras[MODEL_EXTRAS]; /* JSON; empty: absent */
 	char *error_code;                /* why the provider ended without content */
@@ -41,6 +41,7 @@ struct model_reply {
 
 void model_reply_release(struct model_reply *reply);
 
+/* Add a piece of text to the last part of the same kind, and call on_text. */
 MUST_CHECK int model_reply_text(struct model_reply *reply, struct span text, bool thought);
 
 /*
@@ -55,7 +56,7 @@ bool model_call_keeps_id(const struct content *content, size_t at, const char *i
 MUST_CHECK int model_reply_call(struct model_reply *reply, const char *id, const char *name,
 				struct span args);
 
-/* Add a separate empty text, to hold a signature that arrived on one. */
+/* Add an empty text as a part of its own, which can hold a signature. */
 MUST_CHECK int model_reply_empty(struct model_reply *reply);
 
 /* Add inlineData of the model; base64 in any alphabet. -EINVAL: invalid base64. */
@@ -80,7 +81,7 @@ MUST_CHECK int model_reply_extra(struct model_reply *reply, enum model_extra whi
 MUST_CHECK int model_reply_finish(struct model_reply *reply, const char *reason);
 MUST_CHECK int model_reply_finish_word(struct model_reply *reply, struct span word);
 
-/* The provider ended with a reason in place of content; message may be NULL. */
+/* Set the error of an answer that ended without content; message may be NULL. */
 MUST_CHECK int model_reply_error(struct model_reply *reply, const char *code, const char *message);
 
 /* Tokens, as ADK counts them: the prompt with cached tokens, candidates without thoughts. */

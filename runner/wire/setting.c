@@ -51,7 +51,7 @@ const struct model_setting *model_first_key(const struct model_provider *provide
 	return NULL;
 }
 
-/* libcurl writes these headers, from what it sends. */
+/* Whether libcurl itself writes this header. */
 static bool is_framing(struct span name)
 {
 	static const char *const names[] = { "content-length", "transfer-encoding", "expect" };

@@ -1,7 +1,7 @@
 /*
  * Names of the settings of providers.
  *
- * Beside the settings of its table each provider has PREFIX_CUSTOM_HEADERS
+ * Besides the settings in its table, each provider has PREFIX_CUSTOM_HEADERS
  * (lines "Name: value"), PREFIX_PROXY and PREFIX_CA_FILE, where PREFIX is its
  * name in upper case. Each setting NAME that is a key also has NAME_COMMAND, a
  * program that prints the key. A command in an agent's folder does not count.
@@ -21,17 +21,17 @@ enum model_common {
 	MODEL_COMMONS,
 };
 
-/* Put the provider's PREFIX and an underscore into out. Returns the length. */
+/* Write the provider's PREFIX and an underscore. Returns the length. */
 size_t model_setting_prefix(const struct model_provider *provider, char out[MODEL_SETTING_MAX]);
 
-/* The name of a setting that every provider has. */
+/* Write the name of a setting that every provider has. */
 void model_common_name(const struct model_provider *provider, enum model_common which,
 		       char out[MODEL_SETTING_MAX]);
 
-/* The name of the setting of the command for a key. */
+/* Write the name of the setting that holds the command for a key. */
 void model_command_name(const char *key, char out[MODEL_SETTING_MAX]);
 
-/* The first setting that is a key; NULL: there is none. */
+/* The first setting of the provider that is a key; NULL: none is. */
 const struct model_setting *model_first_key(const struct model_provider *provider);
 
 /* A line of PREFIX_CUSTOM_HEADERS. */
@@ -42,7 +42,7 @@ struct model_header_line {
 	bool is_valid; /* "Name: value", and libcurl does not write this header itself */
 };
 
-/* Take the next line that is not empty off the rest. False: there are no more. */
+/* Take the next line that is not empty from the rest. False: no line is left. */
 bool model_header_next(struct span *rest, struct model_header_line *line);
 
 /* Parse one line. */

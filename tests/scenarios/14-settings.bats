@@ -144,7 +144,7 @@ apps:
 	chmod 600 "$TMP/pipe"
 	starts_not "$TMP/pipe is not a regular file" --settings "$TMP/pipe"
 	settings $'openai:\n  api_keys: x'
-	starts_not "$SETTINGS:2: openai.api_keys: is unknown: there are api_key, api_key_command, base_url" \
+	starts_not "$SETTINGS:2: openai.api_keys: is unknown; the members are api_key, api_key_command, base_url" \
 		--settings "$SETTINGS"
 	settings $'openai:\n  api_key: 12'
 	starts_not "$SETTINGS:2: openai.api_key: is not a text: put it in quotes" --settings "$SETTINGS"
@@ -153,7 +153,7 @@ apps:
 	settings $'opena: {api_key: x}'
 	starts_not "$SETTINGS:1: opena: there is no provider 'opena'" --settings "$SETTINGS"
 	settings $'apps:\n  a:\n    openai:\n      headers: {"a b": x}'
-	starts_not "$SETTINGS:4: apps.a.openai.headers: holds a name that cannot be that of a header" \
+	starts_not "$SETTINGS:4: apps.a.openai.headers: holds a name that is not valid for a header" \
 		--settings "$SETTINGS"
 	settings $'openai: {\n'
 	starts_not "$SETTINGS:" --settings "$SETTINGS"
@@ -307,11 +307,11 @@ apps:
 	serve '[{"text": "ok"}]'
 	local what
 	declare -A why=(
-		['echo loud-secret-1; echo loud-secret-2 >&2; exit 3']='it ended with status 3; run it by hand to see the reason'
+		['echo loud-secret-1; echo loud-secret-2 >&2; exit 3']='it exited with status 3; run it by hand to see the reason'
 		[':']='it wrote no key'
 		['echo; echo loud-secret-1']='it wrote no key'
 		['printf "loud-secret-1\\001x\\n"']='its first line holds a control character'
-		['kill -9 $$']='it was ended by signal 9'
+		['kill -9 $$']='it was killed by signal 9'
 	)
 	settings "openai: {base_url: $URL}"
 	daemon_start "${DAEMON_OPTIONS[@]}"
@@ -423,7 +423,7 @@ apps:
 	grep -q '^POST http://models.example/v1/chat/completions' "$TMP/asked/1.head"
 	grep -qi '^proxy-authorization: basic' "$TMP/asked/1.head"
 	say hi
-	grep -q 'the proxy wants to know who asks (407)' turns/2/error
+	grep -q 'the proxy requires a user and a password (407)' turns/2/error
 	echo 'OPENAI_PROXY=gopher://me:proxy-password@x' > "$AGENTS/openai/.env"
 	say hi
 	grep -q 'OPENAI_PROXY is not an address that begins with http://, https:// or socks5://' turns/3/error
@@ -453,7 +453,7 @@ apps:
 	same 'over TLS' "$(cat output)"
 	settings "openai: {api_key: $KEY, base_url: 'https://localhost:$(cat "$TMP/tls")/v1'}"
 	say hi
-	grep -q 'has a certificate that is not to be trusted' turns/2/error
+	grep -q 'has a certificate that cannot be trusted' turns/2/error
 	echo "ADKFS_CA_FILE=$TMP/cert.pem" > "$AGENTS/openai/.env"
 	say hi
 	same 'over TLS' "$(cat output)"

@@ -154,7 +154,7 @@ shown() {
 		> "$TMP/a/root_agent.yaml"
 	run env -u OPENAI_API_KEY "$ADKFS" check-agent "$TMP/a"
 	same 0 "$status"
-	[[ ${lines[1]} == "$TMP/a: warning: root_agent.yaml:3: model: generate_content_config: topK: has no counterpart with openai" ]]
+	[[ ${lines[1]} == "$TMP/a: warning: root_agent.yaml:3: model: generate_content_config: topK: cannot be sent to openai" ]]
 	sed -i /generate/d "$TMP/a/root_agent.yaml"
 	run env -u OPENAI_API_KEY "$ADKFS" check-agent "$TMP/a"
 	same 0 "$status"

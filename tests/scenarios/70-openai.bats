@@ -136,7 +136,7 @@ serve() {
 @test "a page in place of an answer is quoted" {
 	serve '[{"body": "<!DOCTYPE html>\n<title>Please log in</title>\n"}]'
 	say hi
-	same 'the model service sent what is no answer of a model: <!DOCTYPE html> <title>Please log in</title>' \
+	same 'the model service sent something other than an answer of a model: <!DOCTYPE html> <title>Please log in</title>' \
 		"$(cat turns/1/error)"
 }
 

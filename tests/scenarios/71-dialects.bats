@@ -45,7 +45,7 @@ CALL='{"thought": "I should add.", "calls": [{"name": "add", "args": {"a": 2, "b
 @test "azure: without an address" {
 	serve azure/d '[]' "AZURE_API_KEY=$KEY"
 	say hi
-	grep -q 'AZURE_API_BASE is not set: it says where azure models are' turns/1/error
+	grep -q 'AZURE_API_BASE is not set: it must hold the address of azure models' turns/1/error
 }
 
 @test "deepseek: reasoning goes back in tool turns, and only there" {

@@ -94,7 +94,7 @@ env_file() {
 		and .service_tier == "flex"'
 	sed -i 's/max_output_tokens: 64/top_k: 3/' "$AGENT/root_agent.yaml"
 	echo hi > input
-	turn_fails 'generate_content_config: topK: has no counterpart with openai/responses'
+	turn_fails 'generate_content_config: topK: cannot be sent to openai/responses'
 }
 
 @test "a key that is refused, and the key is in no file" {
@@ -139,7 +139,7 @@ env_file() {
 	say hi
 	told 'last | .finishReason == "MAX_TOKENS" and .content.parts[0].text == "so far"'
 	echo hi > input
-	turn_fails "the answer was cut off inside a call of 'add'"
+	turn_fails "the answer was cut off inside a call to 'add'"
 	not test -e "$TMP/ran"
 }
 

@@ -164,7 +164,7 @@ responses() {
 		and .schema == {type: "object", properties: {n: {type: "integer", description: "{minimum: 1}"}},
 			required: ["n"], additionalProperties: false}' "$TMP/asked/2.json"
 	same user "$(jq -r '.messages[-1].role' "$TMP/asked/3.json")"
-	grep -q 'properties.n.minimum is told to anthropic in the description only' "$MNT/apps/claude/agent.json"
+	grep -q 'properties.n.minimum reaches anthropic only as part of the description' "$MNT/apps/claude/agent.json"
 }
 
 @test "429 and 529, then 200" {
@@ -239,7 +239,7 @@ responses() {
 	serve '[{"text": "Adding.", "calls": [{"name": "add", "args": {"a": 1, "b": 1}}], "end": false, "finish": "max_tokens"}]'
 	say hi
 	same 'failed 1' "$(cat status)"
-	grep -q "cut off inside a call of 'add': the limit of tokens was reached" turns/1/error
+	grep -q "cut off inside a call to 'add': the limit of tokens was reached" turns/1/error
 	same '[]' "$(responses)"
 	not grep -q functionCall events.jsonl
 }

@@ -166,9 +166,9 @@ has_no_secret() {
 	local case number=0
 
 	daemon_start
-	for case in 'none.jsonl|No such file' '../../x.jsonl|outside\|out of\|No such file' 'a.jsonl|a.jsonl:2: it is not JSON' \
-		'b.jsonl|b.jsonl:1: it is no exchange' 'c.jsonl|c.jsonl is empty' 'd.jsonl|d.jsonl:1: it has no body' \
-		'e.jsonl|e.jsonl:1: it lacks'; do
+	for case in 'none.jsonl|No such file' '../../x.jsonl|outside\|out of\|No such file' 'a.jsonl|a.jsonl:2: the line is not JSON' \
+		'b.jsonl|b.jsonl:1: the line is not an exchange' 'c.jsonl|c.jsonl is empty' 'd.jsonl|d.jsonl:1: the line has no body' \
+		'e.jsonl|e.jsonl:1: the line has no provider'; do
 		mkdir -p "$AGENTS/bad"
 		printf 'name: bad\ninstruction: x\nmodel: replay/%s\n' "${case%%|*}" > "$AGENTS/bad/root_agent.yaml"
 		printf '\n{"call": ' > "$AGENTS/bad/a.jsonl"

@@ -171,7 +171,7 @@ static int put_file(struct anthropic_writer *w, const struct part *p)
 	const char *block;
 
 	if (!p->uri || strncasecmp(p->uri, "https://", 8) != 0)
-		return model_refuse(&w->at, "fileData that is no https address", p->uri);
+		return model_refuse(&w->at, "fileData that is not an https address:", p->uri);
 	block = file_block(p);
 	if (!block)
 		return model_refuse(&w->at, "fileData", p->mime);
@@ -256,7 +256,7 @@ static int put_thought(struct anthropic_writer *w, const struct part *p)
 
 static int refuse_media(struct anthropic_writer *w, const struct part *p)
 {
-	return model_refuse(&w->at, "a part of the model that is no text:", p->mime);
+	return model_refuse(&w->at, "a part from the model that is not text:", p->mime);
 }
 
 int anthropic_model_part(struct anthropic_writer *w, const struct part *p)

@@ -46,9 +46,9 @@ static int read_effort(const struct model_config *w, const char *level, const ch
 			return 0;
 		}
 	}
-	return model_option_bad(w, "thinkingConfig",
-				"the thinkingLevel is none of MINIMAL, LOW, MEDIUM, HIGH, XHIGH, "
-				"MAX");
+	return model_option_bad(
+		w, "thinkingConfig",
+		"the thinkingLevel is not MINIMAL, LOW, MEDIUM, HIGH, XHIGH or MAX");
 }
 
 static int read_thinking(const struct model_config *w, struct thinking *t)
@@ -66,8 +66,8 @@ static int read_thinking(const struct model_config *w, struct thinking *t)
 	if (t->budget < BUDGET_FREE || (t->budget > 0 && t->budget < BUDGET_MIN))
 		return model_option_bad(
 			w, "thinkingConfig",
-			"anthropic takes a thinkingBudget from 1024 on, 0 for none, "
-			"-1 for what the model decides");
+			"anthropic takes a thinkingBudget of 1024 or more, 0 for none, or "
+			"-1 to let the model decide");
 	return read_effort(w, json_string_value(json_object_get(config, "thinkingLevel")),
 			   &t->effort);
 }
@@ -142,7 +142,7 @@ static int put_max(const struct model_config *w)
 	}
 	if (t.budget > 0 && (double)t.budget >= json_number_value(limit) && !is_interleaved(w))
 		return model_option_bad(w, "thinkingConfig",
-					"the thinkingBudget has to be below maxOutputTokens");
+					"the thinkingBudget must be below maxOutputTokens");
 	return model_option_integer(w, &row, limit);
 }
 
@@ -163,8 +163,8 @@ static int check_mime(const struct model_config *w, const struct model_option *o
 	if (r < 0 || !json || model_config_schema(w->q))
 		return r;
 	return model_option_bad(w, o->name,
-				"anthropic gives application/json with a responseJsonSchema or an "
-				"output_schema only");
+				"anthropic needs a responseJsonSchema or an output_schema for "
+				"application/json");
 }
 
 /* A choice without tools is an error of the service. */
@@ -181,10 +181,10 @@ static int put_tool_choice(const struct model_config *w, const struct model_opti
 	if (r < 0 || !w->q->tool_count)
 		return r;
 	if (choice.allowed && choice.mode != MODEL_CHOICE_ANY)
-		return model_option_bad(w, o->name, "allowedFunctionNames go with the mode ANY");
+		return model_option_bad(w, o->name, "allowedFunctionNames need the mode ANY");
 	if (choice.allowed && !choice.only)
 		return model_option_bad(w, o->name,
-					"anthropic takes one allowedFunctionNames only");
+					"anthropic takes only one name in allowedFunctionNames");
 	if (choice.only)
 		r = model_name_encode(&anthropic_names, choice.only, &name, w->err);
 	jsonput_key(w->out, o->wire);

@@ -286,7 +286,7 @@ static int check_whole(const struct anthropic_blocks *blocks, bool cut, struct e
 		if (b->kind != KIND_CALL || b->whole)
 			continue;
 		call = model_calls_find(&blocks->calls, b->index);
-		return err_set(err, -EPROTO, "the answer was cut off inside a call of '%.*s'%s",
+		return err_set(err, -EPROTO, "the answer was cut off inside a call to '%.*s'%s",
 			       (int)MIN(call->name.len, 64), buf_span(&call->name).data,
 			       cut ? ": the limit of tokens was reached" : "");
 	}

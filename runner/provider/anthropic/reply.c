@@ -150,7 +150,7 @@ static int take_start(struct decoder *d, const struct event *e)
 
 	if (r == 0 && d->blocks.count)
 		return err_set(d->base.err, -EPROTO,
-			       "the model service began another answer inside of one");
+			       "the model service began a second answer inside the first");
 	if (r == 0)
 		r = model_decode_version(&d->base, message.model);
 	return r < 0 ? r : take_usage(d, message.usage);

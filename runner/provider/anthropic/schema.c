@@ -100,7 +100,8 @@ static int take_out(struct narrowing *n, json_t *schema, struct buf *words)
 			buf_printf(words, "%s%s: ", words->len ? ", " : "", name);
 			r = jsonput_value(words, value);
 			if (r == 0)
-				r = tell(n, name, "is told to anthropic in the description only");
+				r = tell(n, name,
+					 "reaches anthropic only as part of the description");
 		}
 		if (r)
 			return r;
@@ -261,7 +262,7 @@ static int review_tool(const struct model_tool *tool, model_review_fn *fn, void 
 		if (!json_object_get(tool->parameters, choices[i]))
 			continue;
 		(void)snprintf(text, sizeof text,
-			       "the parameters of '%.64s': anthropic takes no %s at the top",
+			       "the parameters of '%.64s': anthropic takes no %s at the top level",
 			       tool->name, choices[i]);
 		r = fn(arg, text);
 	}

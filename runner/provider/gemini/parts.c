@@ -119,7 +119,7 @@ static int put_inline(const struct gemini_encoder *e, const struct part *p)
 	const struct inline_type *type;
 
 	if (!model_mime_is_plain(p->mime))
-		return refuse(e, "inlineData without a proper mimeType", p->mime);
+		return refuse(e, "inlineData without a valid mimeType", p->mime);
 	type = find_type(p->mime);
 	if (!type)
 		return refuse(e, "inlineData", p->mime);

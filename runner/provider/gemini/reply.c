@@ -220,7 +220,7 @@ static const struct {
 	{ "PROHIBITED_CONTENT", "a filter of the provider stopped the answer" },
 	{ "BLOCKLIST", "a filter of the provider stopped the answer" },
 	{ "SPII", "a filter of the provider stopped the answer" },
-	{ "RECITATION", "the answer was too close to a text of others" },
+	{ "RECITATION", "the answer was too close to an existing text" },
 	{ "MALFORMED_FUNCTION_CALL", "the model made a call that cannot be read" },
 	{ NULL, "the model ended without content" },
 };

@@ -58,7 +58,7 @@ static int sign(struct gemini_decoder *d, struct span token)
 		return buf_check(&base64, NULL);
 	r = model_reply_sign(&d->whole, buf_span(&base64));
 	return r == -EINVAL ? err_set(d->base.err, -EPROTO,
-				      "the model sent a thoughtSignature that is no base64")
+				      "the model sent a thoughtSignature that is not base64")
 			    : r;
 }
 
@@ -219,7 +219,8 @@ static int take_kind(struct gemini_decoder *d, const struct part_spans *p, const
 		r = buf_check(&json, NULL);
 	if (r == 0)
 		r = model_reply_part(&d->whole, gemini_mended(d, buf_span(&json)));
-	return r == -EINVAL ? err_set(d->base.err, -EPROTO, "the model sent a bad %s", k->name) : r;
+	return r == -EINVAL ? err_set(d->base.err, -EPROTO, "the model sent an invalid %s", k->name)
+			    : r;
 }
 
 /* Parts of unknown kinds are passed over, as Google's SDKs do it. */

@@ -92,7 +92,7 @@ static int check_name(const struct gemini_encoder *e)
 	if (!*p && *name != '/' && !strstr(name, "..") && !strstr(name, "//"))
 		return 0;
 	return err_set(e->err, -EINVAL,
-		       "the model name '%.80s' is not made of a-z A-Z 0-9 - . _ @ and single "
+		       "the model name '%.80s' may contain only a-z A-Z 0-9 - . _ @ and single "
 		       "slashes between them",
 		       name);
 }

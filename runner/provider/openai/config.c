@@ -64,7 +64,7 @@ static int put_function_choice(const struct model_config *w, const struct model_
 	int r;
 
 	if (!choice->only)
-		return takes(w, "toolConfig", "one allowedFunctionNames only");
+		return takes(w, "toolConfig", "only one name in allowedFunctionNames");
 	r = model_name_encode(&rule, choice->only, &name, w->err);
 	if (r < 0)
 		return r;

@@ -99,7 +99,7 @@ static int put_inline(struct openai_messages *m, const struct part *p)
 static int put_file(struct openai_messages *m, const struct part *p)
 {
 	if (!p->uri || strncasecmp(p->uri, "https://", 8) != 0)
-		return model_refuse(&m->at, "fileData that is no https address", p->uri);
+		return model_refuse(&m->at, "fileData that is not an https address:", p->uri);
 	if (p->mime && !model_mime_is(p->mime, "image/"))
 		return model_refuse(&m->at, "fileData", p->mime);
 	buf_text(m->out, "{\"type\":\"image_url\",\"image_url\":{");

@@ -157,7 +157,8 @@ static int model_text(struct openai_messages *m, const struct content *c, struct
 		if (p->kind == PART_TEXT || p->kind == PART_OTHER)
 			r = model_said_text(&m->at, p, text);
 		else
-			r = model_refuse(&m->at, "a part of the model that is no text:", p->mime);
+			r = model_refuse(&m->at,
+					 "a part from the model that is not text:", p->mime);
 	}
 	return r < 0 ? r : buf_check(text, NULL);
 }

@@ -91,8 +91,8 @@ int openai_review(const struct question *q, model_review_fn *fn, void *arg)
 			r = 0; /* a name that is too long is an error of the request */
 			continue;
 		}
-		(void)snprintf(text, sizeof text, "tool %.64s: is called %.80s when %s is asked",
-			       q->tools[i].name, name.data, q->provider->name);
+		(void)snprintf(text, sizeof text, "tool %.64s: its name is sent to %s as %.80s",
+			       q->tools[i].name, q->provider->name, name.data);
 		r = fn(arg, text);
 	}
 	if (r == 0 && json_object_get(thinking, "includeThoughts"))

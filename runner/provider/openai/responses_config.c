@@ -32,7 +32,7 @@ static int put_function(const struct model_config *w, const json_t *name)
 	int r;
 
 	if (!json_is_string(name))
-		return model_option_bad(w, "toolConfig", "a function is not named by a text");
+		return model_option_bad(w, "toolConfig", "the name of a function is not a string");
 	r = model_name_encode(&responses_names, json_string_value(name), &wire, w->err);
 	if (r < 0)
 		return r;

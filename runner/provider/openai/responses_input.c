@@ -83,7 +83,7 @@ static int put_file(struct encoder *e, const struct part *p)
 	bool pdf = model_mime_is(p->mime, "application/pdf");
 
 	if (!p->uri || strncasecmp(p->uri, "https://", 8) != 0)
-		return model_refuse(&e->at, "fileData that is no https address", p->uri);
+		return model_refuse(&e->at, "fileData that is not an https address:", p->uri);
 	if (p->mime && !pdf && !model_mime_is(p->mime, "image/"))
 		return model_refuse(&e->at, "fileData", p->mime);
 	open_item(e, pdf ? "input_file" : "input_image");

@@ -224,7 +224,7 @@ static int check_call(struct responses_decoder *d, struct model_call *call)
 		return r;
 	if (!buf_cstr(&call->name))
 		return -ENOMEM;
-	return err_set(d->base.err, -EPROTO, "the answer was cut off inside a call of '%.64s'",
+	return err_set(d->base.err, -EPROTO, "the answer was cut off inside a call to '%.64s'",
 		       call->name.data);
 }
 

@@ -43,8 +43,8 @@ static int find_endpoint(const struct question *q, const struct openai_dialect *
 			setting = d->settings[i];
 	}
 	if (!d->base && !settings_get(q->settings, setting))
-		return err_set(err, -EINVAL, "%s is not set: it says where %s models are", setting,
-			       q->provider->name);
+		return err_set(err, -EINVAL, "%s is not set: it must hold the address of %s models",
+			       setting, q->provider->name);
 	return model_endpoint_find(q->settings, setting, d->base ? d->base : "", at, err);
 }
 

@@ -195,7 +195,7 @@ static int compile_when(struct loader *l, const struct when *when, struct script
 			return fail_line(l, line_of(source), "the pattern: %s", why.text);
 		groups += pattern_groups(rule->when[i]);
 		if (groups > SCRIPT_GROUPS_MAX)
-			return fail_line(l, line_of(source), "more than %d groups in a rule",
+			return fail_line(l, line_of(source), "the rule has more than %d groups",
 					 SCRIPT_GROUPS_MAX);
 	}
 	return 0;
@@ -456,7 +456,7 @@ static int yaml_failed(struct loader *l, const yaml_parser_t *parser)
 	if (parser->error == YAML_MEMORY_ERROR)
 		return err_nomem(l->err);
 	return fail_line(l, (int)parser->problem_mark.line + 1, "%s",
-			 parser->problem ? parser->problem : "this is no YAML");
+			 parser->problem ? parser->problem : "the text is not YAML");
 }
 
 static int only_document(struct loader *l, yaml_parser_t *parser)
@@ -470,7 +470,7 @@ static int only_document(struct loader *l, yaml_parser_t *parser)
 	root = yaml_document_get_root_node(&more);
 	line = root ? line_of(root) : 0;
 	yaml_document_delete(&more);
-	return line ? fail_line(l, line, "a second document") : 0;
+	return line ? fail_line(l, line, "the file has a second document") : 0;
 }
 
 int script_parse(struct cached_file *file, struct span text, struct err *err)

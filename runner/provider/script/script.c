@@ -112,7 +112,7 @@ static int find_member(const struct answer *a, struct span path, struct span *va
 	int r = 0;
 
 	if (!a->scene->response)
-		return fail(a, "no result of a tool came last", path);
+		return fail(a, "the last message is not the result of a tool", path);
 	*value = span_of(a->scene->response->json);
 	while (r == 0) {
 		const char *dot = memchr(rest.data, '.', rest.len);

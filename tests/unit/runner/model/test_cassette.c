@@ -222,17 +222,17 @@ static void test_refusals(void **state UNUSED)
 static void test_broken(void **state UNUSED)
 {
 	static const char *const rows[][2] = {
-		{ "{\"call\":", "c.jsonl:1: it is not JSON" },
-		{ "\n\xff\n", "c.jsonl:2: it is not JSON" },
-		{ "{}", "c.jsonl:1: it is no exchange" },
-		{ "7\n", "c.jsonl:1: it is no exchange" },
-		{ "{\"call\":\"1\"}", "c.jsonl:1: it lacks provider, model or call" },
-		{ "{\"call\":\"1\"," HEAD "\"x\":1}", "c.jsonl:1: it has no body" },
+		{ "{\"call\":", "c.jsonl:1: the line is not JSON" },
+		{ "\n\xff\n", "c.jsonl:2: the line is not JSON" },
+		{ "{}", "c.jsonl:1: the line is not an exchange" },
+		{ "7\n", "c.jsonl:1: the line is not an exchange" },
+		{ "{\"call\":\"1\"}", "c.jsonl:1: the line has no provider, model or call" },
+		{ "{\"call\":\"1\"," HEAD "\"x\":1}", "c.jsonl:1: the line has no body" },
 		{ "{\"call\":\"1\",\"provider\":\"a\",\"model\":\"b\",\"settings\":[],\"body\":1}",
-		  "c.jsonl:1: its settings are no object of texts" },
+		  "c.jsonl:1: the settings are not an object of strings" },
 		{ "{\"call\":\"1\",\"provider\":\"a\",\"model\":\"b\",\"settings\":{\"a\":1},"
 		  "\"body\":1}",
-		  "c.jsonl:1: its settings are no object of texts" },
+		  "c.jsonl:1: the settings are not an object of strings" },
 	};
 	struct cassette *c = NULL;
 	size_t i;

@@ -113,7 +113,7 @@ static const struct answer_case {
 	  "{\"whole\":{\"sum\":3,\"l\":[1]},\"sum\":3,\"mixed\":\"3!\"};bare - {};",
 	  "STOP", NULL },
 	{ "[" USER("blocked") "]", "", "", NULL,
-	  "weather.yaml:35: ${result}: no result of a tool came last" },
+	  "weather.yaml:35: ${result}: the last message is not the result of a tool" },
 	{ "[" USER("at once") "]", "one two three|", "", "MAX_TOKENS", NULL },
 	{ "[" USER("slow") "]",
 	  "ab|\xf0\x9f\x98\x80"
@@ -244,7 +244,7 @@ static const struct bad_file {
 	{ "- when: {user: '(?<1>x)'}\n  text: a\n",
 	  "s.yaml:1: the pattern: subpattern name must start with a non-digit (at byte 3)" },
 	{ "- when: {user: '(1)(2)(3)(4)(5)', result: '(1)(2)(3)(4)(5)'}\n  text: a\n",
-	  "s.yaml:1: more than 9 groups in a rule" },
+	  "s.yaml:1: the rule has more than 9 groups" },
 	{ "- text: a $1\n", "s.yaml:1: no pattern of the rule has a group '1'" },
 	{ "- when: {user: '(?<a>x)'}\n  text: ${b}\n",
 	  "s.yaml:1: no pattern of the rule has a group 'b'" },
@@ -266,7 +266,7 @@ static const struct bad_file {
 	{ "- text: a\n  usage: {promt: 1}\n", "s.yaml:2: unknown key 'promt'" },
 	{ "- text: a\n  when: {user: x, ignore_case: maybe}\n",
 	  "s.yaml:2: expected true or false" },
-	{ "- text: a\n---\n- text: b\n", "s.yaml:3: a second document" },
+	{ "- text: a\n---\n- text: b\n", "s.yaml:3: the file has a second document" },
 	{ "\xef\xbb\xbf- text: a\n- txt: b\n", "s.yaml:2: unknown key 'txt'" },
 	{ "- text: 'a\n", "s.yaml:2: " },
 };

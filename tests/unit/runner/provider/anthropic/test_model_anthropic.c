@@ -107,9 +107,9 @@ static void test_review(void **state)
 
 	(void)state;
 	assert_review(
-		&rq, "the parameters of 'f': anthropic takes no anyOf at the top\n"
-		     "the schema of the answer: properties.a.maximum is told to anthropic in the "
-		     "description only\n"
+		&rq, "the parameters of 'f': anthropic takes no anyOf at the top level\n"
+		     "the schema of the answer: properties.a.maximum reaches anthropic only as "
+		     "part of the description\n"
 		     "the schema of the answer: properties.b.items.additionalProperties is sent to "
 		     "anthropic as false\n");
 	json_decref(config);

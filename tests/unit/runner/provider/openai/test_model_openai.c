@@ -124,7 +124,7 @@ static void test_review(void **state)
 	json_t *config = json_pack("{s:{s:b}}", "thinkingConfig", "includeThoughts", 1);
 
 	(void)state;
-	assert_review(&rq, "tool docs.search: is called docs-x2E-search when openai is asked\n");
+	assert_review(&rq, "tool docs.search: its name is sent to openai as docs-x2E-search\n");
 	rq.config = config;
 	rq.tool_count = 0;
 	assert_review(&rq, "generate_content_config: thinkingConfig.includeThoughts: has no "
