@@ -24,7 +24,7 @@ void record_close(void);
 /* The directory; NULL: nothing is recorded. */
 const char *record_where(void);
 
-/* What a line says about the question. Everything is borrowed. */
+/* The members of a line that tell about the question. Everything is borrowed. */
 struct record {
 	const char *call; /* an id that all its attempts share */
 	unsigned attempt;

@@ -2,7 +2,7 @@
  * The provider "anthropic": messages of Anthropic and of servers that speak the
  * same protocol.
  *
- * This file makes the request and says where it goes.
+ * The request as a whole and its address are made here.
  */
 #include "runner/provider/anthropic/anthropic.h"
 
@@ -62,9 +62,9 @@ static bool is_key(const char *setting)
 }
 
 /*
- * Either the key or the token is sent, whichever the first place has: a token of the
- * agent's is for a server that is not to get a key of the daemon's. With both in
- * one place it is the key, as Anthropic's own clients do.
+ * Only the key or the token is sent, from the first place that has one of them: a server for
+ * which the agent has a token must not get the daemon's key. If one place has both, the key is
+ * sent, as Anthropic's own clients do.
  */
 static int put_headers(const struct settings *settings, struct http_request *out, struct err *err)
 {
@@ -79,7 +79,7 @@ static int put_headers(const struct settings *settings, struct http_request *out
 	return r;
 }
 
-/* Some write the version's path behind the address, others do not. */
+/* The address may end with the path of the version or not. */
 static void put_url(struct span base, struct buf *url)
 {
 	struct span path = SPAN(VERSION_PATH);
@@ -121,8 +121,8 @@ static const struct model_setting all_settings[] = {
 static const char *const bare[] = { "claude-", NULL };
 
 /*
- * An output schema beside tools would be taken, but by newer models only: there
- * the answer is a tool, which all of them can call.
+ * Only newer models take an output schema together with tools. So the answer is the call of a
+ * tool then, which all models can make.
  */
 const struct model_provider model_anthropic = {
 	.name = "anthropic",

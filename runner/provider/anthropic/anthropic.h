@@ -1,12 +1,12 @@
 /*
  * Shared by the files of the anthropic provider, which alone include this.
  *
- *	anthropic.c  a request as a whole, and its address
- *	message.c    its messages: whose turn it is, calls and results
+ *	anthropic.c  the request as a whole, and its address
+ *	message.c    the messages of a request, with calls and results
  *	block.c      the blocks of a message
  *	result.c     the content of a tool_result
- *	config.c     what generate_content_config adds
- *	schema.c     schemas, as far as this service takes them
+ *	config.c     generate_content_config
+ *	schema.c     the schemas that this service takes
  *	reply.c      the answer
  *	parts.c      the blocks of an answer as parts of an event
  */
@@ -22,9 +22,9 @@
 #define ANTHROPIC_SETTING_BETAS      "ANTHROPIC_BETAS"
 
 /*
- * thoughtSignature of a part with an empty text, decoded: this and the block's
- * data is a redacted_thinking block. Any other text is the signature of a
- * thinking block, whose thinking may be empty too.
+ * A decoded thoughtSignature that begins with this, on a part with an empty text, is a
+ * redacted_thinking block: the rest is its data. Another text is the signature of a
+ * thinking block, whose thinking may be empty.
  */
 #define ANTHROPIC_REDACTED "redacted_thinking:"
 
@@ -44,30 +44,30 @@ struct anthropic_writer {
 /* Append the member "messages". -EINVAL names the part that cannot be sent; -ENOMEM. */
 MUST_CHECK int anthropic_messages(const struct question *q, struct buf *out, struct err *err);
 
-/* Begin a block, in a message of the role at hand; the caller closes it with '}'. */
+/* Begin a block in a message of w->role; the caller closes it with '}'. */
 void anthropic_open_block(struct anthropic_writer *w, const char *type);
 
-/* Append a text block, unless there is nothing but white space in it. */
+/* Append a text block; a text of white space only is left out. */
 void anthropic_text(struct anthropic_writer *w, struct span text);
 
-/* Append a part of the user's, or media beside a result. */
+/* Append a part from the user, or the media of a result. -EINVAL; -ENOMEM. */
 MUST_CHECK int anthropic_user_part(struct anthropic_writer *w, const struct part *p);
 
-/* Append a part of the model's that is not a call. */
+/* Append a part from the model that is not a call. -EINVAL; -ENOMEM. */
 MUST_CHECK int anthropic_model_part(struct anthropic_writer *w, const struct part *p);
 
-/* Whether the service takes images of this type, which it calls *type. */
+/* Whether the service takes images of a type. *type is its own name of the type. */
 bool anthropic_image_type(const char *mime, const char **type);
 
-/* Append an image block; the type is one of those. */
+/* Append an image block; type is from anthropic_image_type(). */
 void anthropic_image(struct anthropic_writer *w, const char *type, struct span base64);
 
-/* Append the member "content" of the tool_result that a response is. */
+/* Append the member "content" of a tool_result. -EINVAL; -ENOMEM. */
 MUST_CHECK int anthropic_result(struct anthropic_writer *w, const struct part *response);
 
 /*
- * Append the members that generate_content_config stands for, max_tokens among
- * them. -EINVAL names a member without a counterpart.
+ * Append the members that follow from generate_content_config, and max_tokens in any case.
+ * -EINVAL names a member that cannot be sent; -ENOMEM.
  */
 MUST_CHECK int anthropic_config(const struct question *q, struct buf *out, struct err *err);
 

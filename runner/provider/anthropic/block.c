@@ -3,8 +3,8 @@
  * inlineData and each kind of part.
  *
  * A part that the protocol has no place for is an error before anything is sent.
- * Thoughts go back as they came, with their signature; thoughts without a
- * signature, or with that of another provider, are left out.
+ * Thoughts go back with their signature. A thought without a signature, or with
+ * the signature of another provider, is left out.
  */
 #include "runner/provider/anthropic/anthropic.h"
 
@@ -125,7 +125,7 @@ static int inline_text(struct anthropic_writer *w, const struct part *p)
 	return 0;
 }
 
-/* Types of inlineData; a name that ends with '/' stands for all that begin so. */
+/* Types of inlineData; a name that ends with '/' means all types that begin with it. */
 static const struct inline_type {
 	const char *mime;
 	int (*put)(struct anthropic_writer *w, const struct part *p);
@@ -154,7 +154,7 @@ static bool ends_as_pdf(const char *uri)
 	return n > 4 && strncasecmp(uri + n - 4, ".pdf", 4) == 0;
 }
 
-/* The kind of a file at an address, by its type or else by its name; NULL: cannot be sent. */
+/* The block for a file at an address, by its type or else its name; NULL: it cannot be sent. */
 static const char *file_block(const struct part *p)
 {
 	const char *type;
@@ -182,7 +182,7 @@ static int put_file(struct anthropic_writer *w, const struct part *p)
 	return 0;
 }
 
-/* Parts of the user */
+/* Parts from the user */
 
 static int put_text(struct anthropic_writer *w, const struct part *p)
 {
@@ -209,9 +209,9 @@ int anthropic_user_part(struct anthropic_writer *w, const struct part *p)
 	return p->thought || !puts[p->kind] ? 0 : puts[p->kind](w, p);
 }
 
-/* Parts of the model */
+/* Parts from the model */
 
-/* A signature of this service is a text; those of others are bytes, JSON, or none. */
+/* Whether a signature is from this service: other services use bytes, JSON, or nothing. */
 static bool is_readable(struct span signature)
 {
 	size_t i;

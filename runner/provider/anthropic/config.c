@@ -13,17 +13,17 @@
 #include <strings.h>
 
 #define MAX_TOKENS  8192    /* of an answer, unless set */
-#define MAX_SETTING 1000000 /* of the setting */
-#define BUDGET_MIN  1024    /* of thinking; the service's own limit */
+#define MAX_SETTING 1000000 /* the largest value of the setting */
+#define BUDGET_MIN  1024    /* tokens of thinking; the service's own limit */
 #define BUDGET_FREE -1      /* the model decides */
 #define MORE        "httpOptions"
 
 /* The thinking that thinkingConfig asks for. */
 struct thinking {
 	long long budget;   /* of tokens; 0: no thinking; BUDGET_FREE */
-	bool has_budget;    /* it says one, or wants to see what the model decides to think */
+	bool has_budget;    /* a budget is set, or the thoughts must be shown */
 	const json_t *show; /* includeThoughts, or NULL */
-	const char *effort; /* NULL: not said */
+	const char *effort; /* NULL: not set */
 };
 
 static const struct {
@@ -88,7 +88,7 @@ static int put_thinking(const struct model_config *w, const struct model_option 
 	buf_text(w->out, t.budget > 0 ? "{\"type\":\"enabled\"" : "{\"type\":\"adaptive\"");
 	if (t.budget > 0)
 		buf_printf(w->out, ",\"budget_tokens\":%lld", t.budget);
-	/* Newer models leave the text out unless they are asked for it; old ones know no choice. */
+	/* Newer models show the text only if they are asked; older models know no `display`. */
 	if (json_is_false(t.show))
 		jsonput_text(w->out, "display", SPAN("omitted"));
 	else if (json_is_true(t.show) && t.budget < 0)
@@ -97,7 +97,7 @@ static int put_thinking(const struct model_config *w, const struct model_option 
 	return 0;
 }
 
-/* max_tokens has to be there always. */
+/* The service requires max_tokens. */
 
 static int default_max(const struct model_config *w, long long *out)
 {
@@ -115,7 +115,7 @@ static int default_max(const struct model_config *w, long long *out)
 	return 0;
 }
 
-/* With this beta the budget is for all thinking between calls of tools. */
+/* Whether the beta is on in which the budget covers all thinking between calls of tools. */
 static bool is_interleaved(const struct model_config *w)
 {
 	const char *betas = settings_get(w->q->settings, ANTHROPIC_SETTING_BETAS);
@@ -153,7 +153,7 @@ static int put_stop(const struct model_config *w, const struct model_option *o, 
 	return json_array_size(value) ? model_option_json(w, o, value) : 0;
 }
 
-/* The form of an answer is a schema; there is no other way to say it. */
+/* The service gives JSON only by a schema. */
 static int check_mime(const struct model_config *w, const struct model_option *o,
 		      const json_t *value UNUSED)
 {
@@ -167,7 +167,7 @@ static int check_mime(const struct model_config *w, const struct model_option *o
 				"application/json");
 }
 
-/* A choice without tools is an error of the service. */
+/* The service refuses a choice without tools. */
 static int put_tool_choice(const struct model_config *w, const struct model_option *o,
 			   const json_t *value UNUSED)
 {
@@ -196,7 +196,7 @@ static int put_tool_choice(const struct model_config *w, const struct model_opti
 	return r;
 }
 
-/* Two rows make one member. */
+/* Write output_config, which two rows decide. */
 static int put_output(const struct model_config *w)
 {
 	const json_t *schema = model_config_schema(w->q);
@@ -235,12 +235,12 @@ static const struct model_option options[] = {
 	{ 0 },
 };
 
-/* Members of the request that are written anyway. */
+/* Members of the request that are always written. */
 static const char *const own[] = {
 	"model", "stream", "system", "messages", "tools", "max_tokens", NULL,
 };
 
-/* The effort is in the same member as the schema. */
+/* The effort is in output_config, so extraBody cannot have that member. */
 static int check_effort(const struct model_config *w, const json_t *extra)
 {
 	struct thinking t;

@@ -1,8 +1,8 @@
 /*
- * The messages of a request for Anthropic. User and assistant take turns there,
- * so neighbours of one role become one message; the user has the first word and
- * the last one; and the results of all calls of a message come first in the one
- * behind it, in the order of the calls.
+ * The messages of a request for Anthropic. User and assistant take turns, so
+ * neighbouring contents of one role become one message. The user has the first and
+ * the last message. The results of all calls in a message begin the next message, in
+ * the order of the calls.
  */
 #include "runner/provider/anthropic/anthropic.h"
 
@@ -10,7 +10,7 @@
 
 #include <errno.h>
 
-/* Said by the user where the protocol wants the user to say something. */
+/* The user's words where the protocol requires a message of the user. */
 #define FIRST_WORDS "(start of the conversation)"
 #define LAST_WORDS  "Go on as you were instructed. If nothing is left to do, say so."
 
@@ -47,13 +47,13 @@ static size_t pair_count(const struct anthropic_writer *w)
 	return count;
 }
 
-/* Ids that are unique by the way they are made. */
+/* Whether an id is unique by the way it is made. */
 static bool is_unique(const char *id)
 {
 	return strncmp(id, "toolu_", 6) == 0 || strncmp(id, "adk-", 4) == 0;
 }
 
-/* Servers that count calls from 0 in each answer give the same id again; this one refuses that. */
+/* Some servers repeat ids in each answer; this service refuses repeated ids. */
 static bool is_repeated(const struct anthropic_writer *w, const struct model_pair *pair)
 {
 	size_t i;
@@ -67,7 +67,7 @@ static bool is_repeated(const struct anthropic_writer *w, const struct model_pai
 	return false;
 }
 
-/* The id of a call: a-z A-Z 0-9 _ - there, and no other call has it. */
+/* Append the id of a call: a-z A-Z 0-9 _ - only, and unique. */
 static void put_id(struct anthropic_writer *w, const char *name, const struct model_pair *pair)
 {
 	jsonput_key(w->out, name);
@@ -112,7 +112,7 @@ static int put_assistant(struct anthropic_writer *w, const struct content *c)
 	return r;
 }
 
-/* Note by the number of its call, counted from `calls`, which part answers it. */
+/* Store a result in `answers`, at the number of its call, counted from `calls`. */
 static int find_call(struct anthropic_writer *w, const struct part *p, size_t calls,
 		     const struct part **answers)
 {
@@ -140,7 +140,7 @@ static int put_result(struct anthropic_writer *w, const struct model_pair *pair,
 	return r;
 }
 
-/* The results in a group, for the calls from that number on. */
+/* Append the results in a group, for all calls from number `calls` on. */
 static int put_results(struct anthropic_writer *w, struct group g, size_t calls)
 {
 	size_t count = pair_count(w) - calls;
@@ -190,7 +190,7 @@ static int put_group(struct anthropic_writer *w, struct group g)
 	return r;
 }
 
-/* The user says something, where nobody did who has to. */
+/* Append words of the user where the protocol requires them. */
 static void put_words(struct anthropic_writer *w, const char *words)
 {
 	w->role = ANTHROPIC_USER;
@@ -199,7 +199,7 @@ static void put_words(struct anthropic_writer *w, const char *words)
 
 static int put_groups(struct anthropic_writer *w)
 {
-	size_t calls = 0; /* before the messages of the assistant at hand */
+	size_t calls = 0; /* number of calls before the current message of the assistant */
 	struct group g = { 0, 0 };
 	int r = 0;
 

@@ -1,8 +1,8 @@
 /*
  * The blocks of an answer: see parts.h.
  *
- * Texts and thoughts become parts as they come. A signature is put to the
- * thought when its block is whole. Calls wait for the end of the answer.
+ * Texts and thoughts become parts as they come. A thought gets its signature when its
+ * block is complete. Calls wait for the end of the answer.
  */
 #include "runner/provider/anthropic/parts.h"
 
@@ -20,10 +20,10 @@ struct anthropic_block {
 	long long index;
 	enum kind kind;
 	bool whole;
-	bool has_part;        /* a thought: its part is there */
-	bool has_input;       /* a call: the input it began with counts until a piece comes */
-	size_t place;         /* of a call: how many parts were before it */
-	struct buf signature; /* of a thought; it comes whole, and a later one counts */
+	bool has_part;        /* the thought has its part */
+	bool has_input;       /* the input with which the call began counts until a piece comes */
+	size_t place;         /* the number of parts before the call */
+	struct buf signature; /* of the thought; each comes whole, and the last one counts */
 	struct surrogate_joint joint;
 };
 
@@ -38,7 +38,7 @@ void anthropic_blocks_release(struct anthropic_blocks *blocks)
 	*blocks = (struct anthropic_blocks){ 0 };
 }
 
-/* The latest of that index: it is a key, and not a position. */
+/* Find the latest block of an index, which is a key and not a position. */
 static struct anthropic_block *find(const struct anthropic_blocks *blocks, long long index)
 {
 	size_t i;
@@ -62,7 +62,7 @@ static struct part *last_part(const struct model_decode *d)
 
 /* Thoughts */
 
-/* A thought has a part of its own, since a signature is that of one block. */
+/* A thought has a part of its own, since a signature belongs to one block. */
 static int need_part(struct model_decode *d, struct anthropic_block *b)
 {
 	int r = b->has_part ? 0 : model_reply_empty(d->reply);
@@ -80,7 +80,7 @@ static int add_thought(struct model_decode *d, struct anthropic_block *b, struct
 	return r < 0 ? r : model_decode_text(d, token, &b->joint, MODEL_THOUGHT);
 }
 
-/* Signing comes last: text behind a signature would be another part. */
+/* The signature is added last: text after it would become another part. */
 static int sign(struct model_decode *d, struct anthropic_block *b)
 {
 	int r = b->signature.len ? need_part(d, b) : 0;
@@ -113,7 +113,7 @@ static const struct jsonpick start_members[] = {
 	{ 0 },
 };
 
-/* An opening in progress. */
+/* A block that begins. */
 struct opening {
 	struct anthropic_blocks *blocks;
 	struct model_decode *d;
@@ -134,7 +134,7 @@ static int begin_thinking(const struct opening *o, const struct start *s)
 	return r < 0 ? r : add_thought(o->d, o->b, s->thinking);
 }
 
-/* Nothing of it can be read; what it holds goes where signatures are. */
+/* The data of a redacted block cannot be read; we keep it as the signature. */
 static int begin_redacted(const struct opening *o, const struct start *s)
 {
 	o->b->kind = KIND_THINKING;
@@ -153,7 +153,7 @@ static int begin_call(const struct opening *o, const struct start *s)
 	return model_calls_take(&o->blocks->calls, o->b->index, &s->call, o->d->marked, o->d->err);
 }
 
-/* Blocks of other types are what the service did by itself. */
+/* Blocks of other types tell what the service did by itself; they are left out. */
 static const struct block_type {
 	const char *type;
 	int (*begin)(const struct opening *o, const struct start *s);
@@ -274,7 +274,7 @@ int anthropic_blocks_flush(struct anthropic_blocks *blocks, struct model_decode 
 	return r;
 }
 
-/* A call that the service did not end is not whole, whatever its arguments look like. */
+/* A call that the service did not end is incomplete, even if its arguments look complete. */
 static int check_whole(const struct anthropic_blocks *blocks, bool cut, struct err *err)
 {
 	size_t i;

@@ -10,7 +10,7 @@
 
 struct anthropic_block;
 
-/* All zero is none. */
+/* The blocks of one answer. All zero is an empty list. */
 struct anthropic_blocks {
 	struct anthropic_block *list;
 	size_t count;
@@ -19,25 +19,24 @@ struct anthropic_blocks {
 
 void anthropic_blocks_release(struct anthropic_blocks *blocks);
 
-/* A block begins; object is its `content_block`. -E2BIG; -ENOMEM without a text. */
+/* Begin a block; object is its `content_block`. -E2BIG: too many; -ENOMEM without a sentence. */
 MUST_CHECK int anthropic_block_begin(struct anthropic_blocks *blocks, struct model_decode *d,
 				     long long index, struct span object);
 
-/* A piece of a block arrived; a piece of an unknown block is passed over. -ENOMEM. */
+/* Take a piece of a block; pieces of unknown blocks are ignored. -ENOMEM. */
 MUST_CHECK int anthropic_block_delta(struct anthropic_blocks *blocks, struct model_decode *d,
 				     long long index, struct span delta);
 
-/* A block is complete. -ENOMEM. */
+/* End a block. -ENOMEM. */
 MUST_CHECK int anthropic_block_end(struct anthropic_blocks *blocks, struct model_decode *d,
 				   long long index);
 
-/* No more pieces come: hand on halves of characters that still wait. -ENOMEM. */
+/* End all texts: add halves of characters that still wait for their other halves. -ENOMEM. */
 MUST_CHECK int anthropic_blocks_flush(struct anthropic_blocks *blocks, struct model_decode *d);
 
 /*
- * The answer is complete: calls go to their places among the other parts. cut:
- * the answer ended at a limit of tokens. -EPROTO: a call is incomplete, and no call is
- * handed over. -ENOMEM.
+ * Add the calls of a complete answer at their places among the other parts. cut: the answer
+ * ended at a limit of tokens. -EPROTO: a call is incomplete, and no call was added; -ENOMEM.
  */
 MUST_CHECK int anthropic_blocks_finish(struct anthropic_blocks *blocks, struct model_decode *d,
 				       bool cut);

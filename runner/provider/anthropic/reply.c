@@ -1,6 +1,6 @@
 /*
- * Answers of Anthropic messages, event by event or as one document. A row of a
- * table for each type of event, by the type in its JSON.
+ * Answers of Anthropic messages, event by event or as one document. Each type of event
+ * has a row in a table.
  */
 #include "runner/provider/anthropic/anthropic.h"
 
@@ -11,20 +11,20 @@
 #include <stdlib.h>
 
 #define STOP_REFUSAL "refusal"
-#define DONE_MARK    "[DONE]" /* of gateways */
+#define DONE_MARK    "[DONE]" /* some gateways send it */
 
-/* Tokens as they are counted there; below 0: not said. */
+/* The counts of tokens of the service; below 0: unknown. */
 enum count { COUNT_INPUT, COUNT_OUTPUT, COUNT_CACHE_READ, COUNT_CACHE_NEW, COUNT_THINKING, COUNTS };
 
 struct decoder {
 	struct model_decode base;
 	struct anthropic_blocks blocks;
 	long long counts[COUNTS];
-	struct buf stop;     /* the reason */
+	struct buf stop;     /* why the answer ended */
 	struct buf category; /* of a refusal */
 	struct buf explanation;
 	bool counted; /* the counts are set */
-	bool done;    /* the end mark came, or all at once */
+	bool done;    /* the end mark came, or a whole message */
 };
 
 struct usage {
@@ -78,7 +78,7 @@ static int take_usage(struct decoder *d, struct span object)
 	return r < 0 || !jsonpick_is(object, '{') ? r : report_usage(d);
 }
 
-/* Why it stopped: in a message as a whole, or in the delta of a message_delta. */
+/* Why the answer ended: in a whole message, or in the delta of a message_delta. */
 struct stop {
 	struct span reason;
 	struct span details;
@@ -124,9 +124,9 @@ struct event {
 	struct span delta;
 	struct span usage;
 	struct span error;
-	struct span content; /* of a message as a whole */
+	struct span content; /* of a whole message */
 	struct span model;
-	struct span payload; /* all of it */
+	struct span payload; /* the whole event */
 };
 
 static const struct jsonpick event_members[] = {
@@ -142,7 +142,7 @@ static const struct jsonpick event_members[] = {
 	{ 0 },
 };
 
-/* A proxy may say it twice; behind the first block it is another answer. */
+/* A proxy may send the start twice. After the first block a start belongs to another answer. */
 static int take_start(struct decoder *d, const struct event *e)
 {
 	struct event message = { 0 };
@@ -306,7 +306,7 @@ static const struct model_finish finishes[] = {
 	{ NULL, "OTHER", "the model ended without content" },
 };
 
-/* A refusal is an error also when something had been said before it. */
+/* A refusal is an error, even after some content. */
 static int report_refusal(struct decoder *d)
 {
 	CLEANUP(buf_release) struct buf text = { 0 };

@@ -1,8 +1,7 @@
 /*
- * The content of a tool_result for Anthropic, told from a response as ADK does:
- * the texts of its `content`, as MCP has them; else its `result`; else the
- * response as it is. Images of `content`, and the media beside the response,
- * are blocks of their own.
+ * The content of a tool_result for Anthropic, made of a response as ADK does: the texts
+ * in its `content`, in the form of MCP; else its `result`; else the whole response.
+ * Images in `content` and the media beside the response become blocks.
  */
 #include "runner/provider/anthropic/anthropic.h"
 
@@ -14,13 +13,13 @@
 
 #include <errno.h>
 
-/* A response while it is told. */
+/* A response while its content is written. */
 struct telling {
 	struct anthropic_writer *w;
 	struct buf text;
-	bool begun; /* the text has an item */
+	bool begun; /* the text has its first item */
 	size_t images;
-	bool blocks; /* images are written now, not counted */
+	bool blocks; /* write the images; first they are only counted */
 };
 
 struct item {
@@ -38,7 +37,7 @@ static const struct jsonpick item_members[] = {
 	{ 0 },
 };
 
-/* The base64 of an item that is an image which can be sent; else nothing is appended. */
+/* Append the base64 of an item that is an image which can be sent; nothing for other items. */
 static int image_of(const struct item *i, const char **type, struct buf *base64)
 {
 	CLEANUP(buf_release) struct buf mime = { 0 };

@@ -1,8 +1,8 @@
 /*
- * Schemas for Anthropic. Those of tools go as they are. The schema of an answer
- * is compiled there into a grammar, which knows a part of JSON Schema only:
- * what it does not know is told in the description, and the answer is checked
- * against the whole schema when it comes.
+ * Schemas for Anthropic. The schemas of tools are sent unchanged. The service compiles the
+ * schema of an answer into a grammar, which knows only a part of JSON Schema: members
+ * that the grammar lacks move into the description, and the answer is checked against
+ * the whole schema when it comes.
  */
 #include "runner/provider/anthropic/anthropic.h"
 
@@ -17,9 +17,9 @@
 /* The schema of an answer */
 
 struct narrowing {
-	model_review_fn *fn; /* NULL: nobody wants to know */
+	model_review_fn *fn; /* gets a sentence for each change; NULL: not called */
 	void *arg;
-	struct buf path; /* of the schema at hand */
+	struct buf path; /* of the current schema */
 };
 
 static const char *const formats[] = {
@@ -84,7 +84,7 @@ static int tell(struct narrowing *n, const char *name, const char *what)
 	return n->fn(n->arg, text);
 }
 
-/* Members that the grammar lacks are taken out and described in words. */
+/* Move the members that the grammar lacks into words for the description. */
 static int take_out(struct narrowing *n, json_t *schema, struct buf *words)
 {
 	json_t *value;
@@ -127,7 +127,7 @@ static int describe(json_t *schema, struct buf *words)
 	return json_object_set_new(schema, "description", json_string(text.data)) < 0 ? -ENOMEM : 0;
 }
 
-/* Objects have no other members than those that are listed. */
+/* The grammar wants objects that have no members except those that are listed. */
 static int close_object(struct narrowing *n, json_t *schema)
 {
 	const char *type = json_string_value(json_object_get(schema, "type"));
@@ -159,13 +159,13 @@ static int narrow_one(struct narrowing *n, json_t *schema)
 	return r ? r : describe(schema, &words);
 }
 
-/* Members that hold other schemas; all others with schemas are taken out by now. */
+/* Members that hold other schemas; further such members have been taken out already. */
 static const char *const maps[] = { "properties", "$defs", "definitions" };
 static const char *const lists[] = { "anyOf", "allOf" };
 
 static int narrow(struct narrowing *n, json_t *schema);
 
-/* Narrow a schema below the one at hand. */
+/* Narrow a schema inside the current one. */
 static int narrow_at(struct narrowing *n, json_t *schema, const char *member, const char *name)
 {
 	size_t before = n->path.len;
@@ -210,7 +210,7 @@ static int narrow_list(struct narrowing *n, json_t *list, const char *member)
 	return r;
 }
 
-/* How deep it goes was checked when it was copied. */
+/* The depth was checked when the schema was copied. */
 static int narrow(struct narrowing *n, json_t *schema)
 {
 	size_t i;
@@ -250,7 +250,7 @@ int anthropic_output_schema(const json_t *schema, struct buf *out)
 
 /* Reviewing */
 
-/* The input of a tool is an object that lists its members at once. */
+/* The schema of a tool's input must be a plain object. */
 static int review_tool(const struct model_tool *tool, model_review_fn *fn, void *arg)
 {
 	static const char *const choices[] = { "anyOf", "oneOf", "allOf" };
@@ -281,5 +281,5 @@ int anthropic_review(const struct question *q, model_review_fn *fn, void *arg)
 		r = review_tool(&q->tools[i], fn, arg);
 	if (r == 0 && schema)
 		r = narrowed(schema, &n, &copy);
-	return r == -E2BIG ? 0 : r; /* making the request tells of that */
+	return r == -E2BIG ? 0 : r; /* encode() reports a schema that is too deep */
 }

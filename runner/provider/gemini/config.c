@@ -1,5 +1,5 @@
 /*
- * generate_content_config for Gemini, whose names it has: a row per member.
+ * generate_content_config for Gemini, which has the same names: a row per member.
  */
 #include "runner/provider/gemini/gemini.h"
 
@@ -32,7 +32,7 @@ static int put_schema(const struct model_config *w, const struct model_option *o
 	return model_config_put_schema(w, o, value, "", "");
 }
 
-/* The names of functions, as they are declared. */
+/* Encode the names of functions in a list. */
 static int encode_names(const struct model_config *w, json_t *names)
 {
 	json_t *item;
@@ -52,7 +52,7 @@ static int encode_names(const struct model_config *w, json_t *names)
 	return 0;
 }
 
-/* Without tools there is nothing to choose, and the service says so. */
+/* The service refuses a choice without tools. */
 static int put_tool_config(const struct model_config *w, const struct model_option *o,
 			   const json_t *value)
 {
@@ -70,17 +70,17 @@ static int put_tool_config(const struct model_config *w, const struct model_opti
 	return r < 0 ? r : model_option_json(w, o, copy);
 }
 
-/* Beside generationConfig... */
+/* Members beside generationConfig. */
 static const struct model_option outer[] = {
 	{ "toolConfig", "toolConfig", put_tool_config },
 	{ "safetySettings", "safetySettings", model_option_json },
 	{ "cachedContent", "cachedContent", model_option_json },
 	{ "labels", "labels", model_option_json },
-	{ "automaticFunctionCalling", NULL, model_option_ignore }, /* of the SDKs, as in ADK */
+	{ "automaticFunctionCalling", NULL, model_option_ignore }, /* for SDKs only */
 	{ 0 },
 };
 
-/* ...and in it. */
+/* Members in generationConfig. */
 static const struct model_option inner[] = {
 	{ "temperature", "temperature", model_option_number },
 	{ "topP", "topP", model_option_number },

@@ -47,7 +47,7 @@ static int take_first(void *arg, struct span item)
 	return 1;
 }
 
-/* The object of a body; mended owns it. */
+/* Find the error object in a body; the text is in *mended. */
 static bool find_object(struct span body, struct buf *mended, struct span *object)
 {
 	if (!model_error_json(body, "{[", mended))
@@ -79,7 +79,7 @@ static const struct jsonpick detail_members[] = {
 	{ 0 },
 };
 
-/* "34.4s" */
+/* Read "34.4s"; below 0: another form. */
 static double seconds_of(struct span token)
 {
 	CLEANUP(buf_release) struct buf text = { 0 };

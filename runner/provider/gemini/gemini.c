@@ -2,8 +2,8 @@
  * The providers "gemini" and "vertex_ai": Google's models, with a key of the
  * Gemini API or in a project of Google Cloud.
  *
- * ADK's content is Gemini's own, so that most of it is sent as it is. This
- * file makes the request as a whole; see gemini.h for the others.
+ * ADK's content has Gemini's own form, so that most of it is sent unchanged. This file
+ * makes the request as a whole; gemini.h lists the other files.
  */
 #include "runner/provider/gemini/gemini.h"
 
@@ -17,8 +17,8 @@
 #include <stdlib.h>
 
 /*
- * From Gemini 3 on a call without a signature is refused. Of "gemini-flash-latest"
- * and the like nobody knows which one it is; the older ones do not mind.
+ * Whether a model refuses calls without a signature, as Gemini 3 and later do. The version of
+ * "gemini-flash-latest" is unknown; older models ignore a signature.
  */
 static bool model_signs(const char *name)
 {
@@ -88,7 +88,7 @@ static int gemini_encode(const struct question *q, struct http_request *out, str
 
 	if (r == 0)
 		r = put_body(&e);
-	if (r == 0) /* last: what cannot be sent is told without one too */
+	if (r == 0) /* last: what cannot be sent is reported even without a key */
 		r = gemini_check_key(&e);
 	return r;
 }
@@ -104,7 +104,7 @@ static const struct model_provider *gemini_instead(const struct question *q)
 static const char *const gemini_bare[] = { "gemini-", "gemma-", NULL };
 static const char *const vertex_bare[] = { "projects/", NULL };
 
-/* ADK's set_model_response: an output schema beside tools is not to be had everywhere. */
+/* Not all models take an output schema together with tools; ADK uses set_model_response too. */
 #define SCHEMA_WITH_TOOLS false
 
 const struct model_provider model_gemini = {

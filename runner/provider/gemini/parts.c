@@ -1,8 +1,8 @@
 /*
- * The contents of a request for Gemini: ADK's own form, but for ids that are
- * ours, the names of functions, and what one of the two services lacks.
+ * The contents of a request for Gemini. They have ADK's own form, except for ids that we
+ * made up, the names of functions, and members that one of the two services lacks.
  *
- * A part that cannot be sent is an error that names it, before anything is sent.
+ * A part that cannot be sent is an error before anything is sent.
  */
 #include "runner/provider/gemini/gemini.h"
 
@@ -16,12 +16,12 @@
 #include <errno.h>
 
 /*
- * For calls that no Gemini model made, as ADK and Google's documentation have
- * it: base64 of "skip_thought_signature_validator".
+ * The signature of calls that no Gemini model made: base64 of
+ * "skip_thought_signature_validator", as in Google's documentation.
  */
 #define SIGNATURE_OF_OTHERS "c2tpcF90aG91Z2h0X3NpZ25hdHVyZV92YWxpZGF0b3I="
 
-/* A request ends with the user, as ADK sees to it. */
+/* The user's last words, since a request must end with the user, as in ADK. */
 #define NOTHING_SAID "Do what the system instruction says."
 #define GO_ON        "Go on as you were instructed, or end if nothing is left to do."
 
@@ -48,7 +48,7 @@ static int put_text(const struct gemini_encoder *e, const struct part *p)
 	return 0;
 }
 
-/* A call or a result, whose value is JSON text already. */
+/* Write a call or a result, whose value is JSON text already. */
 static int put_function(const struct gemini_encoder *e, const struct part *p, const char *kind,
 			const char *value)
 {
@@ -78,11 +78,11 @@ static int put_response(const struct gemini_encoder *e, const struct part *p)
 	return put_function(e, p, "functionResponse", "response");
 }
 
-/* Types of inlineData; a name that ends with '/' stands for all that begin so. */
+/* Types of inlineData; a name that ends with '/' means all types that begin with it. */
 static const struct inline_type {
 	const char *mime;
 	const char
-		*instead; /* sent in place of a type that the service does not know; NULL: itself */
+		*instead; /* sent instead of a type that the service does not know; NULL: itself */
 } inline_types[] = {
 	{ "image/", NULL },
 	{ "audio/", NULL },
@@ -107,7 +107,7 @@ static const struct inline_type *find_type(const char *mime)
 	return NULL;
 }
 
-/* Only Vertex AI has a place for the name of a file. */
+/* Only Vertex AI takes the name of a file. */
 static void put_display_name(const struct gemini_encoder *e, const struct part *p)
 {
 	if (e->service->vertex && p->name && *p->name)
@@ -148,11 +148,11 @@ static int put_file(const struct gemini_encoder *e, const struct part *p)
 	return 0;
 }
 
-/* Parts of other kinds, and those that have more members than struct part */
+/* Parts of other kinds, and parts with more members than struct part has */
 
 struct other {
 	const struct gemini_encoder *e;
-	size_t data; /* members that make a part what it is */
+	size_t data; /* number of members that are data */
 	bool function;
 };
 
@@ -193,7 +193,7 @@ enum where { EVERYWHERE, ELSE_REFUSED, ELSE_DROPPED }; /* on Vertex AI */
 static const struct member {
 	const char *name;
 	bool data;
-	bool inner; /* its members are looked at */
+	bool inner; /* its members are checked one by one */
 	enum where where;
 } members[] = {
 	{ "text", true, false, EVERYWHERE },
@@ -240,7 +240,7 @@ static int put_outer(void *arg, struct span key, struct span value)
 	return r;
 }
 
-/* A part with members that we have no field for. */
+/* Write a part from its JSON, since struct part lacks some of its members. */
 static int put_whole(const struct gemini_encoder *e, struct span json)
 {
 	struct other other = { .e = e };
@@ -262,7 +262,7 @@ static int (*const kinds[])(const struct gemini_encoder *e, const struct part *p
 	[PART_INLINE] = put_inline, [PART_FILE] = put_file, [PART_OTHER] = put_other,
 };
 
-/* An empty text is there for its signature; Vertex AI refuses others. */
+/* An empty text is sent only for its signature: Vertex AI refuses other empty texts. */
 static bool is_said(const struct part *p)
 {
 	return p->kind != PART_TEXT || p->text.len || p->signature;
@@ -276,7 +276,7 @@ static void put_signature(const struct gemini_encoder *e, const char *base64)
 	buf_char(e->out, '"');
 }
 
-/* first: of the calls of its content, whose signature stands for all of them. */
+/* first: the part is the first call of its content, whose signature counts for all calls. */
 static int put_part(const struct gemini_encoder *e, const struct part *p, bool first)
 {
 	int r;
@@ -299,7 +299,7 @@ static bool is_of_model(const struct content *c)
 	return c->role && strcmp(c->role, "model") == 0;
 }
 
-/* Whoever is not the model is the user, tools too. */
+/* Every role except "model" is sent as the user, tools too. */
 static int put_content(const struct gemini_encoder *e, const struct content *c)
 {
 	bool model = is_of_model(c);
@@ -331,7 +331,7 @@ static bool says_something(const struct content *c)
 	return i < c->count;
 }
 
-/* The agent's own words come last when it is asked again without a question. */
+/* Add a message of the user if the last content is the agent's own. */
 static int put_request(const struct gemini_encoder *e, const struct content *last)
 {
 	CLEANUP(content_free_p) struct content *c = NULL;

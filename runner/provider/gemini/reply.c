@@ -1,10 +1,9 @@
 /*
  * Answers of Gemini, event by event or as one document, object or list.
  *
- * Texts go to the reply as they come. The answer as a whole, with calls, media
- * and signatures in their order, is built beside it (take.c) and
- * takes its place when the end marker has come: of one that broke off no call
- * is left.
+ * Texts go to the reply as they come. A second reply is built beside it, with calls, media
+ * and signatures in their order (take.c). Its content replaces that of the first one at the
+ * end mark: an answer that breaks off leaves no calls.
  */
 #include "runner/provider/gemini/gemini.h"
 
@@ -23,7 +22,7 @@ static int take_extra(struct gemini_decoder *d, enum model_extra which, struct s
 		       : 0;
 }
 
-/* The Gemini API calls the list otherwise than Vertex AI and ADK. */
+/* The Gemini API has another name for the list than Vertex AI and ADK. */
 struct citation_spans {
 	struct span citations;
 	struct span sources;
@@ -85,7 +84,7 @@ static const struct jsonpick content_members[] = {
 	{ 0 },
 };
 
-/* A reason and a message in words; the latest counts. */
+/* Keep a reason and its message; the latest count. False: there is no reason. */
 static bool take_reason(struct gemini_decoder *d, struct span reason, struct span message)
 {
 	CLEANUP(buf_release) struct buf word = { 0 };
@@ -210,7 +209,7 @@ static int decode(void *decoder, struct span event)
 	return r;
 }
 
-/* Sentences for people when the service does not say why nothing came. */
+/* Why no content came, if the service has no message about it. */
 static const struct {
 	const char *word; /* NULL: any other */
 	const char *why;
@@ -239,7 +238,7 @@ static int set_error(struct gemini_decoder *d, struct model_reply *reply, const 
 	return model_reply_error(reply, word, message);
 }
 
-/* The whole answer takes the place of what was heard of it. */
+/* Replace the content of the reply by the whole answer, and set the finish reason. */
 static int set_finish(struct gemini_decoder *d, struct model_reply *reply)
 {
 	const char *word = buf_cstr(&d->finish);

@@ -9,7 +9,6 @@
 
 #include <errno.h>
 
-/* A token with the halves of characters that are marked in it put together again. */
 struct span gemini_mended(struct gemini_decoder *d, struct span token)
 {
 	struct surrogate_joint joint = { 0 };
@@ -25,13 +24,12 @@ struct span gemini_mended(struct gemini_decoder *d, struct span token)
 
 /* Texts */
 
-/* Hand the text on that was decoded into base.text, in both places. */
+/* Add the text that was decoded last to the whole answer too. */
 static int keep_text(struct gemini_decoder *d, enum model_voice voice)
 {
 	return model_reply_text(&d->whole, buf_span(&d->base.text), voice == MODEL_THOUGHT);
 }
 
-/* Another part begins: what waits for the other half of a character waits no more. */
 int gemini_end_text(struct gemini_decoder *d)
 {
 	int r = model_decode_text_end(&d->base, &d->joint, d->voice);
@@ -62,7 +60,7 @@ static int sign(struct gemini_decoder *d, struct span token)
 			    : r;
 }
 
-/* A part, as far as it matters; spans of JSON. */
+/* The members of a part that matter, as JSON. */
 struct part_spans {
 	struct span text;
 	struct span thought;
@@ -77,7 +75,7 @@ struct part_spans {
 	struct span video;
 };
 
-/* A text that is signed is a part of its own: the signature is for it alone. */
+/* A signed text is a part of its own, since the signature covers only this text. */
 static int take_text(struct gemini_decoder *d, const struct part_spans *p)
 {
 	enum model_voice voice = span_is(p->thought, "true") ? MODEL_THOUGHT : MODEL_SPOKEN;
@@ -128,7 +126,7 @@ static int add_call(struct gemini_decoder *d, const struct call_spans *s)
 	return r < 0 ? r : model_calls_finish(&one, false, &d->whole, d->base.err);
 }
 
-/* A call comes whole: pieces are not asked for, and none of them is run. */
+/* Calls must come whole: we do not ask for pieces. */
 static int take_call(struct gemini_decoder *d, const struct part_spans *p)
 {
 	struct call_spans s = { 0 };
@@ -149,7 +147,7 @@ static int take_call(struct gemini_decoder *d, const struct part_spans *p)
 
 #define INNER_MAX 4
 
-/* Parts that are kept as they are, but for members that ADK's form lacks. */
+/* Parts that are kept without the members that ADK's form lacks. */
 static const struct kind {
 	const char *name;
 	size_t at;
@@ -223,7 +221,7 @@ static int take_kind(struct gemini_decoder *d, const struct part_spans *p, const
 			    : r;
 }
 
-/* Parts of unknown kinds are passed over, as Google's SDKs do it. */
+/* Parts of unknown kinds are ignored, as in Google's SDKs. */
 int gemini_take_part(struct gemini_decoder *d, struct span object)
 {
 	struct part_spans p = { 0 };

@@ -19,7 +19,7 @@
 #define GEMINI_BASE  "https://generativelanguage.googleapis.com"
 #define METHOD       ":streamGenerateContent?alt=sse"
 #define LOCATION_MAX 63
-#define FULL_NAME    "projects/" /* how a name begins that says where it is */
+#define FULL_NAME    "projects/" /* begins a name that holds project and location */
 
 #define SETTING_GOOGLE_KEY     "GOOGLE_API_KEY"
 #define SETTING_GEMINI_KEY     "GEMINI_API_KEY"
@@ -32,9 +32,9 @@
 #define SETTING_LOCATION       "GOOGLE_CLOUD_LOCATION"
 #define SETTING_TOKEN          "CLOUDSDK_AUTH_ACCESS_TOKEN"
 
-/* With both keys set, Google's SDKs take the first. */
 const struct model_name_rule gemini_names = { "gemini", ".:", 128 };
 
+/* If both keys are set, the first one is sent, as in Google's SDKs. */
 const struct model_setting gemini_settings[] = {
 	{ SETTING_GOOGLE_KEY, MODEL_KEY },
 	{ SETTING_GEMINI_KEY, MODEL_KEY },
@@ -97,7 +97,7 @@ static int check_name(const struct gemini_encoder *e)
 		       name);
 }
 
-/* A word of an address: a project, a place, a version. */
+/* Get a setting that becomes part of the address: a project, a location, a version. */
 static int get_word(const struct gemini_encoder *e, const char *setting, const char **out)
 {
 	const char *value = settings_get(e->q->settings, setting);
@@ -112,7 +112,7 @@ static int get_word(const struct gemini_encoder *e, const char *setting, const c
 		       "%s has characters other than a-z A-Z 0-9 - . _ :", setting);
 }
 
-/* The address that people set, without a slash at its end; empty: Google's. */
+/* Get the address that is set, without a slash at its end; empty: Google's. */
 static int get_base(const struct gemini_encoder *e, struct span *base)
 {
 	const char *setting = e->service->base_setting;
@@ -173,11 +173,11 @@ static int put_gemini(const struct gemini_encoder *e, struct span base, struct h
 /* Vertex AI */
 
 struct place {
-	const char *project; /* NULL: in none */
+	const char *project; /* NULL: none */
 	char location[LOCATION_MAX + 1];
 };
 
-/* "projects/P/locations/L/..." says itself where it is. */
+/* Read L of "projects/P/locations/L/...". */
 static void read_location(const char *name, char location[LOCATION_MAX + 1])
 {
 	const char *at = strstr(name, "/locations/");
@@ -230,7 +230,7 @@ static void put_vertex_model(const char *name, struct buf *url)
 		buf_printf(url, "publishers/google/models/%s", name);
 }
 
-/* A token asks in a project; a key asks in none ("express mode"). */
+/* The setting of the key: a token is for a project, a key for none ("express mode"). */
 static const char *choose_key(const struct gemini_encoder *e, const char *project)
 {
 	const struct settings *settings = e->q->settings;
@@ -281,7 +281,7 @@ int gemini_where(const struct gemini_encoder *e, struct http_request *out)
 	return r < 0 ? r : buf_check(&out->url, NULL);
 }
 
-/* Servers of one's own need no key. */
+/* A server at another address needs no key. */
 int gemini_check_key(const struct gemini_encoder *e)
 {
 	const struct settings *settings = e->q->settings;

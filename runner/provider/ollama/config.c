@@ -1,6 +1,6 @@
 /*
- * generate_content_config for Ollama: a row per member. Most stand in "options",
- * the others in the request itself.
+ * generate_content_config for Ollama: a row per member. Most members go into "options",
+ * the others into the request itself.
  */
 #include "runner/provider/ollama/ollama.h"
 
@@ -47,7 +47,7 @@ static int find_level(const struct model_config *w, const struct model_option *o
 	return model_option_bad(w, o->name, "the thinkingLevel is not LOW, MEDIUM, HIGH or MAX");
 }
 
-/* A budget only says whether to think: 0 or, for as much as the model likes, -1. */
+/* A budget can only say whether to think: 0 is no, and -1 is yes. */
 static int find_budget(const struct model_config *w, const struct model_option *o,
 		       const json_t *budget, const char **think)
 {
@@ -62,7 +62,7 @@ static int find_budget(const struct model_config *w, const struct model_option *
 	return 0;
 }
 
-/* Thoughts are shown whenever they come; a model that cannot think refuses to be told. */
+/* Write `think` only if the agent asks for it: models that cannot think refuse it. */
 static int put_thinking(const struct model_config *w, const struct model_option *o,
 			const json_t *value)
 {
@@ -82,7 +82,7 @@ static int put_thinking(const struct model_config *w, const struct model_option 
 	return r;
 }
 
-/* Looked at when the tools are written. */
+/* The choice decides whether tools are written; here it is only checked. */
 static int put_tool_choice(const struct model_config *w, const struct model_option *o UNUSED,
 			   const json_t *value UNUSED)
 {

@@ -1,6 +1,6 @@
 /*
- * OLLAMA_HOST: see ollama.h. Servers are told where to listen by the same
- * value, so that it may be an address which means "everywhere".
+ * OLLAMA_HOST: see ollama.h. The server reads the same setting to know where to listen,
+ * so that it may hold an address which means "everywhere".
  */
 #include "runner/provider/ollama/ollama.h"
 
@@ -34,7 +34,7 @@ static bool is_v6(struct span host)
 	return inet_pton(AF_INET6, text, &address) == 1;
 }
 
-/* Append HOST, HOST:PORT, :PORT, V6, [V6] or [V6]:PORT as a URL has it. */
+/* Append HOST, HOST:PORT, :PORT, V6, [V6] or [V6]:PORT in the form of a URL. */
 static void put_authority(struct span text, struct buf *url)
 {
 	struct span bare = trim(text, "[]");
@@ -48,7 +48,7 @@ static void put_authority(struct span text, struct buf *url)
 	buf_span_add(url, text);
 }
 
-/* Errors do not quote the value: people write passwords into it. */
+/* Parse the address. Errors do not quote it, since it may hold a password. */
 static int check(struct span authority, struct span path, struct url *url, struct err *err)
 {
 	CLEANUP(buf_release) struct buf text = { 0 };
@@ -76,7 +76,7 @@ static int check(struct span authority, struct span path, struct url *url, struc
 	return 0;
 }
 
-/* A server listens "everywhere"; its clients on this machine ask this machine. */
+/* If the server listens "everywhere", we ask this machine. */
 static const char *host_to_ask(const char *host)
 {
 	if (!strcmp(host, "0.0.0.0"))

@@ -17,7 +17,7 @@
 struct encoder {
 	struct model_place at;
 	struct buf *out;
-	struct buf text;   /* of the message at hand */
+	struct buf text;   /* of the current message */
 	struct buf images; /* the elements of its list */
 };
 
@@ -37,7 +37,7 @@ static void put_image(struct encoder *e, const struct part *p)
 	buf_char(&e->images, '"');
 }
 
-/* Each part is on lines of its own. */
+/* Add a part to the message; each part begins a line. */
 static int take_said(struct encoder *e, const struct part *p)
 {
 	if (p->kind == PART_INLINE && model_mime_is_plain(p->mime) &&
@@ -87,7 +87,7 @@ static int put_name(struct encoder *e, const char *member, const char *name)
 	return r;
 }
 
-/* Media of a result have no place in its message: they go into the user's, which follows. */
+/* Keep the media of a result for the next message of the user: a result takes only text. */
 static int keep_media(struct encoder *e, const struct part *response)
 {
 	CLEANUP(content_free_p) struct content *media = NULL;
@@ -117,7 +117,7 @@ static int put_result(struct encoder *e, const struct part *p)
 	return r < 0 ? r : keep_media(e, p);
 }
 
-/* Every result is a message of its own, before anything else that was said. */
+/* Every result is a message of its own, before the user's words. */
 static int put_results(struct encoder *e, const struct content *c)
 {
 	size_t i;
@@ -166,7 +166,7 @@ static int put_calls(struct encoder *e, const struct content *c)
 	return r;
 }
 
-/* The words of the model; media of its own have no place here. */
+/* Collect the words of the model; its media cannot be sent. */
 static int take_model(struct encoder *e, const struct content *c, struct buf *thinking)
 {
 	size_t i;
@@ -188,7 +188,7 @@ static int take_model(struct encoder *e, const struct content *c, struct buf *th
 	return r;
 }
 
-/* A thought that nothing followed is not sent: there is no message it belongs to. */
+/* Write a message of the model; a message of thoughts only is left out. */
 static int put_assistant(struct encoder *e, const struct content *c)
 {
 	CLEANUP(buf_release) struct buf thinking = { 0 };

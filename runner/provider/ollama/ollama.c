@@ -49,7 +49,7 @@ static int ollama_encode(const struct question *q, struct http_request *out, str
 	r = put_headers(q->settings, out, err);
 	if (r == 0)
 		r = put_body(q, &out->body, err);
-	/* Last: what cannot be sent is told without one too. A server of one's own needs no key. */
+	/* Last: what cannot be sent is reported even without a key. Only the cloud needs one. */
 	if (r == 0 && cloud && !model_key(&model_ollama, q->settings))
 		r = model_key_missing(&model_ollama, err);
 	if (r == 0)

@@ -1,6 +1,6 @@
 /*
- * Answers of Ollama: a JSON object a line, or a single one when a server does
- * not stream. Calls come whole, and reach the reply when the answer is complete.
+ * Answers of Ollama: one JSON object per line, or a single object if a server does not
+ * stream. Calls come whole, and reach the reply when the answer is complete.
  */
 #include "runner/provider/ollama/ollama.h"
 
@@ -18,7 +18,7 @@ struct decoder {
 	struct model_texts texts;
 	struct model_calls calls;
 	struct buf reason; /* the server's word */
-	struct buf begun;  /* lines of an object that goes on */
+	struct buf begun;  /* the first lines of an object on several lines */
 	bool done;         /* the end mark came */
 };
 
@@ -92,7 +92,7 @@ static const struct jsonpick line_members[] = {
 	{ 0 },
 };
 
-/* Counts of zero do not come, and thoughts are among what was evaluated. */
+/* A count of zero is absent; thoughts are counted in eval_count. */
 static int take_usage(struct decoder *d, const struct line *line)
 {
 	long long prompt = jsonpick_count(line->prompt_eval_count);
@@ -127,7 +127,7 @@ static const struct jsonpick error_members[] = {
 	{ 0 },
 };
 
-/* A text; gateways in front of it send an object with a message. */
+/* The error is a text; gateways send an object with a message. */
 static bool line_error(const struct line *line, struct buf *message)
 {
 	struct error e = { 0 };
@@ -168,7 +168,7 @@ static void decoder_release(void *decoder)
 	buf_release(&d->begun);
 }
 
-/* An object that is written on several lines ends where its bracket begins one: 1. */
+/* Add a line to an object on several lines. 1: the object ends with this line. */
 static int gather(struct decoder *d, struct span line, struct span *event)
 {
 	buf_span_add(&d->begun, line);

@@ -1,10 +1,10 @@
 /*
- * Tools for Ollama. Its server reads their schemas into structs: members that
- * it does not know are lost, values of another form make it refuse the request.
- * So what it takes is sent and nothing else, and the review says what is lost.
+ * Tools for Ollama. The server reads their schemas into structs: members that it does not
+ * know are lost, and values of another form make it refuse the request. So we send only
+ * what the server takes, and the review reports what is left out.
  *
- * Some of what it does not know can be said in other words: const, oneOf, an
- * allOf of one schema, and references to other places of the schema.
+ * Some unknown members are sent in another form: const, oneOf, an allOf with one schema,
+ * and references inside the schema.
  */
 #include "runner/provider/ollama/ollama.h"
 
@@ -17,20 +17,20 @@
 #include <strings.h>
 
 #define REFS_MAX  256        /* references that are followed in one schema */
-#define REF_DEPTH 4          /* and within each other: a schema may hold itself */
-#define REF_BYTES (1u << 20) /* of what they lead to, each time that they do */
+#define REF_DEPTH 4          /* references inside references: a schema may hold itself */
+#define REF_BYTES (1u << 20) /* of all schemas that references lead to */
 #define LEFT_OUT  1          /* the value cannot be sent */
 
-/* A schema on its way. */
+/* A schema while it is narrowed. */
 struct narrowing {
 	const json_t *root; /* what references are relative to */
 	const char *tool;
-	model_review_fn *fn; /* NULL: nobody wants to know */
+	model_review_fn *fn; /* gets a sentence for each loss; NULL: not called */
 	void *arg;
 	int stopped;     /* what fn returned */
-	struct buf path; /* of the schema at hand */
+	struct buf path; /* of the current schema */
 	unsigned refs;   /* followed so far */
-	size_t bytes;    /* of what they led to */
+	size_t bytes;    /* of the schemas that they led to */
 	unsigned ref_depth;
 };
 
@@ -43,7 +43,7 @@ struct level {
 struct member {
 	const char *name;
 	const char *wire;
-	int type; /* of the JSON value; ANY: of each */
+	int type; /* of the JSON value; ANY: every type */
 	int (*take)(struct narrowing *n, const struct member *m, const json_t *value,
 		    const struct level *at);
 };
@@ -80,7 +80,7 @@ static int take_type(struct narrowing *n, const struct member *m, const json_t *
 	return json_is_string(value) ? take(n, m, value, at) : take_texts(n, m, value, at);
 }
 
-/* The root is an object, whatever it says; what it says otherwise is lost. */
+/* The root is always sent as an object; another type is left out. */
 static int take_root_type(struct narrowing *n UNUSED, const struct member *m UNUSED,
 			  const json_t *value, const struct level *at UNUSED)
 {
@@ -101,7 +101,7 @@ static int take_const(struct narrowing *n UNUSED, const struct member *m, const 
 	return r ? -ENOMEM : 0;
 }
 
-/* Narrow a schema whose path is the one up to `mark` and what was added to it. */
+/* Narrow a schema. Its path was appended at `mark`, and is removed again. */
 static int narrow_at(struct narrowing *n, size_t mark, const json_t *schema, int depth, json_t *out)
 {
 	int r = buf_check(&n->path, NULL);
@@ -182,7 +182,7 @@ static const struct member members[] = {
 	{ 0 },
 };
 
-/* Members that say nothing about values. */
+/* Whether a member says nothing about values. */
 static bool is_note(const char *name)
 {
 	static const char *const notes[] = { "$schema", "$id", "$anchor", "$comment", "title" };
@@ -222,7 +222,7 @@ static int take_member(struct narrowing *n, const struct member *table, const ch
 	return m->take(n, m, value, at);
 }
 
-/* Make of a schema, member by member, what the table says. */
+/* Take each member of a schema by its row in a table. */
 static int take_members(struct narrowing *n, const struct member *table, const json_t *schema,
 			const struct level *at)
 {
@@ -242,7 +242,7 @@ static int take_members(struct narrowing *n, const struct member *table, const j
 	return report(n, &left);
 }
 
-/* About how many bytes a value has, as far as max. */
+/* The size of a value in bytes, estimated; counting stops at max. */
 static size_t weigh(const json_t *value, size_t max)
 {
 	size_t size = 8 + json_string_length(value);
@@ -264,8 +264,8 @@ static size_t weigh(const json_t *value, size_t max)
 }
 
 /*
- * The schema that a $ref, or a single allOf, stands for, with the members of this schema on top;
- * NULL: there is none, or too many were followed. A new reference.
+ * Merge a schema with the schema that its $ref, or its single allOf, leads to; its own members
+ * win. *out is a new reference; NULL: there is nothing to merge, or too much was merged already.
  */
 static int merge_base(struct narrowing *n, const json_t *schema, json_t **out)
 {
@@ -298,7 +298,7 @@ static int merge_base(struct narrowing *n, const json_t *schema, json_t **out)
 	return 0;
 }
 
-/* Add to `out` the parts of a schema that can be sent; depth: levels that may still be opened. */
+/* Add the parts of a schema that can be sent to `out`. depth: levels that may still open. */
 static int narrow(struct narrowing *n, const struct member *table, const json_t *schema, int depth,
 		  json_t *out)
 {
@@ -322,7 +322,7 @@ static int narrow_property(struct narrowing *n, const json_t *schema, int depth,
 	return narrow(n, members, schema, depth, out);
 }
 
-/* The schema of parameters as Ollama takes it. */
+/* Make the schema of parameters that Ollama takes. */
 static int narrow_root(struct narrowing *n, json_t **out)
 {
 	json_auto_t *root = json_pack("{s:s}", "type", "object");
@@ -361,7 +361,7 @@ int ollama_tools(const struct question *q, struct buf *out, struct err *err)
 	return r < 0 || !may ? r : model_tools_put(&tool_form, &ollama_names, q, out, err);
 }
 
-/* A schema that is nested too deeply is refused when it is sent. */
+/* A schema that is nested too deeply is not reported here: encode() refuses it. */
 int ollama_review(const struct question *q, model_review_fn *fn, void *arg)
 {
 	size_t i;

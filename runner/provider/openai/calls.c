@@ -9,13 +9,13 @@
 
 #include <errno.h>
 
-/* A piece of a call, decoded but for the arguments. */
+/* A piece of a call. All members except the arguments are decoded. */
 struct piece {
 	long long index;
 	struct buf id;
 	struct buf name;
 	struct span arguments;
-	struct buf signature; /* base64 of its text */
+	struct buf signature; /* base64 of the signature's text */
 };
 
 static void piece_release(struct piece *p)
@@ -94,8 +94,8 @@ static int read_piece(struct span item, struct piece *p)
 }
 
 /*
- * Without an index a new id starts the next call, and so does a name without
- * an id; what has neither belongs to the last one.
+ * Find the call of a piece without an index. A new id begins a call, and so does a name without
+ * an id; a piece with neither belongs to the last call. NULL: a new call.
  */
 static struct model_call *call_without_index(const struct model_calls *calls, const struct piece *p)
 {
@@ -114,9 +114,8 @@ static bool has_other_id(const struct model_call *c, const struct piece *p)
 }
 
 /*
- * Which call a piece belongs to; NULL: a new one. The index is a key and not a
- * position. Servers that number all calls 0 tell them apart by a new id that
- * comes with a name.
+ * Find the call of a piece; NULL: a new call. The index is a key and not a position. Some servers
+ * number all calls 0: then a new id with a name begins the next call.
  */
 static struct model_call *call_of(const struct model_calls *calls, const struct piece *p)
 {
@@ -133,7 +132,7 @@ static struct model_call *call_of(const struct model_calls *calls, const struct 
 	return NULL;
 }
 
-/* Take the texts of a piece; "" and null stand for "as before". */
+/* Take the texts of a piece; an empty text changes nothing. */
 static int take_texts(struct model_call *c, const struct piece *p)
 {
 	if (p->id.len) {

@@ -28,7 +28,7 @@ static int put_seed(const struct model_config *w, const struct model_option *o, 
 	return model_option_integer(w, way->quirks & OPENAI_RANDOM_SEED ? &named : o, value);
 }
 
-/* Fail with what the provider takes. */
+/* Fail with "NAME: PROVIDER takes WHAT". */
 static int takes(const struct model_config *w, const char *name, const char *what)
 {
 	return err_set(w->err, -EINVAL, "generate_content_config: %s: %s takes %s", name,
@@ -74,7 +74,7 @@ static int put_function_choice(const struct model_config *w, const struct model_
 	return 0;
 }
 
-/* A choice without tools is an error of the service. */
+/* The service refuses a choice without tools. */
 static int put_tool_choice(const struct model_config *w, const struct model_option *o,
 			   const json_t *value UNUSED)
 {
@@ -94,7 +94,7 @@ static int put_tool_choice(const struct model_config *w, const struct model_opti
 	return put_function_choice(w, &choice);
 }
 
-/* Thoughts are shown whenever they come; how many there are is the level. */
+/* Only the level can be sent; thoughts are always shown. */
 static int put_thinking(const struct model_config *w, const struct model_option *o,
 			const json_t *value)
 {

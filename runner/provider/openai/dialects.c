@@ -1,7 +1,6 @@
 /*
- * Services that speak OpenAI's chat completions: a row each. Their prefixes and the
- * names of their settings are LiteLLM's, and those of their own SDKs with the same
- * meaning.
+ * Services that speak OpenAI's chat completions. Their prefixes and the names of their
+ * settings are LiteLLM's. Settings of their own SDKs with the same meaning count too.
  */
 #include "runner/provider/openai/openai.h"
 
@@ -40,7 +39,7 @@
 	};                                                                                         \
 	PROVIDER(symbol, #symbol)
 
-/* Azure: LiteLLM's names, and those of OpenAI's SDK. Keys and tokens have different headers. */
+/* Azure has the names of LiteLLM and of OpenAI's SDK. A key and a token have different headers. */
 
 #define AZURE_TOKEN       "AZURE_AD_TOKEN"
 #define AZURE_SDK_TOKEN   "AZURE_OPENAI_AD_TOKEN"
@@ -132,7 +131,7 @@ DIALECT(hosted_vllm, "HOSTED_VLLM", .base = NULL);
 DIALECT(lm_studio, "LM_STUDIO", .base = "http://127.0.0.1:1234/v1");
 DIALECT(litellm_proxy, "LITELLM_PROXY", .base = NULL);
 
-/* Hosts without a provider of their own here. */
+/* Dialects of hosts that have no provider here. */
 static const struct openai_dialect google = {
 	.host = "generativelanguage.googleapis.com",
 	.quirks = OPENAI_SIGNATURES,
@@ -143,8 +142,8 @@ static const struct openai_dialect azure_host = {
 };
 
 /*
- * OpenAI itself, and with "openai/" each server that speaks its protocol: the host
- * decides. An unknown server gets only what old servers know.
+ * OpenAI, and every server at OPENAI_BASE_URL: the host decides the dialect. A request to an
+ * unknown server holds only what old servers know.
  */
 
 static const struct openai_dialect *const hosts[] = {

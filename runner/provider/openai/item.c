@@ -73,7 +73,7 @@ static int said_text(struct openai_messages *m, const struct part *p)
 	return r < 0 ? r : buf_check(&text, NULL);
 }
 
-/* Types of inlineData that is no text; a name that ends with '/' stands for all that begin so. */
+/* Types of inlineData that is not text; a name that ends with '/' means all such types. */
 static const struct inline_type {
 	const char *mime;
 	int (*put)(struct openai_messages *m, const struct part *p);
@@ -95,7 +95,7 @@ static int put_inline(struct openai_messages *m, const struct part *p)
 	return said_text(m, p);
 }
 
-/* Only images have a place for an address. */
+/* Only images can be sent as an address. */
 static int put_file(struct openai_messages *m, const struct part *p)
 {
 	if (!p->uri || strncasecmp(p->uri, "https://", 8) != 0)

@@ -42,7 +42,7 @@ static int put_items(struct openai_messages *m, const struct content *c)
 	return r;
 }
 
-/* Old servers know nothing but a string: a single text is one. */
+/* A single text is sent as a string: old servers know no other form. */
 static int put_user(struct openai_messages *m, const struct content *c)
 {
 	const struct part *last = NULL;
@@ -61,7 +61,7 @@ static int put_user(struct openai_messages *m, const struct content *c)
 	return r;
 }
 
-/* A signature is a text that only those know who gave it: nothing else can be one. */
+/* Whether a text can be a signature of Google: these are base64 text. */
 static bool is_signature(struct span text)
 {
 	size_t i;
@@ -73,7 +73,7 @@ static bool is_signature(struct span text)
 	return text.len > 0;
 }
 
-/* Append the signature that reply.c kept, as it came. */
+/* Append the signature that reply.c kept, unchanged. */
 static int put_signature(struct openai_messages *m, const struct part *p)
 {
 	CLEANUP(buf_release) struct buf text = { 0 };
@@ -143,7 +143,7 @@ static int put_calls(struct openai_messages *m, const struct content *c)
 	return r;
 }
 
-/* The words of the model; media of its own have no place in this protocol. */
+/* Collect the words of the model; its media cannot be sent. */
 static int model_text(struct openai_messages *m, const struct content *c, struct buf *text)
 {
 	size_t i;
@@ -163,7 +163,7 @@ static int model_text(struct openai_messages *m, const struct content *c, struct
 	return r < 0 ? r : buf_check(text, NULL);
 }
 
-/* A turn goes from what the user said to what the user says next. */
+/* Whether the user says something, which begins a turn. */
 static bool begins_turn(const struct content *c)
 {
 	const struct part *last = NULL;
@@ -171,7 +171,7 @@ static bool begins_turn(const struct content *c)
 	return !(c->role && strcmp(c->role, "model") == 0) && count_said(c, &last) > 0;
 }
 
-/* Know the turn of the message at hand. Each content is looked at once. */
+/* Find the turn of the current message. Each content is visited once. */
 static void find_turn(struct openai_messages *m)
 {
 	size_t i;
@@ -189,7 +189,7 @@ static void find_turn(struct openai_messages *m)
 	m->turn_end = i;
 }
 
-/* In turns with calls each message has its reasoning, or "". */
+/* Append the reasoning of a message in a turn with calls, or "". */
 static int put_reasoning(struct openai_messages *m, const struct content *c)
 {
 	CLEANUP(buf_release) struct buf text = { 0 };

@@ -67,7 +67,7 @@ int openai_encode(const struct question *q, struct http_request *out, struct err
 		r = openai_headers(q, out, err);
 	if (r == 0)
 		r = put_body(&e);
-	if (r == 0) /* last: parts that cannot be sent are reported without a key too */
+	if (r == 0) /* last: what cannot be sent is reported even without a key */
 		r = openai_check_key(q, &e.way, err);
 	return r;
 }

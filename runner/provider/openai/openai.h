@@ -1,14 +1,14 @@
 /*
- * Shared by the files of OpenAI's chat completions, for openai, azure, deepseek and
- * other providers: dialects of one protocol. Only these files include this.
+ * Shared by the files of OpenAI's chat completions. The providers openai, azure, deepseek
+ * and others are dialects of this protocol. No other file includes this.
  *
  *	dialects.c  the services that speak the protocol
- *	openai.c    a request as a whole
+ *	openai.c    the request as a whole
  *	way.c       its address and headers
  *	message.c   its messages
  *	result.c    results of calls among the messages
  *	item.c      the items of a message
- *	config.c    what generate_content_config adds
+ *	config.c    generate_content_config
  *	reply.c     the answer
  *	calls.c     the calls in an answer
  *	usage.c     the counts of tokens in an answer
@@ -26,24 +26,24 @@
 
 struct http_request;
 
-/* How a dialect differs. */
+/* The quirks of a dialect. */
 enum openai_quirk {
 	OPENAI_COMPLETION_TOKENS = 1, /* the limit is called max_completion_tokens */
-	OPENAI_DEVELOPER = 2,         /* models named o1, o3, ... listen to a "developer" */
+	OPENAI_DEVELOPER = 2, /* the system role of models named o1, o3, ... is "developer" */
 	OPENAI_NO_STREAM_OPTIONS = 4, /* refuses stream_options, and gives the usage anyway */
-	OPENAI_SHORT_IDS = 8,         /* ids of calls are nine letters and digits */
+	OPENAI_SHORT_IDS = 8,         /* ids of calls have nine letters and digits */
 	OPENAI_RANDOM_SEED = 16,      /* the seed is called random_seed */
-	OPENAI_REASONING_BACK = 32,   /* wants the reasoning of tool turns back */
-	OPENAI_SIGNATURES = 64,       /* wants extra_content.google.thought_signature back */
+	OPENAI_REASONING_BACK = 32,   /* reasoning in turns with calls must be sent back */
+	OPENAI_SIGNATURES = 64,       /* extra_content.google.thought_signature must be sent back */
 };
 
 /* A service. Lists end with NULL. */
 struct openai_dialect {
 	const char *base; /* its address; NULL: a setting must give the address */
-	const char *host; /* of the address; ".x": all hosts below x; NULL: none */
+	const char *host; /* the service's own host; ".x": all hosts below x; NULL: none */
 	const struct openai_dialect *const *hosts; /* dialects of other hosts under this name; NULL:
 						    * each host speaks this dialect */
-	const char *settings[3];   /* of the address; the first with a value counts */
+	const char *settings[3];   /* hold the address; the first with a value counts */
 	const char *max_field;     /* the setting that names the limit of tokens */
 	const char *key_header;    /* sends the key; NULL: "Authorization: Bearer" */
 	const char *const *tokens; /* settings of keys that are sent as Bearer anyway; NULL: none */
@@ -52,21 +52,21 @@ struct openai_dialect {
 	unsigned quirks;
 };
 
-/* How a request is made. */
+/* How the service of a question is asked. */
 struct openai_way {
 	const struct model_provider *provider;
 	struct model_endpoint at;
 	unsigned quirks;
-	const char *max_tokens; /* the member */
+	const char *max_tokens; /* the member for the limit of tokens */
 };
 
 /*
- * Find how to ask: in the dialect of q->provider, or of the host.
- * -EINVAL: the address or the name of the limit is invalid or missing.
+ * Find how to ask, by the dialect of q->provider or of the host. -EINVAL: the address or the name
+ * of the limit is invalid or missing; -ENOMEM.
  */
 MUST_CHECK int openai_way_find(const struct question *q, struct openai_way *way, struct err *err);
 
-/* Check that there is a key; a server at another host may need none. -EACCES: it is missing. */
+/* Check that there is a key if the host is the service's own. -EACCES: the key is missing. */
 MUST_CHECK int openai_check_key(const struct question *q, const struct openai_way *way,
 				struct err *err);
 
@@ -87,12 +87,13 @@ static inline struct model_name_rule openai_name_rule(const struct model_provide
 struct openai_messages {
 	const struct question *q;
 	const struct openai_way *way;
-	struct model_place at; /* the content at hand */
+	struct model_place at; /* the current content */
 	struct buf *out;
 	struct model_pairs pairs;
-	size_t turn_end;  /* index of the content after the turn at hand */
-	bool has_calls;   /* whether that turn has calls */
-	struct buf files; /* items that tools gave, for a message after their results; '[' first */
+	size_t turn_end; /* index of the content after the current turn */
+	bool has_calls;  /* the current turn has calls */
+	struct buf
+		files; /* '[' and the items of files from tools, for a message after the results */
 };
 
 /* Begin a message in the list that is open. */
@@ -119,15 +120,15 @@ MUST_CHECK int openai_put_messages(const struct question *q, const struct openai
 				   const char *system_role, struct buf *out, struct err *err);
 
 /*
- * Append the members that generate_content_config stands for. -EINVAL names
- * a member without a counterpart. A choice of tools needs tools to be sent.
+ * Append the members that follow from generate_content_config. -EINVAL names a member that
+ * cannot be sent; -ENOMEM.
  */
 MUST_CHECK int openai_config(const struct question *q, const struct openai_way *way,
 			     struct buf *out, struct err *err);
 
 /*
- * Take an element of `tool_calls`, as checked JSON; marked: surrogate_mark changed
- * the text. -E2BIG: too many calls; -ENOMEM without a text.
+ * Take an element of `tool_calls`, as checked JSON; marked: surrogate_mark() changed the text.
+ * -E2BIG: too many calls; -ENOMEM without a sentence.
  */
 MUST_CHECK int openai_calls_take(struct model_calls *calls, struct span item, bool marked,
 				 struct err *err);

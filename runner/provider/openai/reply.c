@@ -2,8 +2,7 @@
  * Answers of OpenAI chat completions and of the many servers that imitate
  * them, chunk by chunk or as one document.
  *
- * Texts go to the reply as they come, calls (calls.c) when the
- * answer is complete. A row of a table for each member that matters.
+ * Texts go to the reply as they come. Calls (calls.c) follow when the answer is complete.
  */
 #include "runner/provider/openai/openai.h"
 
@@ -20,10 +19,10 @@ struct decoder {
 	struct model_decode base;
 	struct model_texts texts;
 	struct model_calls calls;
-	struct buf finish; /* the server's word */
-	bool finished;     /* it came and is not empty */
+	struct buf finish; /* the server's finish reason */
+	bool finished;     /* a finish reason has come */
 	bool done;         /* the end mark came */
-	bool whole;        /* a message, not deltas */
+	bool whole;        /* a whole message came, not deltas */
 };
 
 struct item {
@@ -66,7 +65,7 @@ static int take_call_piece(void *arg, struct span item)
 	return openai_calls_take(&d->calls, item, d->base.marked, d->base.err);
 }
 
-/* The bytes of the text are the signature, which goes back as it came. */
+/* Keep a signature, which later goes back unchanged. */
 static int take_signature(struct decoder *d, struct span extra_content)
 {
 	CLEANUP(buf_release) struct buf text = { 0 };
@@ -94,7 +93,7 @@ static const struct jsonpick delta_members[] = {
 	{ 0 },
 };
 
-/* Reasoning comes under one of two names; servers that send both send the same twice. */
+/* Reasoning has one of two names; a server that sends both repeats the text. */
 static int take_delta(struct decoder *d, struct span object)
 {
 	struct delta delta = { 0 };
@@ -144,7 +143,7 @@ static int take_finish(struct decoder *d, struct span token)
 	return r;
 }
 
-/* Some servers send beside each delta the message as it is so far. */
+/* Some servers send the message so far beside each delta; the delta counts. */
 static int take_choice(void *arg, struct span item)
 {
 	struct decoder *d = arg;
@@ -186,7 +185,7 @@ static const struct jsonpick chunk_members[] = {
 struct error {
 	struct span message;
 	struct span metadata;
-	struct span raw; /* in metadata: what the server behind a gateway said */
+	struct span raw; /* in metadata: the error of the server that a gateway asked */
 };
 
 static const struct jsonpick error_members[] = {

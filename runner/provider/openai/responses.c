@@ -1,7 +1,6 @@
 /*
- * The provider "openai_responses": the Responses protocol of OpenAI, asked
- * without letting the service store anything. This file makes the request as a
- * whole; address, key and names of functions are as in openai.c.
+ * The provider "openai_responses": the Responses protocol of OpenAI. The service is told to
+ * store nothing. This file makes the request as a whole.
  */
 #include "runner/provider/openai/responses.h"
 
@@ -16,7 +15,7 @@
 #define OWN_BASE     "https://api.openai.com/v1"
 #define SETTING_BASE "OPENAI_BASE_URL"
 
-/* Not strict, which must be said here: strict schemas have a narrower form. */
+/* Strict schemas have a narrower form, so we switch that off. */
 static const struct model_tool_form tool_form = { MODEL_TOOL_LIST, .item = "{\"type\":\"function\"",
 						  .item_end = ",\"strict\":false}",
 						  .put_parameters = model_tool_parameters };
@@ -69,7 +68,7 @@ static int responses_encode(const struct question *q, struct http_request *out, 
 	r = put_headers(q->settings, out, err);
 	if (r == 0)
 		r = put_body(q, &out->body, err);
-	if (r == 0) /* last: parts that cannot be sent are reported without a key too */
+	if (r == 0) /* last: what cannot be sent is reported even without a key */
 		r = model_endpoint_key(q->provider, &at, q->settings, err);
 	if (r == 0)
 		r = buf_check(&out->url, NULL);

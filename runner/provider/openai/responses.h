@@ -1,18 +1,17 @@
 /*
- * Shared by the files of the openai_responses provider, which alone include this.
+ * Shared by the files of the openai_responses provider. No other file includes this.
  *
- *	responses.c	       a request as a whole
+ *	responses.c	       the request as a whole
  *	responses_input.c      the conversation as a list of items
- *	responses_config.c     what generate_content_config adds
+ *	responses_config.c     generate_content_config
  *	responses_reasoning.c  reasoning items, in requests and answers
  *	responses_reply.c      the answer: the events of its stream
  *	responses_item.c       the items of an answer
  *
- * The signature of a thought stands for a reasoning item of OpenAI: it is the
- * text of a JSON object with those members of the item that are sent back, id,
- * summary, content and encrypted_content, as they came. Without an
- * encrypted_content OpenAI would look for the item among what it stored, and
- * nothing is stored: such an item has no signature.
+ * The signature of a thought holds a reasoning item of OpenAI: a JSON object with the
+ * members of the item that are sent back unchanged: id, summary, content and
+ * encrypted_content. An item without encrypted_content has no signature: OpenAI would
+ * look for the stored item, and we let the service store nothing.
  */
 #ifndef RUNNER_PROVIDER_OPENAI_RESPONSES_H
 #define RUNNER_PROVIDER_OPENAI_RESPONSES_H
@@ -24,7 +23,7 @@
 #include "runner/wire/provider.h"
 
 #define RESPONSES_ITEMS_MAX 1024
-#define RESPONSES_SAID      "openai/responses" /* the provider in errors */
+#define RESPONSES_SAID      "openai/responses" /* the name of the provider in errors */
 
 /* The rule for names of functions. */
 extern const struct model_name_rule responses_names;
@@ -39,10 +38,10 @@ struct responses_reasoning {
 
 extern const struct jsonpick responses_reasoning_members[];
 
-/* Append the members that are there to an object that is being written. */
+/* Append the members of an item to a JSON object. */
 void responses_reasoning_put(const struct responses_reasoning *item, struct buf *out);
 
-/* Whether a model may think. Models that do not think refuse thoughts, and questions for them. */
+/* Whether a model may think. A model that does not think refuses thoughts in a request. */
 bool responses_may_think(const char *name);
 
 /*
@@ -51,45 +50,45 @@ bool responses_may_think(const char *name);
  */
 MUST_CHECK int responses_input(const struct question *q, struct buf *out, struct err *err);
 
-/* Append the members that generate_content_config stands for. -EINVAL; -ENOMEM. */
+/* Append the members that follow from generate_content_config. -EINVAL; -ENOMEM. */
 MUST_CHECK int responses_config(const struct question *q, struct buf *out, struct err *err);
 
-/* An item of the output on its way. */
+/* An item of the output that is arriving. */
 struct responses_item {
 	long long index;   /* output_index */
-	size_t at;         /* how many parts the reply had before it */
-	long long section; /* of the summary; below 0: none was heard */
-	bool heard;        /* text of it reached the reply */
-	bool closed;       /* it came once more, as a whole */
-	bool whole;        /* a call: so did its arguments */
+	size_t at;         /* the number of parts in the reply before this item */
+	long long section; /* of the summary; below 0: none has come */
+	bool heard;        /* text of this item is in the reply */
+	bool closed;       /* the whole item has come */
+	bool whole;        /* all arguments of this call have come */
 };
 
 struct responses_decoder {
 	struct model_decode base;
 	struct model_texts texts;
-	struct model_calls calls; /* their key: output_index */
+	struct model_calls calls; /* the key is the output_index */
 	struct buf items;         /* of struct responses_item */
-	struct buf reason;        /* how it ended; empty: it has not */
-	bool partial;             /* it ended before the model was done */
+	struct buf reason;        /* why the answer ended; empty: it has not ended */
+	bool partial;             /* the answer ended before the model was done */
 	long long next;           /* index of items that come in a list */
 };
 
-/* The item of that index, which may be new. -E2BIG with a sentence; -ENOMEM without. */
+/* Find or add the item of an index. -E2BIG with a sentence; -ENOMEM without. */
 MUST_CHECK int responses_item(struct responses_decoder *d, long long index,
 			      struct responses_item **out);
 
-/* Whether no item came as a whole, and all have an index by which they are known again. */
+/* Whether no whole item has come, and every item has an index to find it by. */
 bool responses_are_open(const struct responses_decoder *d);
 
-/* An item begins, or came as a whole. Checked JSON. -E2BIG with a sentence; -ENOMEM without. */
+/* Begin an item; take a whole item. json is checked. -E2BIG with a sentence; -ENOMEM without. */
 MUST_CHECK int responses_item_open(struct responses_decoder *d, long long index, struct span json);
 MUST_CHECK int responses_item_close(struct responses_decoder *d, long long index, struct span json);
 
-/* The arguments of a call are complete; its token, which may be absent. -ENOMEM. */
+/* Take the complete arguments of a call, a token that may be absent. -ENOMEM. */
 MUST_CHECK int responses_item_arguments(struct responses_decoder *d, long long index,
 					struct span token);
 
-/* Hand the calls over, each at its place among the parts. -EPROTO: one is not whole; -ENOMEM. */
+/* Add the calls at their places among the parts. -EPROTO: a call is incomplete; -ENOMEM. */
 MUST_CHECK int responses_calls_finish(struct responses_decoder *d);
 
 extern const struct model_decoder responses_decoder;

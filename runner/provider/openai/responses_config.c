@@ -62,7 +62,7 @@ static int put_functions(const struct model_config *w, const json_t *names, cons
 	return 0;
 }
 
-/* A choice without tools is an error of the service. */
+/* The service refuses a choice without tools. */
 static int put_tool_choice(const struct model_config *w, const struct model_option *o,
 			   const json_t *value)
 {
@@ -86,7 +86,7 @@ static int put_tool_choice(const struct model_config *w, const struct model_opti
 	return 0;
 }
 
-/* A summary of the thoughts is all that can be shown, and only when it is asked for. */
+/* The service shows only a summary of thoughts, and only if it is asked. */
 static int put_thinking(const struct model_config *w, const struct model_option *o,
 			const json_t *value)
 {

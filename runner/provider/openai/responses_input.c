@@ -1,6 +1,6 @@
 /*
- * The conversation for OpenAI Responses: a list of items, where messages, calls,
- * their results and what was thought stand side by side.
+ * The conversation for OpenAI Responses: a list of items, which are messages, calls, results
+ * and thoughts.
  */
 #include "runner/provider/openai/responses.h"
 
@@ -20,9 +20,9 @@ const struct model_name_rule responses_names = { RESPONSES_SAID, "", 64 };
 /* The items while they are written. */
 struct encoder {
 	struct model_place at;
-	bool thinks; /* the model that is asked */
+	bool thinks; /* the model may think */
 	struct buf *out;
-	struct buf text; /* of the model, not written yet */
+	struct buf text; /* words of the model that are not written yet */
 	struct model_pairs pairs;
 };
 
@@ -77,7 +77,7 @@ static int put_inline(struct encoder *e, const struct part *p)
 	return 0;
 }
 
-/* A file at an address is an image unless its type says otherwise. */
+/* A file at an address without a type is an image. */
 static int put_file(struct encoder *e, const struct part *p)
 {
 	bool pdf = model_mime_is(p->mime, "application/pdf");
@@ -133,7 +133,7 @@ static int put_user(struct encoder *e, const struct content *c)
 	return r;
 }
 
-/* The response as text; with media a list, in which it stands first unless it is empty. */
+/* Append the output: the response as text, or a list of the response and the media. */
 static int put_output(struct encoder *e, const struct part *response)
 {
 	CLEANUP(content_free_p) struct content *media = NULL;
@@ -171,7 +171,7 @@ static int put_result(struct encoder *e, const struct part *p)
 	return r;
 }
 
-/* Every result is an item of its own, before anything else that was said. */
+/* Every result is an item of its own, before the user's words. */
 static int put_results(struct encoder *e, const struct content *c)
 {
 	size_t i;
@@ -184,7 +184,7 @@ static int put_results(struct encoder *e, const struct content *c)
 	return r;
 }
 
-/* Texts that follow each other are one message. */
+/* Write the collected texts as one message. */
 static int flush_text(struct encoder *e)
 {
 	int r = buf_check(&e->text, NULL);
@@ -226,7 +226,7 @@ static bool is_object(struct span text)
 	return json_peek(&s) == '{' && json_raw(&s, &value) == 0 && json_end(&s) == 0;
 }
 
-/* Append a thought of OpenAI's; signatures of other providers have another form. */
+/* Append a thought from OpenAI; signatures of other providers have another form. */
 static int put_reasoning(struct encoder *e, const struct part *p)
 {
 	CLEANUP(buf_release) struct buf text = { 0 };
@@ -260,7 +260,7 @@ static int put_model_part(struct encoder *e, const struct part *p)
 	return model_said_text(&e->at, p, &e->text);
 }
 
-/* The service refuses what was thought when nothing came of it. */
+/* Thoughts at the end are left out: the service refuses thoughts that nothing follows. */
 static int put_model(struct encoder *e, const struct content *c)
 {
 	size_t end = c->count;

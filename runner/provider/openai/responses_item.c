@@ -1,9 +1,9 @@
 /*
- * Items in answers of OpenAI Responses: messages, what was thought, and calls.
+ * Items in answers of OpenAI Responses: messages, thoughts and calls.
  *
- * Items are known by their output_index: some gateways change ids from event to
- * event. A text reaches the reply in pieces, or with its item when no piece came;
- * a call when the answer is complete.
+ * An item is found by its output_index, since some gateways change ids from event to
+ * event. A text reaches the reply in pieces, or with its item if no piece came. A call
+ * reaches the reply when the answer is complete.
  */
 #include "runner/provider/openai/responses.h"
 
@@ -69,7 +69,7 @@ static const struct jsonpick span_members[] = {
 	{ 0 },
 };
 
-/* The text so far, or the whole of it in its place. */
+/* Replace the arguments so far by a token, unless it is empty. */
 static int set_arguments(struct responses_decoder *d, struct model_call *call, struct span token)
 {
 	if (!jsonpick_present(token) || span_is(token, "\"\""))
@@ -135,7 +135,7 @@ static int take_thought(void *arg, struct span object)
 	return r < 0 ? r : model_decode_text(&d->base, p.text, &d->texts.thought, MODEL_THOUGHT);
 }
 
-/* A thought may come with a summary, with its words, or with neither. */
+/* Take the text of a thought: a summary, the words, or neither. */
 static int hear_thought(struct responses_decoder *d, const struct responses_reasoning *item)
 {
 	int r = jsonpick_list(item->summary, take_thought, d);
@@ -143,7 +143,7 @@ static int hear_thought(struct responses_decoder *d, const struct responses_reas
 	return r < 0 ? r : jsonpick_list(item->content, take_thought, d);
 }
 
-/* The thought that a signature goes to; without words an empty one. */
+/* Make sure that there is a thought for a signature, which may be empty. */
 static int need_thought(struct responses_decoder *d, const struct responses_item *item)
 {
 	struct model_reply *reply = d->base.reply;
@@ -214,7 +214,7 @@ int responses_item_close(struct responses_decoder *d, long long index, struct sp
 	return 0;
 }
 
-/* A call that was begun when the answer was cut, or that nothing followed, must not run. */
+/* A call that was incomplete when the answer ended must not run. */
 static int check_call(struct responses_decoder *d, struct model_call *call)
 {
 	struct responses_item *item;
@@ -228,7 +228,7 @@ static int check_call(struct responses_decoder *d, struct model_call *call)
 		       call->name.data);
 }
 
-/* Calls stand at the end, in their order: move each to where its item began. */
+/* Move each call from the end of the content to the place where its item began. */
 static int place_calls(struct responses_decoder *d)
 {
 	struct content *c = d->base.reply->content;

@@ -1,7 +1,6 @@
 /*
- * Answers of OpenAI Responses: events of many types, of which those count that
- * bring text, an item, or the end. A server that does not stream sends what the
- * last event would hold.
+ * Answers of OpenAI Responses: we handle the events that bring text, an item or the end. A
+ * server that does not stream sends what the last event would hold.
  */
 #include "runner/provider/openai/responses.h"
 
@@ -11,7 +10,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define END_MARK "[DONE]" /* of gateways; it means nothing */
+#define END_MARK "[DONE]" /* some gateways send it; it means nothing */
 
 #define REASON_COMPLETED  "completed"
 #define REASON_MAX_TOKENS "max_output_tokens"
@@ -78,7 +77,7 @@ static int take_refusal(struct responses_decoder *d, const struct event *e)
 	return model_decode_text(&d->base, e->delta, &d->texts.refusal, MODEL_SPOKEN);
 }
 
-/* Sections of a summary are paragraphs. */
+/* Take a thought; each section of a summary is a paragraph. */
 static int take_section(struct responses_decoder *d, const struct event *e, struct span section)
 {
 	struct responses_item *item;
@@ -126,7 +125,7 @@ static const struct jsonpick failure_members[] = {
 	{ 0 },
 };
 
-/* An object with a message, or a text. */
+/* Report an error, which is an object with a message, or a text. */
 static int report_error(struct responses_decoder *d, struct span error, struct span payload)
 {
 	CLEANUP(buf_release) struct buf message = { 0 };
@@ -193,7 +192,7 @@ static int take_output(void *arg, struct span item)
 	return responses_item_close(d, d->next++, item);
 }
 
-/* The items came one by one; or only texts of them, and all of them come now. */
+/* End the answer. If no whole item has come before, all items come now. */
 static int take_end(struct responses_decoder *d, const struct response *response, const char *word)
 {
 	int r = responses_are_open(d) ? jsonpick_list(response->output, take_output, d) : 0;

@@ -1,9 +1,9 @@
 /*
  * Results of calls in messages of OpenAI chat completions.
  *
- * Every result is a message of its own, which can hold nothing but text. Media
- * that a tool gave are named there and follow in a message of the user, behind
- * all results: nothing may stand between these and their calls.
+ * Every result is a message of its own, which can hold only text. The message names the
+ * media of the tool. They follow in a message of the user after all results: no other
+ * message may stand between the calls and their results.
  */
 #include "runner/provider/openai/openai.h"
 
@@ -13,7 +13,7 @@
 
 #include <errno.h>
 
-/* How a file is called: as the tool did, or by its call. */
+/* Append the name of a file: the tool's own, or a number and the call. */
 static void put_name(const struct model_pair *pair, const struct part *file, size_t number,
 		     struct buf *out)
 {
@@ -23,7 +23,7 @@ static void put_name(const struct model_pair *pair, const struct part *file, siz
 		buf_printf(out, "%zu of %s", number, pair->id ? pair->id : pair->name);
 }
 
-/* A file into the message of the user that waits. */
+/* Add a file to the waiting message of the user. */
 static int keep_file(struct openai_messages *m, const struct part *file, struct span name)
 {
 	CLEANUP(buf_release) struct buf text = { 0 };
@@ -46,7 +46,7 @@ static int keep_file(struct openai_messages *m, const struct part *file, struct 
 	return r;
 }
 
-/* The response, and what files there are. */
+/* Write the text of a result: the response and the names of its files. */
 static int put_content(struct openai_messages *m, const struct model_pair *pair,
 		       const struct part *response, struct buf *text)
 {

@@ -41,8 +41,8 @@ static const struct jsonpick detail_members[] = {
 };
 
 /*
- * Reasoning is counted in the answer, where ADK has it beside; at xAI it is
- * beside already, which the sum shows.
+ * ADK counts reasoning beside the answer; most services count it in the answer. xAI counts it
+ * beside the answer too, which the total shows.
  */
 static void set_reasoning(long long *counts, long long reasoning)
 {
@@ -55,7 +55,7 @@ static void set_reasoning(long long *counts, long long reasoning)
 		*answer -= reasoning;
 }
 
-/* A count that did not come is absent, and never zero. */
+/* A missing count is absent, and not zero. */
 int openai_usage_take(struct model_decode *d, const struct jsonpick *members, struct span object)
 {
 	struct usage u = { 0 };

@@ -1,6 +1,6 @@
 /*
- * The way to a service that speaks OpenAI's chat completions: its address, what is
- * peculiar to it, and the headers.
+ * How to ask a service that speaks OpenAI's chat completions: its address, its quirks and
+ * the headers.
  */
 #include "runner/provider/openai/openai.h"
 
@@ -10,6 +10,11 @@
 
 #include <errno.h>
 #include <strings.h>
+
+struct model_name_rule openai_name_rule(const struct model_provider *provider)
+{
+	return (struct model_name_rule){ provider->name, "", 64 };
+}
 
 static bool is_at(const struct openai_dialect *d, const char *host)
 {
@@ -96,7 +101,7 @@ static bool ends_with(struct span text, const char *end)
 	return text.len >= n && span_is(span_sub(text, text.len - n, text.len), end);
 }
 
-/* The version in the older form of addresses; NULL: the newer form, which has no version. */
+/* The version for the older form of addresses; NULL: the newer form, without a version. */
 static const char *deployment_version(const struct question *q)
 {
 	static const char *const newer[] = { "v1", "latest", "preview" };
@@ -150,7 +155,7 @@ int openai_url(const struct question *q, const struct openai_way *way, struct bu
 
 /* Headers */
 
-/* Headers of the providers that have the setting. */
+/* Headers of all providers that have the setting. */
 static const struct model_header headers[] = {
 	{ "OPENAI_ORG_ID", "OpenAI-Organization", "", NULL },
 	{ "OPENAI_PROJECT", "OpenAI-Project", "", NULL },

@@ -1,5 +1,6 @@
 /*
- * The text of a script: its keys are tables, a row names what takes the value.
+ * Parsing scripts: each mapping has a table of keys, and a row names the function that
+ * takes the value.
  */
 #include "runner/provider/script/template.h"
 
@@ -15,9 +16,9 @@
 struct loader {
 	struct script *script;
 	yaml_document_t *document;
-	struct script_rule *rule; /* at hand */
-	int line;                 /* of the text at hand */
-	size_t nodes;
+	struct script_rule *rule; /* the current rule */
+	int line;                 /* of the current text */
+	size_t nodes;             /* of the current args, so far */
 	struct err *err;
 };
 
@@ -43,7 +44,7 @@ static int line_of(const yaml_node_t *node)
 	return (int)node->start_mark.line + 1;
 }
 
-/* A key of a mapping, and what takes its value into the struct member at `at`. */
+/* A key of a mapping, and the function that puts its value at the offset `at`. */
 struct key {
 	const char *name;
 	int (*take)(struct loader *l, const yaml_node_t *value, void *into);
@@ -372,7 +373,7 @@ static int check_children(struct loader *l, const yaml_node_t *node, int depth)
 	return r;
 }
 
-/* Aliases can make a tree of any size out of a small file: it is walked once here. */
+/* Check a tree. Aliases can make a huge tree of a small file, so the nodes are counted. */
 static int check_node(struct loader *l, int number, int depth)
 {
 	const yaml_node_t *node = yaml_document_get_node(l->document, number);

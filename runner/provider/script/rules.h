@@ -1,10 +1,9 @@
 /*
  * Scripts: files of rules that answer in place of a model.
  *
- * A script is a YAML list. Each rule says when it applies and what it answers;
- * the format is described in docs/models.md. This reads and checks a file;
- * script.c plays it. A script is not changed once it is loaded, and
- * texts of its rules live as long as it does.
+ * A script is a YAML list of rules. A rule says when it applies and what it answers;
+ * docs/models.md describes the format. parse.c reads and checks a file, script.c plays it.
+ * The texts of the rules live as long as the script.
  */
 #ifndef RUNNER_PROVIDER_SCRIPT_RULES_H
 #define RUNNER_PROVIDER_SCRIPT_RULES_H
@@ -18,11 +17,11 @@
 #define SCRIPT_FILE_MAX   (1u << 20)
 #define SCRIPT_GROUPS_MAX 9      /* $1 to $9 */
 #define SCRIPT_DEPTH_MAX  32     /* below `args` */
-#define SCRIPT_NODES_MAX  10000  /* below `args`, those of aliases counted each time */
+#define SCRIPT_NODES_MAX  10000  /* below `args`; nodes of an alias count each time */
 #define SCRIPT_DELAY_MAX  600000 /* ms */
 #define SCRIPT_WORDS      (-1)   /* pieces: word by word */
 
-/* Texts that a pattern is compared with. Groups are numbered in this order. */
+/* The texts that patterns are matched with. Groups are numbered in this order. */
 enum script_subject { SCRIPT_USER, SCRIPT_TOOL, SCRIPT_RESULT, SCRIPT_SUBJECTS };
 
 struct script_call {
@@ -34,10 +33,10 @@ struct script_call {
 /* Texts are borrowed from the document; data is NULL when absent. */
 struct script_rule {
 	int line;
-	struct pattern *when[SCRIPT_SUBJECTS]; /* NULL: absent */
+	struct pattern *when[SCRIPT_SUBJECTS]; /* NULL: no pattern */
 	struct span text;
 	struct span thought;
-	long long pieces; /* characters of a piece; 0: all at once; or SCRIPT_WORDS */
+	long long pieces; /* characters of a piece; 0: one piece; or SCRIPT_WORDS */
 	long long delay_ms;
 	struct script_call *calls;
 	size_t call_count;

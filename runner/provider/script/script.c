@@ -1,9 +1,9 @@
 /*
- * The provider "script": a model without a network, for trying an agent out.
+ * The provider "script": a model without a network, to try an agent out.
  *
- * "script/FILE" answers by the rules of FILE in the agent's folder: the first
- * rule that matches what was said last. The same conversation gives the same
- * answer every time. rules.c reads the file; the format is in docs/models.md.
+ * "script/FILE" answers by the rules of FILE in the agent's folder: the first rule that
+ * matches the last message answers. Equal conversations get equal answers. parse.c reads
+ * the file; docs/models.md describes the format.
  */
 #include "runner/provider/script/template.h"
 
@@ -14,10 +14,10 @@
 
 #define ARGS_MAX (1u << 20) /* bytes of the args of a call, filled in */
 
-/* Texts that a rule is compared with. */
+/* The texts that the rules are matched with. */
 struct scene {
-	struct buf user;             /* the last words of the user, with a NUL behind them */
-	const struct part *response; /* when a tool's result came last; else NULL */
+	struct buf user;             /* the last words of the user, ended with a NUL */
+	const struct part *response; /* the result of a tool, if that came last; else NULL */
 };
 
 /* A rule that matched, while its answer is given. */
@@ -62,9 +62,8 @@ static int find_scene(const struct question *q, struct scene *scene)
 }
 
 /*
- * A rule with `tool` or `result` answers a result, one with `user` alone
- * answers a message; so a rule that makes a call does not make it again when
- * the result comes.
+ * A rule with `tool` or `result` answers a result. A rule with `user` alone answers a message, so
+ * that it does not make its call again when the result comes.
  */
 static bool is_for(const struct script_rule *rule, const struct scene *scene)
 {
@@ -105,7 +104,7 @@ static int fail(const struct answer *a, const char *what, struct span name)
 		       (int)MIN(name.len, 60), name.data, what);
 }
 
-/* The JSON that "result.a.b" stands for in the last result. */
+/* Find the JSON of "result.a.b" in the last result. */
 static int find_member(const struct answer *a, struct span path, struct span *value)
 {
 	struct span rest = path;
@@ -133,7 +132,7 @@ static int find_member(const struct answer *a, struct span path, struct span *va
 	return r == -ENOENT ? fail(a, "the result has no such member", path) : r;
 }
 
-/* A string is filled in as its characters, any other value as JSON. */
+/* Fill in a string without its quotes, and other values as JSON. */
 static int fill_member(struct answer *a, struct span path)
 {
 	struct span value;
@@ -190,7 +189,7 @@ static bool is_single_member(struct span text, struct span *member)
 	return script_pieces(text, note_member, member) == 0 && member->data;
 }
 
-/* Numbers, true, false, null. */
+/* Whether a text is a number, true, false or null. */
 static bool is_bare_json(struct span text)
 {
 	struct json_scan s = json_scan_of(text, 1, NULL);
@@ -202,7 +201,7 @@ static bool is_bare_json(struct span text)
 	return json_raw(&s, &value) == 0 && json_end(&s) == 0;
 }
 
-/* Unquoted texts of the file are read as values after they are filled in. */
+/* An unquoted text of the file is read as a JSON value after its placeholders are filled in. */
 static int put_plain(struct answer *a, struct span text, struct buf *out)
 {
 	CLEANUP(buf_release) struct buf filled = { 0 };
@@ -357,7 +356,7 @@ static int give_text(struct answer *a, struct span template, bool thought)
 	return r;
 }
 
-/* A reason in place of content. */
+/* Give an error in place of content. */
 static int give_error(struct answer *a)
 {
 	CLEANUP(buf_release) struct buf message = { 0 };
@@ -438,7 +437,7 @@ static int script_generate(const struct question *q, struct cancel *cancel,
 	return r == -ENOMEM ? err_nomem(err) : r;
 }
 
-/* Whether it can be read is worth knowing before the first turn. */
+/* Report before the first turn that the script cannot be read. */
 static int script_review(const struct question *q, model_review_fn *fn, void *arg)
 {
 	CLEANUP(script_unref_p) struct script *script = NULL;

@@ -8,7 +8,7 @@
 
 #define MEMBER_PREFIX "result"
 
-/* "${" at the start of text: the name inside. */
+/* Find the name inside a "${" at the start of a text. */
 static int braced(struct span text, struct span *inside)
 {
 	const char *close = memchr(text.data, '}', text.len);

@@ -1,16 +1,16 @@
 /*
  * Placeholders in texts of scripts: $1 to $9, ${NAME}, ${result} and ${result.a.b}.
- * $$ stands for a dollar sign.
+ * $$ is a dollar sign.
  */
 #ifndef RUNNER_PROVIDER_SCRIPT_TEMPLATE_H
 #define RUNNER_PROVIDER_SCRIPT_TEMPLATE_H
 
 #include "runner/provider/script/rules.h"
 
-/* A text is a sequence of these. */
+/* The kinds of pieces in a text. */
 enum script_piece {
 	SCRIPT_LITERAL, /* the text itself */
-	SCRIPT_GROUP,   /* 1 to 9 or a name */
+	SCRIPT_GROUP,   /* the number or the name of a group */
 	SCRIPT_MEMBER,  /* "result" or "result.a.b" */
 };
 
