@@ -78,10 +78,7 @@ MUST_CHECK int openai_url(const struct question *q, const struct openai_way *way
 MUST_CHECK int openai_headers(const struct question *q, struct http_request *out, struct err *err);
 
 /* The rule for names of functions; errors name the provider. */
-static inline struct model_name_rule openai_name_rule(const struct model_provider *provider)
-{
-	return (struct model_name_rule){ provider->name, "", 64 };
-}
+struct model_name_rule openai_name_rule(const struct model_provider *provider);
 
 /* The messages while they are written. */
 struct openai_messages {
