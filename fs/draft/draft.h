@@ -2,9 +2,9 @@
  * Drafts: the bytes of artifacts, versions and scratch files while they are written.
  *
  * An open that writes has a draft of its own, which becomes a version when the file
- * is closed; until then all others see the stored bytes. All opens of a file that is
- * not in the store yet (scratch.h) share one draft. The functions may be called on
- * any thread.
+ * is closed; until then all others see the stored bytes. All opens of a scratch file
+ * (scratch.h) share one draft. The draft of a new artifact belongs to the open that
+ * made it. The functions may be called on any thread.
  */
 #ifndef FS_DRAFT_DRAFT_H
 #define FS_DRAFT_DRAFT_H

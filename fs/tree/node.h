@@ -1,10 +1,10 @@
 /*
  * Nodes: what each name in the mount means.
  *
- * A directory is a table of node types. A row is all there is to say about a
- * name: its mode, and the functions that read and write it. The FUSE operations
- * (fs/kernel) know the tables and never a name, so every name is written once
- * and a search for a name ends at its code.
+ * A directory is a table of node types. The row of a name has its mode, the
+ * functions that read and write it, and the news that make it stale. The FUSE
+ * operations (fs/kernel) know the tables and never a name, so a search for a
+ * name in quotes finds its rows, and each row names its functions.
  */
 #ifndef FS_TREE_NODE_H
 #define FS_TREE_NODE_H
@@ -136,7 +136,7 @@ int lister_emit(struct lister *l, const char *name, const struct place *child, u
 
 /* The operations on an open file. Each open file description has its own h->state. */
 struct file_ops {
-	/* Check the open; may set h->state. Called for opens that write, of streams for all. */
+	/* Check the open; may set h->state. Called for every open. */
 	int (*open)(struct handle *h, struct err *err);
 	/* Returns the number of bytes accepted, or -errno. offset may be NODE_APPEND. */
 	ssize_t (*write)(struct handle *h, uint64_t offset, struct span data, struct err *err);

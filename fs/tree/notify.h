@@ -82,7 +82,8 @@ void notify_pages(struct notify *n, uint64_t ino);
 
 /*
  * Call fn when all names queued so far are dropped: on the notifier's thread, or at once on
- * this one if the queue is empty or there is no memory.
+ * this one if the queue is empty. Without memory, and while the notifier stops, fn is called
+ * at once too, perhaps before the names are dropped.
  */
 void notify_fence(struct notify *n, fence_fn *fn, void *arg);
 

@@ -4,7 +4,8 @@
  * An agent's `model` is "PROVIDER/NAME". A provider of an HTTP service only translates:
  * encode() makes one request, and its decoder reads the events of the answer.
  * model/ask.c owns the connection, retries, time limits and cancellation for all
- * providers. A provider that needs no network answers in generate().
+ * providers. A provider that needs no network answers in generate(), or replays a
+ * recorded answer.
  */
 #ifndef RUNNER_WIRE_PROVIDER_H
 #define RUNNER_WIRE_PROVIDER_H
@@ -88,7 +89,7 @@ struct model_provider {
 	const void *dialect;     /* how this service differs, for a protocol of several services */
 	bool is_file;            /* NAME is a file in the agent's folder */
 
-	/* Answer without a network. The members below are unset then, except review. */
+	/* Answer without a network. Of the members below only review may be set then. */
 	int (*generate)(const struct question *q, struct cancel *cancel, struct model_reply *reply,
 			struct err *err);
 
@@ -120,9 +121,9 @@ struct model_provider {
 };
 
 /*
- * The providers, each in a folder of its name under provider/; their table is in
- * model/providers.c. Services that speak OpenAI's protocol are rows of
- * provider/openai/dialects.c.
+ * The providers. Most have a folder of their name under provider/; vertex_ai is in
+ * gemini/, responses and the services that speak OpenAI's protocol (dialects.c) are
+ * in openai/, and replay is model/replay.c. Their table is in model/providers.c.
  */
 extern const struct model_provider model_anthropic;
 extern const struct model_provider model_azure;

@@ -1,7 +1,8 @@
 /*
- * Sessions: the only way in which a log (log.h) grows, and the state with it.
+ * Sessions: appending to a log (log.h). An existing log grows only through
+ * session_add(), which applies the event's changes of the state too.
  *
- * An append never reads the log.
+ * An append never reads the log, so it costs the same for any length.
  */
 #ifndef STORE_SESSION_SESSION_H
 #define STORE_SESSION_SESSION_H

@@ -15,7 +15,7 @@
 struct key;
 struct store;
 
-/* A scope: an app (user and session are 0), a user (session is 0) or a session. */
+/* A scope: an app (user and session are 0), a user (session is 0) or a session; all 0: the root. */
 struct ref {
 	uint64_t app;
 	uint64_t user;
@@ -112,8 +112,8 @@ typedef int store_tx_fn(struct store_tx *tx, void *arg);
  * that loses a race runs again, and after some lost races it runs alone. fn must not call
  * store_update() and must not wait for another transaction.
  *
- * Returns what fn returned below 0; -EIO, -ENOSPC, -ENOMEM; -EBUSY: writers of a shared
- * engine were faster for a minute.
+ * Returns 0; the error of fn; -EIO, -ENOSPC, -ENOMEM; -EBUSY: the transaction lost every
+ * race for a minute.
  */
 MUST_CHECK int store_update(struct store *st, store_tx_fn *fn, void *arg, struct err *err);
 
