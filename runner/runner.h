@@ -32,21 +32,22 @@ struct runner_options {
 };
 
 /*
- * Make a runner. No worker runs before the first turn. The strings and folders of options stay the
- * caller's. -ENOMEM.
+ * Make a runner. Its threads start with the first turn. The caller keeps the strings of the options
+ * alive as long as the runner. Returns 0; -ENOMEM.
  */
 MUST_CHECK int runner_new(const struct runner_options *options, struct runner **out,
 			  struct err *err);
 
 /*
- * Take up the work that an earlier process left: turns that ran end as failed (ABORTED), turns that
- * waited run, compactions that waited are made, staged messages are submitted.
+ * Continue the work of an earlier process, once and before the first message: fail the turns that
+ * were running (ABORTED), run the turns and compactions that were waiting, and submit the staged
+ * messages.
  */
 MUST_CHECK int runner_recover(struct runner *rn, struct err *err);
 
 /*
- * Refuse new messages, end the running turns (they fail) and then the MCP servers, and wait for
- * their ends. Turns that wait stay in the store and run at the next start.
+ * Refuse new messages, fail the running turns, and end the MCP servers. Returns when all of them
+ * have ended. Waiting turns stay in the store and run at the next start.
  */
 void runner_stop(struct runner *rn);
 
@@ -66,7 +67,7 @@ MUST_CHECK int runner_check(struct runner *rn, struct ref session, const char *a
  *
  * The message is durable when this returns 0; the turn itself runs on a worker thread. staged: the
  * number of the staged message that becomes the turn, or 0. message: the event that message_parse()
- * made; the turn has its `temp:` keys.
+ * made; its `temp:` keys last for this turn.
  *
  * Returns 0; -ESTALE: no such session; -EBUSY: too many turns wait; -ESHUTDOWN: the daemon is
  * stopping; -EINVAL: the message answers a call that nobody made. Any thread.
@@ -75,9 +76,9 @@ MUST_CHECK int runner_submit(struct runner *rn, struct ref session, uint64_t sta
 			     struct event *message, struct err *err);
 
 /*
- * End the turn of a session that runs or is next: it fails as CANCELLED with its text so far, and
- * later turns run. A compaction that runs or comes first ends instead. Without either, nothing
- * happens. Does not wait for the end. Any thread.
+ * Cancel what a session is doing: the running turn or, if none runs, the first waiting one. The
+ * turn fails as CANCELLED and keeps its text so far; later turns run. A compaction in its place is
+ * dropped. Does nothing in an idle session. Does not wait. Any thread.
  */
 void runner_cancel(struct runner *rn, struct ref session);
 
@@ -120,8 +121,8 @@ void runner_stats(struct runner *rn, struct runner_stats *out);
 
 /*
  * Call fn for turns of all sessions: the last RECENT_TURNS that ended, the oldest first, then the
- * turns that run, then at most RUNNER_LIST_MAX of the turns that wait. fn ends the list by a result
- * that is not 0, which is returned.
+ * turns that run, then at most RUNNER_LIST_MAX of the turns that wait. If fn
+ * returns anything but 0, the list ends and that value is returned.
  */
 typedef int runner_turn_fn(void *arg, struct ref session, uint64_t n);
 MUST_CHECK int runner_turns(struct runner *rn, runner_turn_fn *fn, void *arg, struct err *err);

@@ -1,8 +1,8 @@
 /*
  * HTTP requests, sent by libcurl.
  *
- * The answer is handed to the caller in pieces, as it arrives. Redirects are not followed,
- * since the key would be sent along; cookies are not kept; errors hold no secrets.
+ * The caller gets the answer in pieces, as they arrive. Redirects are not followed, since they
+ * would take the key to another host. Cookies are not kept. Texts of errors hold no secrets.
  */
 #ifndef BASE_NET_HTTP_H
 #define BASE_NET_HTTP_H
@@ -48,8 +48,8 @@ struct http_limits {
 };
 
 /*
- * Receives a piece of a 2xx body. An empty piece means that all arrived pieces were handed on, so
- * that this call may take a moment. A value other than 0 stops the transfer, and http_send()
+ * Receives a piece of a 2xx body. An empty piece means that nothing more has arrived yet: the
+ * function has time for other work. A value other than 0 stops the transfer, and http_send()
  * returns it. The function may send other requests.
  */
 typedef int http_body_fn(void *arg, struct span piece);

@@ -36,8 +36,8 @@ MUST_CHECK int draft_load(struct draft *d, uint64_t history, uint64_t n, struct 
 
 /*
  * Save a draft as a version of the artifact at->item, which gets the name at->name. via: the
- * session that gets the event, if not the session of `at`. Returns 0; -EAGAIN: a close has
- * saved the draft in the meantime; another -errno.
+ * session that gets the event, if not the session of `at`. Returns 0; -EAGAIN: a close
+ * saved the draft first; another -errno.
  */
 MUST_CHECK int draft_publish(struct draft *d, const struct place *at, struct ref via,
 			     struct err *err);
@@ -60,15 +60,15 @@ void draft_keep_attr(const struct place *at, const struct artifact_attr *attr);
  */
 MUST_CHECK int draft_settle(const struct inode *inode, struct err *err);
 
-/* The size of the largest draft of opens that also read (and may map the file); 0: no such open. */
+/* The size of the largest draft of opens that can read and write (and map) the file; 0: none. */
 uint64_t draft_largest(const struct place *at);
 
-/* Refuse further writes with -ESTALE: the caller saves the draft in its own way. */
+/* Refuse further writes with -ESTALE, so that the caller can save the draft itself. */
 void draft_end(struct draft *d);
 /* Whether the draft was written to or emptied since the last save. */
 bool draft_is_written(struct draft *d);
 /*
- * After draft_end(): settle the bytes and guess their MIME type. *blob is borrowed until the
+ * After draft_end(): complete the bytes and guess their MIME type. *blob is borrowed until the
  * last reference goes; mime has `size` bytes.
  */
 MUST_CHECK int draft_bytes(struct draft *d, const char *name, struct blob **blob, char *mime,

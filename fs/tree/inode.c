@@ -129,7 +129,7 @@ static struct inode *make_inode(const struct place *at, uint64_t ino, uint64_t p
 /* The list of inodes with one of these flags; NULL: the flags have no list. */
 static struct inode **watching_locked(struct inodes *t, unsigned flags) REQUIRES(t->lock)
 {
-	return flags & NODE_SHOWS_ABOVE    ? &t->shows_state
+	return flags & NODE_SHOWS_ABOVE    ? &t->shows_above
 	       : flags & NODE_SHOWS_MEMORY ? &t->shows_memory
 					   : NULL;
 }

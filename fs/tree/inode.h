@@ -73,7 +73,7 @@ struct inodes {
 	struct inode **buckets GUARDED_BY(lock);
 	size_t size GUARDED_BY(lock); /* a power of two */
 	size_t count GUARDED_BY(lock);
-	struct inode *shows_state GUARDED_BY(lock);
+	struct inode *shows_above GUARDED_BY(lock);
 	struct inode *shows_memory GUARDED_BY(lock);
 };
 

@@ -31,8 +31,8 @@ struct place {
 	struct fs *fs;
 	const struct node_type *type;
 	struct ref ref;      /* the scope that contains the place */
-	uint64_t item;       /* number of the object; 0: the object is the scope itself */
-	uint64_t parent;     /* artifacts: number of the directory; calls: place in the turn */
+	uint64_t item;       /* number of the object; 0: the scope itself */
+	uint64_t parent;     /* artifacts: number of the directory; calls: index in the turn */
 	uint64_t n;          /* number of a turn or version */
 	const char *name;    /* key, or ADK file name */
 	struct inode *inode; /* NULL during a lookup */
@@ -56,9 +56,9 @@ MUST_CHECK int place_copy_name(struct place *child, const char *name, struct buf
 			       struct err *err);
 
 #define NODE_APPEND  UINT64_MAX /* as an offset: the end of the file */
-#define NODE_MEASURE UINT64_MAX /* as a size: show the text to learn its size */
+#define NODE_MEASURE UINT64_MAX /* as a size: unknown until the text is rendered */
 
-/* The attributes of a place that its row does not have. */
+/* The attributes of a place that differ from object to object. */
 struct node_stat {
 	uint64_t size;
 	uint64_t mtime;            /* ns; differs after every change */
@@ -118,8 +118,8 @@ enum node_news {
 };
 
 /*
- * The receiver of a directory's names. emit() gets each name with the cookie to go on after;
- * st may be NULL. emit() returns 0, or 1 when the reply is full.
+ * Receives the names of a directory. emit() gets each name with its cookie (readdir's d_off: the
+ * next listing continues after it); st may be NULL. emit() returns 0, or 1 when the reply is full.
  */
 struct lister {
 	const struct place *dir; /* set by tree_list() */
@@ -154,12 +154,12 @@ struct file_ops {
 	/* SEEK_DATA (data is true) or SEEK_HOLE. -ENXIO: nothing from the offset on. */
 	int (*seek)(struct handle *h, uint64_t offset, bool data, uint64_t *out, struct err *err);
 	/*
-	 * Copy bytes from a handle with the same function to another one. Returns the number
+	 * Copy bytes between two handles whose files both have this function. Returns the number
 	 * of bytes, fewer than len at the end of the source; or -errno.
 	 */
 	ssize_t (*copy)(struct handle *from, uint64_t offset, struct handle *to, uint64_t to_offset,
 			uint64_t len, struct err *err);
-	/* The size that only the writer sees until the close. False: the writer has no own one. */
+	/* The size that the writer alone sees until its close. False: h has no private size. */
 	bool (*draft_size)(struct handle *h, uint64_t *size);
 	int (*flush)(struct handle *h, struct err *err);
 	/* When this returns 0, bytes stored outside of the engine survive a power cut. */
@@ -186,19 +186,19 @@ struct node_rename {
 	struct node_new by;
 };
 
-/* What can be done in a directory of objects. Where an operation is missing, it is EPERM. */
+/* The operations of a directory of objects. An operation that is not set gives EPERM. */
 struct dir_ops {
 	int (*list)(const struct place *dir, uint64_t after, struct lister *l, struct err *err);
 	int (*find)(const struct place *dir, const char *name, struct place *child,
 		    struct buf *text, struct err *err);
 
-	/* Make a file (which is stored only when it is written), ... */
+	/* Make a file. The store gets it when it is written. */
 	int (*create)(const struct place *dir, const char *name, const struct node_new *by,
 		      struct place *child, struct buf *text, struct err *err);
-	/* ...make a symlink to target, ... */
+	/* Make a symbolic link to target. */
 	int (*link_to)(const struct place *dir, const char *name, const char *target,
 		       struct err *err);
-	/* ...make a directory, remove a member. Unset: EPERM. */
+	/* Make a directory. */
 	int (*make)(const struct place *dir, const char *name, const struct node_new *by,
 		    struct err *err);
 	int (*remove)(const struct place *dir, const char *name, struct err *err);

@@ -16,7 +16,7 @@
 
 /* Each kind shows what the kinds before it show, and more. */
 enum context_kind {
-	CONTEXT_READONLY, /* a toolset's program: who asks, in what session */
+	CONTEXT_READONLY, /* for a program that lists tools: who asks, in which session */
 	CONTEXT_CALLBACK, /* and state/, artifacts/ */
 	CONTEXT_TOOL,     /* and function_call_id, args.json, actions.json, memory/ */
 };
@@ -43,8 +43,8 @@ struct context {
 
 	atomic_uint refs;
 	atomic_bool has_ended; /* later changes are ignored */
-	struct context *next;  /* guarded by contexts.lock, as is the next one */
-	unsigned users;        /* requests under way, for which context_end() waits */
+	struct context *next;  /* guarded by contexts.lock */
+	unsigned users;        /* requests that use it; guarded by contexts.lock */
 
 	struct mutex lock;
 	struct buf actions GUARDED_BY(lock); /* canonical object */
@@ -76,7 +76,7 @@ struct contexts {
 void contexts_init(struct contexts *all, struct store *st);
 void contexts_release(struct contexts *all);
 
-/* Open a context. The caller has one reference, and ends the context. */
+/* Open a context. The caller gets one reference, and must call context_end(). */
 MUST_CHECK int context_open(struct contexts *all, const struct context_spec *spec,
 			    struct context **out, struct err *err);
 
@@ -111,8 +111,9 @@ MUST_CHECK int context_list(struct contexts *all, struct ref session, uint64_t t
 			    context_fn *fn, void *arg);
 
 /*
- * Append actions.json, or replace it. The new text is an object with transferToAgent (a text),
- * escalate and skipSummarization (true or false), in either spelling. -EINVAL with the reason.
+ * Append the text of actions.json to `out`, or replace it. A new text is an object with the members
+ * transferToAgent (a string), escalate and skipSummarization (booleans); snake_case is accepted
+ * too. Returns 0; -EINVAL: err has the reason; -ENOMEM.
  */
 MUST_CHECK int context_actions(struct context *c, struct buf *out);
 MUST_CHECK int context_set_actions(struct context *c, struct span json, struct err *err);

@@ -2,15 +2,15 @@
  * MCP: tools that a server of the Model Context Protocol offers.
  *
  * A server is a program, reached over its standard input and output, or a
- * service behind a URL (Streamable HTTP). A server speaks a legacy revision, which
- * opens with `initialize` (2024-11-05 to 2025-11-25), or the modern one, where
- * each request stands alone (2026-07-28). Every new connection finds out which.
+ * service behind a URL (Streamable HTTP). Servers of revisions 2024-11-05 to 2025-11-25
+ * open a connection with `initialize`; in revision 2026-07-28 each request stands
+ * alone. Every new connection finds out which of the two the server speaks.
  * Only tools are used: no resources, prompts, sampling or roots.
  *
  * The first call that needs a program starts it; if it has ended, the next call
  * starts it again. One program serves all turns at once. Its environment is
- * PATH, HOME, LANG, TMPDIR and the entry's `env`. In a sandbox it cannot read the
- * `.env` files of the agents.
+ * PATH, HOME, LANG, TMPDIR and the entry's `env`. In a sandbox the program
+ * cannot read the agents' `.env` files.
  */
 #ifndef RUNNER_MCP_MCP_H
 #define RUNNER_MCP_MCP_H
@@ -52,7 +52,7 @@ struct mcp_server *mcp_server_new(const struct mcp_params *params, const char *f
  * Have the server's program started in a sandbox; call this before the server is
  * used. Both are borrowed for the server's life.
  *
- * @sandbox	NULL or off: the program runs without
+ * @sandbox	NULL or off: the program runs without a sandbox
  * @agents	the folder of all agents, whose `.env` files the program cannot read;
  *		NULL: only the one of its own agent
  */
@@ -69,7 +69,7 @@ DEFINE_CLEANUP(struct mcp_server, mcp_server_free);
 
 /* A tool on offer. The texts are valid while the mcp_tool_fn runs. */
 struct mcp_tool {
-	const char *name;         /* as offered: prefix and server_name; letters, digits, _ and - */
+	const char *name;         /* for the model: prefix and server_name; letters, digits, _, - */
 	const char *server_name;  /* the server's name of it */
 	const char *description;  /* "" without one */
 	const json_t *parameters; /* inputSchema: an object */
@@ -111,12 +111,12 @@ struct mcp_call {
  * @result	the text of the result object is appended, canonical, without
  *		`_meta` and `resultType`
  *
- * Returns 0, even when isError is true in the result; -ECANCELED and
- * -ETIMEDOUT: the server was told; -EINVAL: args; -EREMOTEIO: the server
- * refused, err has its message; -EFBIG: over MCP_MESSAGE_MAX; -EPROTO: no valid
- * answer; -ENOMEM; another -errno: no connection, or it was lost. No call is
- * ever carried out twice. Any thread, many at once; blocks. Cancelling takes
- * effect at once.
+ * Returns 0, even when isError is true in the result; -ECANCELED;
+ * -ETIMEDOUT (the server is told of both); -EINVAL: args are not a JSON object;
+ * -EREMOTEIO: the server refused, and err has its message; -EFBIG: more than
+ * MCP_MESSAGE_MAX bytes; -EPROTO: the answer is not valid; -ENOMEM; another -errno:
+ * there is no connection, or it broke. A call is sent at most once. Any thread, many at once;
+ *blocks. Cancelling takes effect at once.
  */
 MUST_CHECK int mcp_call(struct mcp_server *server, const struct mcp_call *call,
 			struct cancel *cancel, struct buf *result, struct err *err);

@@ -1,5 +1,5 @@
 /*
- * Asking a model: choosing the provider, finding the key, asking again after a failure.
+ * Asking a model: choice of the provider, its key, and retries after failures.
  */
 #ifndef RUNNER_MODEL_ASK_H
 #define RUNNER_MODEL_ASK_H
@@ -24,8 +24,8 @@ const struct model_provider *model_settle(const struct question *q);
 
 /*
  * Whether an output schema and tools can be sent together. The provider, the name, the folder and
- * the settings of the question must be set. For a cassette the first recorded provider decides; a
- * cassette that cannot be played counts as yes.
+ * the settings of the question must be set. A cassette answers as the provider that it recorded
+ * first; an unreadable cassette answers true.
  */
 bool model_takes_schema(const struct question *q);
 
@@ -39,8 +39,8 @@ json_t *model_show_settings(void);
 
 /*
  * Ask a model. `model` sets the provider and the name of the question. Pieces of text go to
- * reply->on_text as they come. A failed attempt is repeated only before the first byte of the
- * body. The settings ADKFS_MODEL_* (options.h) set the limits.
+ * reply->on_text as they come. An attempt is repeated only if no byte of the answer's body came.
+ * The settings ADKFS_MODEL_* (options.h) set the limits.
  *
  * Returns 0 when the answer is complete (error_code tells why it has no content); -ECANCELED;
  * another -errno: the attempts failed or the answer broke off; err has a sentence without

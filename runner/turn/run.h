@@ -22,8 +22,8 @@ struct invocation {
 	struct buf user_content; /* canonical JSON of the turn's message */
 
 	/*
-	 * run_agent() of work.h. An agent's tools and sub-agents are agents again: this is the
-	 * one real recursion of a turn, and the pointer keeps it out of the order of the files.
+	 * Points at run_agent() of work.h, which runs an agent. Tools and sub-agents may be
+	 * agents too, so files that work.c calls must call back; this pointer is that call.
 	 */
 	int (*run_agent)(struct agent_run *run);
 
@@ -32,7 +32,7 @@ struct invocation {
 
 struct event_sink {
 	struct invocation *in;
-	struct stateview *state; /* the state that its agents see */
+	struct stateview *state; /* the state that the agents see */
 	struct span message;     /* the user's Content, canonical JSON; empty: none */
 	bool nested;             /* a log in memory, of an agent that is called as a tool */
 
@@ -64,14 +64,14 @@ struct agent_run {
 	struct agent *agent;
 	const struct agent_run *above; /* the run whose agent has this sub-agent; NULL: none */
 	const char *branch;            /* NULL: none */
-	unsigned depth;                /* how many agents that are tools are around this one */
+	unsigned depth;                /* nesting of agents that are called as tools; 0: none */
 	struct failure *failure;
 
 	bool escalated; /* an event of this run, or of a run below, has `escalate` */
 	bool paused;    /* the agent waits for an answer from outside */
 
 	/* LlmAgent: the call of the model that is under way */
-	struct call_report model_call; /* started 0: an event or a report has it */
+	struct call_report model_call; /* started is 0 when no call waits to be reported */
 	uint64_t asked_at;             /* monotonic */
 	uint64_t streamed;             /* bytes of the answer's text that were shown already */
 	struct changes waiting;        /* of callbacks, for the next event */
@@ -82,7 +82,7 @@ struct agent_run {
 	json_t *artifacts; /* names of the artifacts for the next prompt; NULL: none */
 
 	struct agent *transfer; /* the agent that continues in place of this one; NULL: none */
-	struct buf transferred; /* struct agent *: the agents that transferred; they end with it */
+	struct buf transferred; /* struct agent *: agents that transferred in this run */
 };
 
 /* Make the run of a sub-agent in the run of its parent. */
@@ -105,7 +105,7 @@ int run_fail_text(struct agent_run *run, const char *name, int code, const char 
 	PRINTF(4, 5);
 int run_nomem(struct agent_run *run);
 
-/* 0, or -ECANCELED when the turn was cancelled: the run has failed then. */
+/* Returns 0; -ECANCELED: the turn was cancelled, and the run is now failed. */
 MUST_CHECK int run_check_cancelled(struct agent_run *run);
 
 /* Free the members and make all zero. */

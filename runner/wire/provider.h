@@ -57,7 +57,7 @@ struct model_alias {
 	const char *setting;
 };
 
-/* Receives a sentence for the user. A value other than 0 ends the review. */
+/* Receives one remark, a sentence for the user. A value other than 0 ends the review. */
 typedef int model_review_fn(void *arg, const char *sentence);
 
 /*
@@ -70,7 +70,8 @@ struct model_decoder {
 	/*
 	 * Read an event of the stream. A body that is one JSON document instead of a stream
 	 * comes as a single event. -EINVAL: not JSON of the right form; -ENODATA: cut off;
-	 * -ENOMEM; these have no sentence. Other errors have one.
+	 * -ENOMEM. The caller words these three; for any other error the decoder has set a
+	 * sentence.
 	 */
 	int (*decode)(void *decoder, struct span event);
 
@@ -96,7 +97,7 @@ struct model_provider {
 	const struct model_setting *settings; /* all that the provider reads, besides setting.h */
 	const struct model_alias *aliases;    /* NULL: none */
 	enum model_framing framing;
-	bool replays;           /* NAME is a cassette, which answers for other providers */
+	bool replays;           /* NAME is a cassette: recorded answers of another provider */
 	bool schema_with_tools; /* an output schema and tools can be sent together */
 
 	/* Make the request. -EINVAL names what cannot be sent; -ENOMEM without a text. */
@@ -114,8 +115,9 @@ struct model_provider {
 	const struct model_provider *(*instead)(const struct question *q);
 
 	/*
-	 * Optional. Check the tools and the config of a question without contents: call fn for
-	 * everything that will be sent in another form. Returns 0; -ENOMEM; what fn returned.
+	 * Optional. Check the tools and the config of a question (contents are not looked at):
+	 * call fn for each part that the service will get in another form. Returns 0; -ENOMEM; what
+	 * fn returned.
 	 */
 	int (*review)(const struct question *q, model_review_fn *fn, void *arg);
 };

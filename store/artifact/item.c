@@ -77,7 +77,7 @@ void item_save_name(struct store_tx *tx, uint64_t parent, const struct artifact_
 int item_tell(struct store_tx *tx, enum change_kind kind, struct ref scope, uint64_t parent,
 	      const struct artifact_info *a, const struct version_info *v)
 {
-	struct change *change = store_changed(tx, kind, scope);
+	struct change *change = store_add_change(tx, kind, scope);
 
 	if (!change)
 		return err_nomem(tx->err);

@@ -222,7 +222,7 @@ struct dropping {
 static int drop_one(void *arg, const struct version_info *v)
 {
 	struct dropping *d = arg;
-	struct change *change = store_changed(d->tx, CHANGE_VERSION_REMOVED, d->scope);
+	struct change *change = store_add_change(d->tx, CHANGE_VERSION_REMOVED, d->scope);
 
 	if (!change)
 		return err_nomem(d->tx->err);

@@ -141,7 +141,7 @@ struct change *postings_changed(struct store_tx *tx, enum change_kind kind, stru
 	struct key key = key_word(session.user, SPAN(""));
 
 	store_put_number(tx, &key, clock_stamp());
-	return store_changed(tx, kind, session);
+	return store_add_change(tx, kind, session);
 }
 
 int postings_stamp(struct store_tx *tx, uint64_t user, uint64_t *stamp)

@@ -122,7 +122,7 @@ struct request {
 
 static int tell(struct store_tx *tx, enum change_kind kind, struct ref ref, const char *id)
 {
-	struct change *change = store_changed(tx, kind, ref);
+	struct change *change = store_add_change(tx, kind, ref);
 
 	if (!change)
 		return err_nomem(tx->err);

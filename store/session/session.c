@@ -229,7 +229,7 @@ int session_finish(struct session_tx *s)
 	if (s->lines.len) {
 		put_log_rows(s);
 		s->session.log_stamp = s->stamp;
-		change = store_changed(s->tx, CHANGE_LOG, s->ref);
+		change = store_add_change(s->tx, CHANGE_LOG, s->ref);
 		if (!change)
 			return err_nomem(s->tx->err);
 		change->unfolded = s->session.log_size - s->session.sealed;

@@ -26,7 +26,7 @@ int state_decode(struct span record, struct state_value *v)
 static int tell(struct store_tx *tx, enum change_kind kind, struct ref scope, uint64_t item,
 		struct span key)
 {
-	struct change *change = store_changed(tx, kind, scope);
+	struct change *change = store_add_change(tx, kind, scope);
 
 	if (!change)
 		return err_nomem(tx->err);

@@ -97,7 +97,7 @@ static int save(struct session_tx *s, struct attachment_info *a)
 
 static int tell(struct session_tx *s, enum change_kind kind, const struct attachment_info *a)
 {
-	struct change *change = store_changed(s->tx, kind, s->ref);
+	struct change *change = store_add_change(s->tx, kind, s->ref);
 
 	if (!change)
 		return err_nomem(s->tx->err);

@@ -85,7 +85,7 @@ static void save(struct session_tx *s, struct call_info *c)
 static int tell(struct session_tx *s, uint64_t turn, const struct call_info *c,
 		enum change_kind kind)
 {
-	struct change *change = store_changed(s->tx, kind, s->ref);
+	struct change *change = store_add_change(s->tx, kind, s->ref);
 
 	if (!change)
 		return err_nomem(s->tx->err);

@@ -21,7 +21,7 @@ static int save_turn(struct session_tx *s, struct turn_info *t, enum change_kind
 {
 	CLEANUP(buf_release) struct buf record = { 0 };
 	struct key key = key_2(KEY_TURN, s->ref.session, t->n);
-	struct change *change = store_changed(s->tx, kind, s->ref);
+	struct change *change = store_add_change(s->tx, kind, s->ref);
 
 	if (!change)
 		return err_nomem(s->tx->err);

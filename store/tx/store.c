@@ -84,7 +84,7 @@ int store_scan(struct store_tx *tx, const struct key *from, const struct key *pr
 	return tx->ops->scan(tx->txn, key_span(from), key_span(&end), fn, arg);
 }
 
-struct change *store_changed(struct store_tx *tx, enum change_kind kind, struct ref ref)
+struct change *store_add_change(struct store_tx *tx, enum change_kind kind, struct ref ref)
 {
 	size_t n = tx->change_count;
 	struct change *list;

@@ -3,7 +3,7 @@
  *
  * One process has a store open at a time. Each operation of the modules of the store (scope,
  * session, state, turn, artifact, ...) is one transaction. After its commit, and before the
- * operation returns, its thread tells the watcher of each change.
+ * operation returns, its thread calls the watcher with each change.
  */
 #ifndef STORE_TX_STORE_H
 #define STORE_TX_STORE_H
@@ -25,16 +25,16 @@ struct ref {
 /* The number of the deepest scope that ref names. */
 uint64_t ref_number(struct ref ref);
 
-/* The scope above, and the scope with that number below. */
+/* The scope that contains ref; the member of `parent` with that number. */
 struct ref ref_parent(struct ref ref);
 struct ref ref_child(struct ref parent, uint64_t number);
 
 enum change_kind {
 	CHANGE_SCOPE_ADDED,   /* ref: the new app, user or session; name */
-	CHANGE_SCOPE_REMOVED, /* members as above */
+	CHANGE_SCOPE_REMOVED, /* ref: the removed scope; name */
 	CHANGE_LOG,           /* ref: the session whose log grew */
 	CHANGE_STATE_ADDED,   /* ref: the scope; item and name of the key */
-	CHANGE_STATE,         /* a new value; members as above */
+	CHANGE_STATE,         /* a new value; ref, item and name */
 	CHANGE_STATE_REMOVED,
 	CHANGE_ARTIFACT_ADDED, /* ref: session or user; parent directory; item, name */
 	CHANGE_ARTIFACT,
@@ -91,7 +91,7 @@ struct numbers {
 	uint64_t count;
 };
 
-/* A try of a transaction. */
+/* One attempt at a transaction. */
 struct store_tx {
 	struct store *st;
 	const struct engine_ops *ops;
@@ -99,12 +99,12 @@ struct store_tx {
 	struct change *changes;
 	size_t change_count;
 	uint64_t number;        /* for the next new state key; 0: any */
-	struct numbers numbers; /* set aside for this try */
+	struct numbers numbers; /* set aside for this attempt */
 	uint64_t numbers_used;
 	struct err *err;
 };
 
-/* The body of a transaction. It may run more than once, so it starts from nothing each time. */
+/* The body of a transaction. It may run several times, and must not rely on earlier runs. */
 typedef int store_tx_fn(struct store_tx *tx, void *arg);
 
 /*
@@ -129,8 +129,8 @@ void store_delete(struct store_tx *tx, const struct key *key);
 /* Delete all keys with this prefix. */
 void store_delete_all(struct store_tx *tx, const struct key *prefix);
 /*
- * Call fn for each row from `from` to the end of `prefix`, without the writes of this transaction.
- * Not 0 from fn ends the scan and is returned.
+ * Call fn for each stored row from `from` to the end of `prefix`; writes of this transaction are
+ * not seen. If fn returns anything but 0, the scan ends and returns that value.
  */
 MUST_CHECK int store_scan(struct store_tx *tx, const struct key *from, const struct key *prefix,
 			  pair_fn *fn, void *arg);
@@ -142,13 +142,14 @@ MUST_CHECK int store_rows(struct store *st, const struct key *from, const struct
 /* A pair_fn that appends the last number of the key to a buf of uint64_t. */
 pair_fn store_note_number;
 
-/* Tell the watcher of a change after the commit. The caller fills it in. NULL: out of memory. */
-struct change *store_changed(struct store_tx *tx, enum change_kind kind, struct ref ref);
+/* Add a change, which the caller fills in; the watcher gets it after the commit. NULL: out of
+ * memory. */
+struct change *store_add_change(struct store_tx *tx, enum change_kind kind, struct ref ref);
 
 /* A number that no object ever had. 0: it failed, and err says why. Any thread. */
 uint64_t store_new_number(struct store *st, struct err *err);
 
-/* A new number inside a transaction, which uses it again after a lost race. 0: tx->err says why. */
+/* store_new_number() inside a transaction; a later attempt gets the same number. 0: see tx->err. */
 uint64_t store_tx_number(struct store_tx *tx);
 
 /* The table of pins of artifact/bulk.c. */

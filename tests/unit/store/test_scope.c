@@ -547,7 +547,7 @@ static int fail_late(struct store_tx *tx, void *arg)
 	struct key key = key_space(KEY_META_FORMAT);
 
 	store_put(tx, &key, SPAN("never"));
-	(void)!store_changed(tx, CHANGE_LOG, session);
+	(void)!store_add_change(tx, CHANGE_LOG, session);
 	return *(int *)arg;
 }
 
@@ -605,7 +605,7 @@ static int run_race(struct store_tx *tx, void *arg)
 		assert_null(failed);
 	}
 	store_put(tx, &key, SPAN("mine"));
-	return store_changed(tx, CHANGE_LOG, session) ? 0 : -ENOMEM;
+	return store_add_change(tx, CHANGE_LOG, session) ? 0 : -ENOMEM;
 }
 
 /* A lost race is run again, and told once. */

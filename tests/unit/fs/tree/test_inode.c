@@ -13,7 +13,7 @@ static struct inodes inodes;
 static struct err err;
 
 static const struct node_type plain = { .name = "plain", .id = 3, .mode = S_IFREG | 0600 };
-static const struct node_type shows_state = { .name = "state",
+static const struct node_type shows_above = { .name = "state",
 					      .id = 4,
 					      .mode = S_IFREG | 0600,
 					      .flags = NODE_SHOWS_ABOVE,
@@ -149,10 +149,10 @@ static void expect_showing(unsigned news, struct ref scope, size_t want)
 /* Sessions that show state or files of their app and user: of that app, of that user. */
 static void test_showing(void **state UNUSED)
 {
-	struct inode *one = enter(&shows_state, (struct ref){ 1, 2, 3 }, 0);
+	struct inode *one = enter(&shows_above, (struct ref){ 1, 2, 3 }, 0);
 
-	(void)enter(&shows_state, (struct ref){ 1, 2, 4 }, 0);
-	(void)enter(&shows_state, (struct ref){ 1, 5, 6 }, 0);
+	(void)enter(&shows_above, (struct ref){ 1, 2, 4 }, 0);
+	(void)enter(&shows_above, (struct ref){ 1, 5, 6 }, 0);
 	(void)enter(&shows_files, (struct ref){ 1, 2, 3 }, 0);
 	(void)enter(&plain, (struct ref){ 1, 2, 3 }, 0);
 	expect_showing(NEWS_STATE, (struct ref){ .app = 1 }, 3);
