@@ -2,8 +2,8 @@
  * Opening and closing a store: see open.h.
  *
  * The process that uses the store locks FOLDER/lock. The engine has FOLDER/<engine>, and
- * FOLDER/bulk has the bulks. An open store has two threads: one folds logs, and one makes and
- * removes the index of long sessions.
+ * FOLDER/bulk has the bulks. An open store has two threads: the janitor folds logs and drops the
+ * rows of removed scopes, and the other one makes and removes the index of long sessions.
  */
 #include "store/open.h"
 
@@ -11,9 +11,8 @@
 #include "store/engine/engines.h"
 #include "store/memory/memory.h"
 #include "store/session/log.h"
-#include "store/timeline/fork.h"
+#include "store/timeline/loose.h"
 #include "store/tx/inside.h"
-#include "store/tx/key.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -25,17 +24,19 @@
 #include <unistd.h>
 
 #define FOLDS_WAITING 64
+#define ONLY_NODE     1         /* the daemon of an embedded store */
 #define LARGE_VALUE   (4 << 20) /* values of this size come from the heap, not from mmap */
 
-/* Sessions with logs to fold, and the thread that folds them. */
-struct folding {
+/* The thread that folds logs and drops loose rows. */
+struct janitor {
 	pthread_t thread;
 	bool runs;
 
 	struct mutex lock;
 	struct cond wake;
-	struct ref waiting[FOLDS_WAITING] GUARDED_BY(lock);
-	size_t count GUARDED_BY(lock);
+	struct ref folds[FOLDS_WAITING] GUARDED_BY(lock); /* sessions with a long log */
+	size_t fold_count GUARDED_BY(lock);
+	bool drops GUARDED_BY(lock); /* there may be loose rows */
 	bool stopping GUARDED_BY(lock);
 };
 
@@ -44,68 +45,98 @@ struct open_store {
 	int lock_fd;
 	struct bulk_pins pins;
 	struct memory_worker memory;
-	struct folding folding;
+	struct janitor janitor;
 };
 
-/* Ask for the folding of a long log. If the list is full, the next append asks again. */
-static void notice_change(void *arg, const struct change *change)
+static void ask_fold_locked(struct janitor *j, struct ref session) REQUIRES(j->lock)
 {
-	struct folding *f = &((struct open_store *)arg)->folding;
 	size_t i;
 
-	if (change->unfolded <= LOG_FOLD_BYTES)
-		return;
-	mutex_lock(&f->lock);
-	for (i = 0; i < f->count && f->waiting[i].session != change->ref.session; i++)
+	for (i = 0; i < j->fold_count && j->folds[i].session != session.session; i++)
 		;
-	if (i == f->count && i < FOLDS_WAITING)
-		f->waiting[f->count++] = change->ref;
-	mutex_unlock(&f->lock);
-	cond_wake_one(&f->wake);
+	if (i == j->fold_count && i < FOLDS_WAITING) /* if the list is full: at a later append */
+		j->folds[j->fold_count++] = session;
 }
 
-static bool next_fold(struct folding *f, struct ref *session)
+static void notice_change(void *arg, const struct change *change)
+{
+	struct janitor *j = &((struct open_store *)arg)->janitor;
+
+	if (!change->folds)
+		return;
+	mutex_lock(&j->lock);
+	ask_fold_locked(j, change->ref);
+	mutex_unlock(&j->lock);
+	cond_wake_one(&j->wake);
+}
+
+void store_drop_soon(struct store *st)
+{
+	struct janitor *j = &((struct open_store *)st)->janitor;
+
+	mutex_lock(&j->lock);
+	j->drops = true;
+	mutex_unlock(&j->lock);
+	cond_wake_one(&j->wake);
+}
+
+struct chore {
+	struct ref fold; /* session 0: none */
+	bool drop;
+};
+
+static bool next_chore(struct janitor *j, struct chore *out)
 {
 	bool found;
 
-	mutex_lock(&f->lock);
-	while (!f->count && !f->stopping)
-		cond_wait(&f->wake, &f->lock);
-	found = !f->stopping;
-	if (found)
-		*session = f->waiting[--f->count];
-	mutex_unlock(&f->lock);
+	*out = (struct chore){ 0 };
+	mutex_lock(&j->lock);
+	while (!j->fold_count && !j->drops && !j->stopping)
+		cond_wait(&j->wake, &j->lock);
+	found = !j->stopping;
+	if (found && j->fold_count)
+		out->fold = j->folds[--j->fold_count];
+	if (found) {
+		out->drop = j->drops;
+		j->drops = false;
+	}
+	mutex_unlock(&j->lock);
 	return found;
 }
 
-static void *fold_logs(void *arg)
+static void *janitor_run(void *arg)
 {
 	struct open_store *os = arg;
-	struct ref session;
+	struct chore chore;
 
-	/* After a failure nothing is lost, and the next append asks again. */
-	while (next_fold(&os->folding, &session))
-		(void)!session_fold(&os->store, session, NULL);
+	/* Nothing is lost by a failure: the next append or the next start asks again. */
+	while (next_chore(&os->janitor, &chore)) {
+		if (chore.fold.session)
+			(void)!session_fold(&os->store, chore.fold, NULL);
+		if (chore.drop)
+			(void)!loose_drop_all(&os->store, NULL);
+	}
 	return NULL;
 }
 
-static int start_folding(struct open_store *os, struct err *err)
+static int janitor_start(struct open_store *os, struct err *err)
 {
-	int r = -pthread_create(&os->folding.thread, NULL, fold_logs, os);
+	struct janitor *j = &os->janitor;
+	int r = -pthread_create(&j->thread, NULL, janitor_run, os);
 
-	os->folding.runs = r == 0;
+	j->runs = r == 0;
 	return r < 0 ? err_errno(err, r, "the thread that folds logs cannot start") : 0;
 }
 
-static void stop_folding(struct folding *f)
+static void janitor_stop(struct janitor *j)
 {
-	if (!f->runs)
+	if (!j->runs)
 		return;
-	mutex_lock(&f->lock);
-	f->stopping = true;
-	mutex_unlock(&f->lock);
-	cond_wake_all(&f->wake);
-	(void)pthread_join(f->thread, NULL);
+	mutex_lock(&j->lock);
+	j->stopping = true;
+	mutex_unlock(&j->lock);
+	cond_wake_all(&j->wake);
+	(void)pthread_join(j->thread, NULL);
 }
 
 static int make_folder(const char *path, struct err *err)
@@ -156,27 +187,7 @@ static int open_engine(struct store *st, struct err *err)
 	return st->ops->open(path, &st->eng, err);
 }
 
-static int check_format(struct store_tx *tx, void *arg)
-{
-	CLEANUP(buf_release) struct buf value = { 0 };
-	struct key key = key_space(KEY_META_FORMAT);
-	int r = store_get(tx, &key, &value);
-
-	(void)arg;
-	if (r == -ENOENT) {
-		store_put(tx, &key, SPAN(KEY_FORMAT));
-		return 0;
-	}
-	if (r < 0)
-		return r;
-	if (!span_is(buf_span(&value), KEY_FORMAT))
-		return err_set(tx->err, -EINVAL,
-			       "store %s has the format '%.*s'; this adkfs reads '%s'",
-			       tx->st->folder, (int)MIN(value.len, 40), value.data, KEY_FORMAT);
-	return 0;
-}
-
-static int start(struct open_store *os, struct err *err)
+static int start(struct open_store *os, format_say_fn *say, struct err *err)
 {
 	struct store *st = &os->store;
 	int r = make_folder(st->folder, err);
@@ -186,15 +197,17 @@ static int start(struct open_store *os, struct err *err)
 	if (r == 0)
 		r = open_engine(st, err);
 	if (r == 0)
-		r = store_update(st, check_format, NULL, err);
+		r = format_settle(st, say, err);
 	if (r == 0 && st->ops->forgets)
 		bulk_clear(st);
 	if (r == 0)
 		r = bulk_recover(st, err);
 	if (r == 0)
-		r = fork_recover(st, err);
+		r = loose_recover(st, err);
 	if (r == 0)
-		r = start_folding(os, err);
+		r = janitor_start(os, err);
+	if (r == 0)
+		store_drop_soon(st);
 	return r == 0 ? memory_start(st, err) : r;
 }
 
@@ -208,12 +221,13 @@ static struct open_store *open_store_new(const struct store_options *options)
 	os->lock_fd = -1;
 	mutex_init(&os->pins.lock);
 	memory_init(&os->memory);
-	mutex_init(&os->folding.lock);
-	cond_init(&os->folding.wake);
+	mutex_init(&os->janitor.lock);
+	cond_init(&os->janitor.wake);
 	writers_init(&st->writers);
 	mutex_init(&st->numbers_lock);
 	st->ops = engine_find(options->engine ? options->engine : "rocksdb");
 	st->durability = options->durability;
+	st->node = ONLY_NODE;
 	st->folder = strdup(options->folder);
 	st->pins = &os->pins;
 	st->memory = &os->memory;
@@ -233,7 +247,7 @@ int store_open(const struct store_options *options, struct store **out, struct e
 	if (!os->store.ops)
 		r = err_set(err, -EINVAL, "there is no engine '%s'", options->engine);
 	else
-		r = os->store.folder ? start(os, err) : err_nomem(err);
+		r = os->store.folder ? start(os, options->say, err) : err_nomem(err);
 	if (r < 0) {
 		store_close(&os->store);
 		return r;
@@ -249,7 +263,7 @@ void store_close(struct store *st)
 	if (!st)
 		return;
 	memory_stop(st);
-	stop_folding(&os->folding);
+	janitor_stop(&os->janitor);
 	if (st->eng) {
 		if (st->ops->forgets)
 			bulk_clear(st);
@@ -257,8 +271,8 @@ void store_close(struct store *st)
 	}
 	if (os->lock_fd >= 0)
 		(void)close(os->lock_fd);
-	cond_release(&os->folding.wake);
-	mutex_release(&os->folding.lock);
+	cond_release(&os->janitor.wake);
+	mutex_release(&os->janitor.lock);
 	mutex_release(&os->pins.lock);
 	memory_release(&os->memory);
 	mutex_release(&st->numbers_lock);

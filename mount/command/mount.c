@@ -50,6 +50,11 @@ static int absolute_path(const char *path, struct buf *out, struct err *err)
 	return buf_cstr(out) ? 0 : err_nomem(err);
 }
 
+static void say(const char *sentence)
+{
+	log_info("%s", sentence);
+}
+
 static int resolve_store(struct mounting *m, struct err *err)
 {
 	int r = m->store.folder
@@ -57,6 +62,7 @@ static int resolve_store(struct mounting *m, struct err *err)
 			: xdg_path("XDG_DATA_HOME", ".local/share", "store", &m->store_folder, err);
 
 	m->store.folder = m->store_folder.data;
+	m->store.say = say;
 	return r;
 }
 

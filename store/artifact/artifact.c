@@ -392,39 +392,60 @@ void artifact_remove_bulks(struct store *st, const struct buf *dead)
 		bulk_remove(st, numbers[i]);
 }
 
-struct remove_all {
+/* Removing the rows of a directory, a part at a time. */
+struct removing {
 	struct store_tx *tx;
+	uint64_t directory;
+	uint64_t history; /* of the file whose versions are removed */
+	size_t *budget;
 	struct buf *dead;
 };
 
-static int remove_item(void *arg, struct span key, struct span value)
+static int spend(struct removing *rm)
 {
-	struct remove_all *all = arg;
-	uint64_t number = key_last_number(key);
-	struct artifact_info info;
-	struct key prefix;
-	int r = item_decode(value, number, &info);
-
-	if (r == 0)
-		r = version_drop_all(all->tx, (struct ref){ 0 }, info.history, all->dead);
-	if (r < 0)
-		return r;
-	prefix = key_1(KEY_MAP, info.history);
-	store_delete_all(all->tx, &prefix);
-	if (!info.is_directory)
-		return 0;
-	r = artifact_remove_all(all->tx, number, all->dead);
-	prefix = key_1(KEY_NAME, number);
-	store_delete_all(all->tx, &prefix);
-	prefix = key_1(KEY_ITEM, number);
-	store_delete_all(all->tx, &prefix);
-	return r;
+	--*rm->budget;
+	return *rm->budget == 0;
 }
 
-int artifact_remove_all(struct store_tx *tx, uint64_t parent, struct buf *dead)
+static int remove_version(void *arg, const struct version_info *v)
 {
-	struct remove_all all = { tx, dead };
-	struct key prefix = key_dir(KEY_ITEM, parent, KEY_FILE);
+	struct removing *rm = arg;
+	int r = version_drop(rm->tx, rm->history, v, rm->dead);
 
-	return store_scan(tx, &prefix, &prefix, remove_item, &all);
+	return r < 0 ? r : spend(rm);
+}
+
+static int remove_item(void *arg, struct span key, struct span value)
+{
+	struct removing *rm = arg;
+	uint64_t number = key_last_number(key);
+	struct artifact_info info;
+	struct key row;
+	int r = item_decode(value, number, &info);
+
+	if (r < 0)
+		return r;
+	rm->history = info.history;
+	r = version_scan(rm->tx, info.history, 0, remove_version, rm);
+	if (r == 0 && info.is_directory)
+		r = artifact_remove_some(rm->tx, number, rm->budget, rm->dead);
+	if (r)
+		return r;
+	row = key_2(KEY_MAP, info.history, 0);
+	store_delete(rm->tx, &row);
+	row = item_marker(number);
+	store_delete(rm->tx, &row);
+	row = key_name(rm->directory, KEY_FILE, span_of(info.name));
+	store_delete(rm->tx, &row);
+	row = key_item(rm->directory, KEY_FILE, number);
+	store_delete(rm->tx, &row);
+	return spend(rm);
+}
+
+int artifact_remove_some(struct store_tx *tx, uint64_t directory, size_t *budget, struct buf *dead)
+{
+	struct removing rm = { .tx = tx, .directory = directory, .budget = budget, .dead = dead };
+	struct key prefix = key_dir(KEY_ITEM, directory, KEY_FILE);
+
+	return store_scan(tx, &prefix, &prefix, remove_item, &rm);
 }

@@ -166,10 +166,12 @@ void artifact_describe(struct buf *out, const struct artifact_uri *at,
 		       const struct version_info *version, struct span meta);
 
 /*
- * For remove.c, inside its transaction: remove everything in a directory. `dead` collects the
- * numbers of bulks for artifact_remove_bulks().
+ * For timeline/loose.c, inside its transaction: remove at most *budget rows of files and versions
+ * in a directory that belongs to no scope any more. `dead` collects the numbers of bulks for
+ * artifact_remove_bulks(). Returns 0: all are gone; 1: the budget ran out; -errno.
  */
-MUST_CHECK int artifact_remove_all(struct store_tx *tx, uint64_t parent, struct buf *dead);
+MUST_CHECK int artifact_remove_some(struct store_tx *tx, uint64_t directory, size_t *budget,
+				    struct buf *dead);
 /* After the commit: remove bulks that no version refers to. */
 void artifact_remove_bulks(struct store *st, const struct buf *dead);
 

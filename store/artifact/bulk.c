@@ -1,5 +1,8 @@
 /*
  * Bulks: see bulk.h. The file of bulk N is bulk/XX/N in hex; XX is the last byte of N.
+ *
+ * Rows: KEY_REF bulk -> how many versions refer to it; KEY_PENDING bulk -> node. Whoever adds or
+ * drops a reference gets and puts the KEY_REF row, so that two of them cannot miss each other.
  */
 #include "store/artifact/bulk.h"
 
@@ -28,11 +31,18 @@ static void bulk_path(const struct store *st, uint64_t number, int which, char *
 			       (unsigned long long)number);
 }
 
+static void put_pending(struct store_tx *tx, uint64_t number)
+{
+	CLEANUP(buf_release) struct buf value = { 0 };
+	struct key key = key_1(KEY_PENDING, number);
+
+	record_number(&value, store_node(tx->st));
+	store_put(tx, &key, buf_span(&value));
+}
+
 static int note_pending(struct store_tx *tx, void *arg)
 {
-	struct key key = key_1(KEY_PENDING, *(uint64_t *)arg);
-
-	store_put(tx, &key, SPAN(""));
+	put_pending(tx, *(uint64_t *)arg);
 	return 0;
 }
 
@@ -181,65 +191,62 @@ int bulk_write(struct bulk_writer *w, uint64_t offset, struct span data)
 	return r;
 }
 
-/* The number in a KEY_REF row; 1 without one. */
-static int load_refs(struct store_tx *tx, const struct key *key, uint64_t *refs)
+static int load_refs(struct store_tx *tx, uint64_t number, uint64_t *refs)
 {
 	CLEANUP(buf_release) struct buf value = { 0 };
+	struct key key = key_1(KEY_REF, number);
 	struct record_reader reader;
-	int r = store_get(tx, key, &value);
+	int r = store_get(tx, &key, &value);
 
-	*refs = 1;
-	if (r < 0)
-		return r == -ENOENT ? 0 : r;
+	if (r < 0 && r != -ENOENT)
+		return r;
 	reader = (struct record_reader){ .left = buf_span(&value) };
 	*refs = record_take_number(&reader);
-	return reader.bad ? -EIO : 0;
+	if (*refs && !reader.bad)
+		return 0;
+	return err_set(tx->err, -EIO, "the store has lost the references to the file %llx",
+		       (unsigned long long)number);
 }
 
-static void save_refs(struct store_tx *tx, const struct key *key, uint64_t refs)
+void bulk_put_refs(struct store_tx *tx, uint64_t number, uint64_t refs)
 {
 	CLEANUP(buf_release) struct buf value = { 0 };
+	struct key key = key_1(KEY_REF, number);
 
 	record_number(&value, refs);
-	if (refs > 1)
-		store_put(tx, key, buf_span(&value));
-	else
-		store_delete(tx, key);
+	store_put(tx, &key, buf_span(&value));
 }
 
 int bulk_add_ref(struct store_tx *tx, uint64_t number)
 {
 	CLEANUP(buf_release) struct buf value = { 0 };
 	struct key pending = key_1(KEY_PENDING, number);
-	struct key key = key_1(KEY_REF, number);
-	uint64_t refs;
+	uint64_t refs = 0;
 	int r = store_get(tx, &pending, &value);
 
-	if (r == 0) { /* the first reference */
+	if (r == 0) /* the first reference */
 		store_delete(tx, &pending);
-		return 0;
-	}
-	if (r == -ENOENT)
-		r = load_refs(tx, &key, &refs);
+	else if (r == -ENOENT)
+		r = load_refs(tx, number, &refs);
 	if (r == 0)
-		save_refs(tx, &key, refs + 1);
+		bulk_put_refs(tx, number, refs + 1);
 	return r;
 }
 
 int bulk_drop_ref(struct store_tx *tx, uint64_t number, struct buf *dead)
 {
-	struct key pending = key_1(KEY_PENDING, number);
 	struct key key = key_1(KEY_REF, number);
 	uint64_t refs;
-	int r = load_refs(tx, &key, &refs);
+	int r = load_refs(tx, number, &refs);
 
 	if (r < 0)
 		return r;
 	if (refs > 1) {
-		save_refs(tx, &key, refs - 1);
+		bulk_put_refs(tx, number, refs - 1);
 		return 0;
 	}
-	store_put(tx, &pending, SPAN(""));
+	store_delete(tx, &key);
+	put_pending(tx, number);
 	buf_add(dead, &number, sizeof number);
 	return buf_check(dead, tx->err);
 }
@@ -347,11 +354,10 @@ void bulk_remove(struct store *st, uint64_t number)
 int bulk_recover(struct store *st, struct err *err)
 {
 	CLEANUP(buf_release) struct buf pending = { 0 };
-	struct key prefix = key_space(KEY_PENDING);
 	const uint64_t *numbers;
 	size_t count;
 	size_t i;
-	int r = store_rows(st, &prefix, &prefix, store_note_number, &pending, err);
+	int r = store_own_rows(st, KEY_PENDING, &pending, err);
 
 	numbers = BUF_LIST(uint64_t, &pending, &count);
 	for (i = 0; r == 0 && i < count; i++)

@@ -1,9 +1,9 @@
 /*
  * Bulks: bytes that are too large for rows, each bulk in a file that is written once.
  *
- * A bulk has a number, and its file is in FOLDER/bulk. Versions refer to bulks. A bulk with more
- * than one reference has a KEY_REF row with their number. A bulk without references has a
- * KEY_PENDING row, and the next start of the daemon removes it.
+ * A bulk has a number, and its file is in FOLDER/bulk. Versions refer to bulks. The KEY_REF row of
+ * a bulk has the number of these references. A bulk without references has a KEY_PENDING row
+ * instead, and the next start of the daemon that made the row removes the bulk.
  */
 #ifndef STORE_ARTIFACT_BULK_H
 #define STORE_ARTIFACT_BULK_H
@@ -52,6 +52,9 @@ MUST_CHECK int bulk_open(struct store *st, uint64_t number, struct err *err);
 MUST_CHECK int bulk_add_ref(struct store_tx *tx, uint64_t number);
 MUST_CHECK int bulk_drop_ref(struct store_tx *tx, uint64_t number, struct buf *dead);
 
+/* Inside a transaction: set the number of references, one or more. */
+void bulk_put_refs(struct store_tx *tx, uint64_t number, uint64_t refs);
+
 /*
  * Remove a pending bulk. A pinned bulk is removed when its last pin goes, if it is still pending
  * then. Any thread.
@@ -73,7 +76,7 @@ struct bulk_pins {
 /* Remove all bulks, for an engine that forgets its rows. */
 void bulk_clear(struct store *st);
 
-/* At the start of the daemon: remove all pending bulks. */
+/* At the start of the daemon: remove the pending bulks that it made. */
 MUST_CHECK int bulk_recover(struct store *st, struct err *err);
 
 #endif

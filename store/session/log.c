@@ -8,7 +8,7 @@
 #include "store/session/log.h"
 
 #include "store/session/scope.h"
-#include "store/tx/key.h"
+#include "store/session/seal.h"
 #include "store/tx/record.h"
 
 #include <errno.h>
@@ -167,50 +167,68 @@ size_t session_segment_length(struct span text)
 
 struct folding {
 	struct ref ref;
-	bool more; /* there may be another segment to fold */
+	uint64_t limit; /* bytes that may lie after the segments */
+	bool more;      /* there may be another segment to fold */
 };
 
-/* Write one segment from `sealed` on, and delete the rows that it covers. */
+static int stop_at_row(void *arg, struct span key, struct span value)
+{
+	(void)arg;
+	(void)key;
+	(void)value;
+	return 1;
+}
+
+/* Whether the log reaches farther than an offset. 1: yes. */
+static int reaches(struct store_tx *tx, uint64_t session, uint64_t offset)
+{
+	struct key prefix = key_1(KEY_LOG, session);
+	struct key from = key_2(KEY_LOG, session, offset + 1);
+
+	return store_scan(tx, &from, &prefix, stop_at_row, NULL);
+}
+
+/* Write one segment from the seal on, and delete the rows that it covers. */
 static int fold(struct store_tx *tx, void *arg)
 {
 	struct folding *folding = arg;
 	struct ref ref = folding->ref;
 	CLEANUP(buf_release) struct buf text = { 0 };
-	struct scope_info session;
 	struct reading rd = { .out = &text };
 	struct key key;
 	struct key end;
+	uint64_t seal;
 	size_t n;
-	int r = scope_load(tx, ref, &session);
+	int r = seal_load(tx, ref.session, &seal);
 
-	if (r < 0)
+	if (r == 0)
+		r = reaches(tx, ref.session, seal + folding->limit);
+	folding->more = r > 0;
+	if (r <= 0)
 		return r;
-	folding->more = session.log_size - session.sealed > LOG_FOLD_BYTES / 2;
-	if (!folding->more)
-		return 0;
-	rd.offset = session.sealed;
-	rd.end = session.sealed + LOG_SEGMENT_BYTES;
+	rd.offset = seal;
+	rd.end = seal + LOG_SEGMENT_BYTES;
 	r = read_bytes(tx, ref, &rd);
 	if (r < 0)
 		return r;
 	n = session_segment_length(buf_span(&text));
-	key = key_2(KEY_SEGMENT, ref.session, session.sealed + n);
+	key = key_2(KEY_SEGMENT, ref.session, seal + n);
 	store_put(tx, &key, span_sub(buf_span(&text), 0, n));
-	session.sealed += n;
 	key = key_2(KEY_LOG, ref.session, 0);
-	end = key_2(KEY_LOG, ref.session, session.sealed + 1);
+	end = key_2(KEY_LOG, ref.session, seal + n + 1);
 	tx->ops->del_range(tx->txn, key_span(&key), key_span(&end));
-	scope_save(tx, ref, &session);
+	seal_save(tx, ref.session, seal + n);
 	return 0;
 }
 
 int session_fold(struct store *st, struct ref ref, struct err *err)
 {
-	struct folding folding = { .ref = ref };
+	struct folding folding = { .ref = ref, .limit = LOG_FOLD_BYTES };
 	int r;
 
 	do {
 		r = store_update(st, fold, &folding, err);
+		folding.limit = LOG_FOLD_BYTES / 2;
 	} while (r == 0 && folding.more);
 	return r;
 }

@@ -8,7 +8,7 @@
 
 #include "base/clock.h"
 #include "base/name.h"
-#include "store/tx/key.h"
+#include "store/session/seal.h"
 #include "store/tx/record.h"
 
 #include <errno.h>
@@ -55,7 +55,7 @@ static const struct record_field scope_fields[] = {
 	NUMBER(turn_stamp),
 	NUMBER(log_stamp),
 	NUMBER(log_size),
-	NUMBER(sealed),
+	RECORD_OLD_NUMBER, /* of KEY_SEAL */
 	NUMBER(events),
 	NUMBER(turns),
 	NUMBER(members),
@@ -151,6 +151,8 @@ int scope_publish(struct store_tx *tx, struct ref ref, const struct scope_info *
 	parent.stamp = info->stamp;
 	parent.members++;
 	store_put_number(tx, &name, info->number);
+	if (ref.session)
+		seal_save(tx, ref.session, info->log_size);
 	scope_save(tx, ref, info);
 	scope_save(tx, up, &parent);
 	return tell(tx, CHANGE_SCOPE_ADDED, ref, info->id);
@@ -296,21 +298,10 @@ int scope_list(struct store *st, struct ref parent, uint64_t after, scope_fn *fn
 	return store_rows(st, &from, &prefix, emit, &l, err);
 }
 
-/* All rows of one object, in every space that holds rows of it. */
-void scope_delete_rows(struct store_tx *tx, uint64_t number)
-{
-	static const enum key_space spaces[] = { KEY_NAME,    KEY_ITEM,       KEY_LOG,
-						 KEY_SEGMENT, KEY_EVENT,      KEY_TURN,
-						 KEY_QUEUE,   KEY_CALL,       KEY_CALL_STDERR,
-						 KEY_MARK,    KEY_ATTACHMENT, KEY_COMPACTION };
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(spaces); i++) {
-		struct key prefix = key_1(spaces[i], number);
-
-		store_delete_all(tx, &prefix);
-	}
-}
+const enum key_space scope_spaces[] = { KEY_NAME,        KEY_ITEM, KEY_LOG,        KEY_SEGMENT,
+					KEY_EVENT,       KEY_TURN, KEY_QUEUE,      KEY_CALL,
+					KEY_CALL_STDERR, KEY_MARK, KEY_ATTACHMENT, KEY_COMPACTION,
+					KEY_SEAL,        0 };
 
 int scope_unpublish(struct store_tx *tx, struct ref ref, const struct scope_info *info)
 {
@@ -318,16 +309,55 @@ int scope_unpublish(struct store_tx *tx, struct ref ref, const struct scope_info
 	struct scope_info parent;
 	struct key name = key_name(number_of(up), kind_of(ref), span_of(info->id));
 	struct key record = record_key(ref);
+	struct key queue = key_1(KEY_QUEUE, ref.session);
+	struct key compactions = key_1(KEY_COMPACTION, ref.session);
 	int r = scope_load(tx, up, &parent);
 
 	if (r < 0)
 		return r;
 	store_delete(tx, &name);
 	store_delete(tx, &record);
-	scope_delete_rows(tx, number_of(ref));
+	if (ref.session) {
+		seal_delete(tx, ref.session);
+		store_delete_all(tx, &queue); /* a start that finds them would run the turns */
+		store_delete_all(tx, &compactions);
+	}
 	parent.members--;
 	parent.members_stamp = clock_stamp();
 	parent.stamp = parent.members_stamp;
 	scope_save(tx, up, &parent);
 	return tell(tx, CHANGE_SCOPE_REMOVED, ref, info->id);
+}
+
+#define NUMBERS_BEFORE_SEAL 11 /* in a record of format 1, after the id */
+
+static int convert_seal(struct store_tx *tx, struct span key, struct span value)
+{
+	struct record_reader r = { .left = value };
+	uint64_t session = key_last_number(key);
+	uint64_t seal;
+	uint64_t there;
+	size_t i;
+	int e;
+
+	if (!key_is_item(key, KEY_SESSION))
+		return 0;
+	(void)record_take_text(&r);
+	for (i = 0; i < NUMBERS_BEFORE_SEAL; i++)
+		(void)record_take_number(&r);
+	seal = record_take_number(&r);
+	if (r.bad)
+		return err_set(tx->err, -EIO, "the store has a damaged record");
+	e = seal_load(tx, session, &there);
+	if (e != -ENOENT)
+		return e;
+	seal_save(tx, session, seal);
+	return 0;
+}
+
+int scope_convert_seals(struct store *st, struct err *err)
+{
+	struct key prefix = key_space(KEY_ITEM);
+
+	return store_convert(st, &prefix, convert_seal, err);
 }

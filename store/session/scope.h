@@ -23,7 +23,6 @@ struct scope_info {
 	uint64_t turn_stamp;        /* ns; ... of any turn */
 	uint64_t log_stamp;         /* ns; ... of the log */
 	uint64_t log_size;          /* bytes of events.jsonl */
-	uint64_t sealed;            /* the log is folded up to here */
 	uint64_t events;
 	uint64_t turns;             /* number of the latest turn */
 	uint64_t members;           /* apps and users: how many users or sessions */
@@ -72,19 +71,23 @@ MUST_CHECK int scope_list(struct store *st, struct ref parent, uint64_t after, s
 MUST_CHECK int scope_check_id(const char *id, struct err *err);
 
 /*
- * Inside a transaction: write the record of a new scope, and give it its name, info->id.
+ * Inside a transaction: write the record of a new scope, and give it its name, info->id. The log
+ * of a session that has one is folded up to its end.
  * -EEXIST; -ENOENT: the parent is gone.
  */
 MUST_CHECK int scope_publish(struct store_tx *tx, struct ref ref, const struct scope_info *info);
 
 /*
- * Inside a transaction: delete the name, the record and the rows of a scope without members. The
- * caller has removed its artifacts and its memory.
+ * Inside a transaction: delete the name and the record of a scope without members. Its other rows
+ * stay under its number.
  */
 MUST_CHECK int scope_unpublish(struct store_tx *tx, struct ref ref, const struct scope_info *info);
 
-/* Inside a transaction: delete the rows under a scope's number, without those of artifacts. */
-void scope_delete_rows(struct store_tx *tx, uint64_t number);
+/* The spaces with rows under the number of a scope or a directory, 0 at the end. */
+extern const enum key_space scope_spaces[];
+
+/* Convert an older store: each session gets its KEY_SEAL row. */
+MUST_CHECK int scope_convert_seals(struct store *st, struct err *err);
 
 /*
  * Inside a transaction: read a scope's record. -ENOENT: the scope is gone; scope_need() returns

@@ -9,6 +9,7 @@
 #include "store/index/postings.h"
 #include "store/json/deleted.h"
 #include "store/json/state_key.h"
+#include "store/session/log.h"
 #include "store/session/mark.h"
 #include "store/session/value.h"
 #include "store/tx/key.h"
@@ -232,7 +233,8 @@ int session_finish(struct session_tx *s)
 		change = store_add_change(s->tx, CHANGE_LOG, s->ref);
 		if (!change)
 			return err_nomem(s->tx->err);
-		change->unfolded = s->session.log_size - s->session.sealed;
+		change->folds = s->start / LOG_SEGMENT_BYTES !=
+				s->session.log_size / LOG_SEGMENT_BYTES;
 		if (s->session.memory && !postings_changed(s->tx, CHANGE_MEMORY, s->ref))
 			return err_nomem(s->tx->err);
 	}

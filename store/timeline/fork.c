@@ -1,9 +1,7 @@
 /*
  * Fork: see fork.h.
  *
- * Rows: KEY_FORK session -> nothing; there while rows are written under a
- * number that is no session yet. The last transaction takes it out and gives
- * the session its name; a start that finds it removes the rows.
+ * The rows are loose (loose.h) until the last transaction gives the session its name.
  */
 #include "store/timeline/fork.h"
 
@@ -14,6 +12,7 @@
 #include "store/session/mark.h"
 #include "store/session/state.h"
 #include "store/session/value.h"
+#include "store/timeline/loose.h"
 #include "store/timeline/replay.h"
 #include "store/turn/fork.h"
 #include "store/turn/turn.h"
@@ -112,7 +111,7 @@ static int copy_log(struct fork *f)
 	buf_release(&lines.text);
 	if (r == 0 && lines.start != f->cut) /* it ended early */
 		return err_set(f->err, -ESTALE, "the session was removed");
-	f->info.log_size = f->info.sealed = f->cut;
+	f->info.log_size = f->cut;
 	return r == 0 && f->cut ? take_time(f, lines.last) : r;
 }
 
@@ -234,21 +233,9 @@ static int copy_state(struct fork *f)
 
 /* Publishing the session, or removing its rows. */
 
-static int put_marker(struct store_tx *tx, void *arg)
+static int put_mark(struct store_tx *tx, void *arg)
 {
-	struct key key = key_1(KEY_FORK, *(uint64_t *)arg);
-
-	store_put(tx, &key, SPAN(""));
-	return 0;
-}
-
-static int drop_rows(struct store_tx *tx, void *arg)
-{
-	uint64_t number = *(uint64_t *)arg;
-	struct key key = key_1(KEY_FORK, number);
-
-	scope_delete_rows(tx, number);
-	store_delete(tx, &key);
+	loose_put(tx, *(uint64_t *)arg, LOOSE_FORK);
 	return 0;
 }
 
@@ -264,14 +251,14 @@ static uint64_t latest_of(void *arg, const char *full_name)
 static int publish(struct store_tx *tx, void *arg)
 {
 	struct fork *f = arg;
-	struct key marker = key_1(KEY_FORK, f->to.session);
 	struct scope_info info = f->info;
 	struct scope_info from;
 	int r = scope_need(tx, f->from, &from);
 
+	if (r == 0)
+		r = loose_publish(tx, f->to.session);
 	if (r < 0)
 		return r;
-	store_delete(tx, &marker);
 	info.stamp = clock_stamp();
 	info.log_stamp = info.turns_stamp = info.turn_stamp = info.stamp;
 	info.artifacts_stamp = info.stamp;
@@ -281,7 +268,7 @@ static int publish(struct store_tx *tx, void *arg)
 
 static int copy_all(struct fork *f)
 {
-	int r = store_update(f->st, put_marker, &f->to.session, f->err);
+	int r = store_update(f->st, put_mark, &f->to.session, f->err);
 
 	if (r == 0)
 		r = copy_log(f);
@@ -336,24 +323,9 @@ int session_fork(struct store *st, struct ref from, const char *id, struct span 
 		return r;
 	r = copy_all(&f);
 	replay_release(&f.left);
-	if (r < 0) /* fork_recover() removes the rows if this fails */
-		(void)!store_update(st, drop_rows, &f.info.number, NULL);
+	if (r < 0) /* loose_recover() takes care of the rows if this fails */
+		(void)!loose_drop(st, f.info.number, NULL);
 	else if (out)
 		*out = f.to;
-	return r;
-}
-
-int fork_recover(struct store *st, struct err *err)
-{
-	CLEANUP(buf_release) struct buf numbers = { 0 };
-	struct key prefix = key_space(KEY_FORK);
-	uint64_t *list;
-	size_t count;
-	size_t i;
-	int r = store_rows(st, &prefix, &prefix, store_note_number, &numbers, err);
-
-	list = BUF_LIST(uint64_t, &numbers, &count);
-	for (i = 0; r == 0 && i < count; i++)
-		r = store_update(st, drop_rows, &list[i], err);
 	return r;
 }

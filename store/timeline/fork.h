@@ -19,7 +19,4 @@
 MUST_CHECK int session_fork(struct store *st, struct ref from, const char *id, struct span event,
 			    struct ref *out, struct err *err);
 
-/* At the start of the daemon: remove the rows of forks that a crash has interrupted. */
-MUST_CHECK int fork_recover(struct store *st, struct err *err);
-
 #endif

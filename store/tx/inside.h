@@ -13,6 +13,7 @@ struct store {
 	const struct engine_ops *ops;
 	struct engine *eng;
 	enum durability durability;
+	uint64_t node;
 	char *folder;
 	struct bulk_pins *pins;
 	struct memory_worker *memory;

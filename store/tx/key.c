@@ -112,11 +112,18 @@ struct key key_after(struct key prefix)
 	return prefix;
 }
 
-struct key key_next(struct span key)
+struct key key_from(struct span bytes)
 {
 	struct key k = { 0 };
 
-	put_bytes(&k, key.data, key.len);
+	put_bytes(&k, bytes.data, bytes.len);
+	return k;
+}
+
+struct key key_next(struct span key)
+{
+	struct key k = key_from(key);
+
 	put_bytes(&k, "", 1);
 	return k;
 }
@@ -144,6 +151,11 @@ uint64_t key_second_last_number(struct span key)
 uint64_t key_first_number(struct span key)
 {
 	return number_at(key, 1);
+}
+
+bool key_is_item(struct span key, enum key_kind kind)
+{
+	return key.len == 18 && key.data[9] == (char)kind;
 }
 
 struct span key_name_of(struct span key)

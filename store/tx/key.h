@@ -5,7 +5,7 @@
  * text. Each object (app, user, session, state key, artifact, turn, ...) has a number that is
  * never used twice. The root has number 1.
  *
- *   F                            format of the store: KEY_FORMAT as text
+ *   F                            format of the store as text (store/format.h)
  *   C                            the next free number, 8 bytes
  *   n parent kind name        -> item number, 8 bytes (state: a record)
  *   i parent kind item        -> record of the item; listings are scans of this
@@ -23,13 +23,17 @@
  *                                piece 0 is a record: app, user, session, kind
  *   v artifact n              -> record of version n
  *   x artifact n              -> extents of version n, if its bytes are not one whole bulk
- *   b bulk                    -> record: the number of versions that refer to the bulk, if more
- * than one p bulk                    -> nothing; no version refers to the bulk f session ->
- * nothing; the rows belong to a fork that is not complete w user word NUL link start -> record of
- * an event that has the word; its line begins at `start` w user NUL                -> stamp, 8
- * bytes: the time of the latest change of what can be found o link start              -> the words
- * of that event g link                    -> record: app, user; rows of w and o must be made or
- * removed
+ *   b bulk                    -> record: how many versions refer to the bulk; one or more
+ *   p bulk                    -> record: node; no version refers to the bulk
+ *   s session                 -> record: the log is folded up to this offset
+ *   f number                  -> record: node, is_removed; rows under this number belong to no
+ *                                scope: to a fork that is not complete, or to a removed scope
+ *   w user word NUL link start -> record of an event that has the word; its line begins at `start`
+ *   w user NUL                -> stamp, 8 bytes: the latest change of what can be found
+ *   o link start              -> the words of that event
+ *   g link                    -> record: app, user; rows of w and o must be made or removed
+ *
+ * `node` is the number of the daemon that made the row (store_node()).
  *
  * `kind` is one byte, enum key_kind. record.h specifies the form of records, and the module that
  * owns a row specifies its members.
@@ -39,9 +43,8 @@
 
 #include "base/buf.h"
 
-#define KEY_FORMAT "adkfs 1"
-#define KEY_ROOT   1  /* number of the object that holds the apps */
-#define KEY_FIRST  16 /* the first number given to an object */
+#define KEY_ROOT  1  /* number of the object that holds the apps */
+#define KEY_FIRST 16 /* the first number given to an object */
 
 enum key_space {
 	KEY_META_FORMAT = 'F',
@@ -63,7 +66,8 @@ enum key_space {
 	KEY_MAP = 'x',
 	KEY_REF = 'b',
 	KEY_PENDING = 'p',
-	KEY_FORK = 'f',
+	KEY_SEAL = 's',
+	KEY_LOOSE = 'f',
 	KEY_WORD = 'w',
 	KEY_WORDS = 'o',
 	KEY_INDEXING = 'g',
@@ -113,6 +117,9 @@ struct key key_space(enum key_space space);
 /* The first key after all that start with this prefix. */
 struct key key_after(struct key prefix);
 
+/* A key from its bytes. */
+struct key key_from(struct span bytes);
+
 /* The first key after this one. */
 struct key key_next(struct span key);
 
@@ -122,6 +129,8 @@ uint64_t key_last_number(struct span key);
 uint64_t key_second_last_number(struct span key);
 /* The 8 bytes after the space as a number. */
 uint64_t key_first_number(struct span key);
+/* Whether a KEY_ITEM key is of this kind. */
+bool key_is_item(struct span key, enum key_kind kind);
 /* The name in a KEY_NAME key. */
 struct span key_name_of(struct span key);
 /* The id in a KEY_EVENT key. */

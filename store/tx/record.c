@@ -91,7 +91,7 @@ void record_put(const struct record_field *fields, const void *object, struct bu
 		if (f->kind == RECORD_TEXT)
 			record_text(out, span_of(member));
 		else
-			record_number(out, number_of(f, member));
+			record_number(out, f->kind == RECORD_GONE ? 0 : number_of(f, member));
 	}
 }
 
@@ -103,6 +103,10 @@ void record_take(const struct record_field *fields, struct record_reader *r, voi
 		char *member = (char *)object + f->at;
 		struct span text;
 
+		if (f->kind == RECORD_GONE) {
+			(void)record_take_number(r);
+			continue;
+		}
 		if (f->kind == RECORD_NUMBER) {
 			set_number(f, member, record_take_number(r));
 			continue;

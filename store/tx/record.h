@@ -11,7 +11,7 @@
 
 #include "base/buf.h"
 
-enum record_kind { RECORD_END, RECORD_NUMBER, RECORD_TEXT };
+enum record_kind { RECORD_END, RECORD_NUMBER, RECORD_TEXT, RECORD_GONE };
 
 /* A member of a struct, in its place in the record. */
 struct record_field {
@@ -24,6 +24,11 @@ struct record_field {
 #define RECORD_FIELD(type, member, kind)                                                           \
 	{                                                                                          \
 		(kind), offsetof(type, member), sizeof((type *)NULL)->member                       \
+	}
+/* The place of a number that records of older stores have. */
+#define RECORD_OLD_NUMBER                                                                          \
+	{                                                                                          \
+		.kind = RECORD_GONE                                                                \
 	}
 #define RECORD_NUMBER(type, member) RECORD_FIELD(type, member, RECORD_NUMBER)
 #define RECORD_TEXT(type, member)   RECORD_FIELD(type, member, RECORD_TEXT)

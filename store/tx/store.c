@@ -5,7 +5,7 @@
 
 #include "base/clock.h"
 #include "store/tx/inside.h"
-#include "store/tx/key.h"
+#include "store/tx/record.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -312,6 +312,11 @@ int store_rows(struct store *st, const struct key *from, const struct key *prefi
 	return store_view(st, scan_rows, &rows, err);
 }
 
+struct own_rows {
+	uint64_t node;
+	struct buf *numbers;
+};
+
 int store_note_number(void *arg, struct span key, struct span value)
 {
 	uint64_t number = key_last_number(key);
@@ -319,6 +324,23 @@ int store_note_number(void *arg, struct span key, struct span value)
 	(void)value;
 	buf_add(arg, &number, sizeof number);
 	return buf_check(arg, NULL);
+}
+
+static int note_own(void *arg, struct span key, struct span value)
+{
+	struct own_rows *own = arg;
+	struct record_reader r = { .left = value };
+	uint64_t node = record_take_number(&r);
+
+	return !node || node == own->node ? store_note_number(own->numbers, key, value) : 0;
+}
+
+int store_own_rows(struct store *st, enum key_space space, struct buf *numbers, struct err *err)
+{
+	struct own_rows own = { st->node, numbers };
+	struct key prefix = key_space(space);
+
+	return store_rows(st, &prefix, &prefix, note_own, &own, err);
 }
 
 void store_watch(struct store *st, watch_fn *fn, void *arg)
@@ -355,4 +377,9 @@ const char *store_folder(const struct store *st)
 const char *store_engine(const struct store *st)
 {
 	return st->ops->name;
+}
+
+uint64_t store_node(const struct store *st)
+{
+	return st->node;
 }

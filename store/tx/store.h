@@ -9,10 +9,10 @@
 #define STORE_TX_STORE_H
 
 #include "store/engine/engine.h"
+#include "store/tx/key.h"
 
 #include <stdint.h>
 
-struct key;
 struct store;
 
 /* A scope: an app (user and session are 0), a user (session is 0) or a session; all 0: the root. */
@@ -67,7 +67,7 @@ struct change {
 	uint64_t history;      /* artifacts: the number under which the versions are stored */
 	uint64_t version_item; /* CHANGE_VERSION...: number of the version's object */
 	bool keeps_time;       /* artifacts: the change may leave the file's time as it was */
-	uint64_t unfolded;     /* CHANGE_LOG: bytes of the log that are not folded */
+	bool folds;            /* CHANGE_LOG: there may be a segment to fold */
 	char name[256];
 };
 
@@ -82,6 +82,9 @@ MUST_CHECK int store_sync(struct store *st, struct err *err);
 enum durability store_durability(const struct store *st);
 const char *store_folder(const struct store *st);
 const char *store_engine(const struct store *st);
+
+/* The number of this daemon among those that use the store. */
+uint64_t store_node(const struct store *st);
 
 /* The rest is for the rooms of the store. */
 
@@ -138,6 +141,22 @@ MUST_CHECK int store_scan(struct store_tx *tx, const struct key *from, const str
 /* store_scan() in a transaction of its own. */
 MUST_CHECK int store_rows(struct store *st, const struct key *from, const struct key *prefix,
 			  pair_fn *fn, void *arg, struct err *err);
+
+/*
+ * Append the numbers of the rows in a space whose record begins with the node of this daemon, as
+ * uint64_t. A record of an older store has no node, and counts too.
+ */
+MUST_CHECK int store_own_rows(struct store *st, enum key_space space, struct buf *numbers,
+			      struct err *err);
+
+/*
+ * Call fn for each row with a prefix, in transactions of some hundred rows each. fn may write to
+ * the row; it must give the same result when it is called again for a row that it has changed,
+ * since a daemon may end in the middle. Only for times when nobody else uses the store.
+ */
+typedef int store_convert_fn(struct store_tx *tx, struct span key, struct span value);
+MUST_CHECK int store_convert(struct store *st, const struct key *prefix, store_convert_fn *fn,
+			     struct err *err);
 
 /* A pair_fn that appends the last number of the key to a buf of uint64_t. */
 pair_fn store_note_number;

@@ -3,9 +3,12 @@
  */
 #include "tests/unit/store/store_rig.h"
 
+#include "base/clock.h"
 #include "store/open.h"
+#include "store/session/seal.h"
 
 #include <ftw.h>
+#include <sched.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -28,6 +31,44 @@ void open_store(void)
 	struct store_options options = { .folder = folder, .engine = engine };
 
 	OK(store_open(&options, &st, &err));
+}
+
+static int load_seal(struct store_tx *tx, void *arg)
+{
+	return seal_load(tx, session.session, arg);
+}
+
+uint64_t seal_now(void)
+{
+	uint64_t seal = 0;
+
+	OK(store_view(st, load_seal, &seal, &err));
+	return seal;
+}
+
+static int count_row(void *arg, struct span key UNUSED, struct span value UNUSED)
+{
+	++*(size_t *)arg;
+	return 0;
+}
+
+void wait_dropped(void)
+{
+	static const enum key_space spaces[] = { KEY_LOOSE, KEY_PENDING };
+	uint64_t deadline = clock_monotonic() + 10ull * NSEC_PER_SEC;
+	size_t left;
+	size_t i;
+
+	do {
+		left = 0;
+		for (i = 0; i < ARRAY_SIZE(spaces); i++) {
+			struct key prefix = key_space(spaces[i]);
+
+			OK(store_rows(st, &prefix, &prefix, count_row, &left, &err));
+		}
+		(void)sched_yield();
+	} while (left && clock_monotonic() < deadline);
+	assert_int_equal(left, 0);
 }
 
 int store_setup(void **state UNUSED)

@@ -29,6 +29,12 @@ void must(int got, int want, const char *what);
 /* Open the store of the folder, also again. */
 void open_store(void);
 
+/* The offset up to which the log of `session` is folded. */
+uint64_t seal_now(void);
+
+/* Wait until the store has dropped the rows and the files of removed scopes. */
+void wait_dropped(void);
+
 /* A new folder and store with an app, a user and a session; and away with them. */
 int store_setup(void **state);
 int store_teardown(void **state);

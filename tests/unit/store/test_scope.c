@@ -519,29 +519,6 @@ static void test_one_process_a_store(void **state UNUSED)
 	assert_int_equal(WEXITSTATUS(status), 0);
 }
 
-static int spoil_format(struct store_tx *tx, void *arg UNUSED)
-{
-	struct key key = key_space(KEY_META_FORMAT);
-
-	store_put(tx, &key, SPAN("adkfs 999"));
-	return 0;
-}
-
-static void test_other_format(void **state UNUSED)
-{
-	struct store_options options = { .folder = folder, .engine = engine };
-
-	if (!strcmp(engine, "memory"))
-		skip();
-	OK(store_update(st, spoil_format, NULL, &err));
-	store_close(st);
-	st = NULL;
-	assert_int_equal(store_open(&options, &st, &err), -EINVAL);
-	assert_non_null(strstr(err.text, "adkfs 999"));
-	assert_null(st);
-	err = (struct err){ 0 };
-}
-
 static int fail_late(struct store_tx *tx, void *arg)
 {
 	struct key key = key_space(KEY_META_FORMAT);
@@ -725,7 +702,6 @@ int main(void)
 		STORE_TEST(test_pending_bulk),
 		STORE_TEST(test_open_errors),
 		STORE_TEST(test_one_process_a_store),
-		STORE_TEST(test_other_format),
 		STORE_TEST(test_failed_update),
 		STORE_TEST(test_lost_races),
 		STORE_TEST(test_nobody_starves),

@@ -405,14 +405,6 @@ static void compare_reads(const struct buf *want)
 	}
 }
 
-static uint64_t sealed(void)
-{
-	struct scope_info info;
-
-	OK(scope_stat(st, session, &info, &err));
-	return info.sealed;
-}
-
 static int count_row(void *arg, struct span key UNUSED, struct span value UNUSED)
 {
 	++*(int *)arg;
@@ -441,9 +433,9 @@ static void test_fold(void **state UNUSED)
 		OK(session_read(st, session, before.len, 1 << 20, &before, &err));
 	}
 	OK(session_fold(st, session, &err));
-	assert_true(sealed() > 0);
-	assert_true(log_size() - sealed() <= LOG_FOLD_BYTES);
-	assert_int_equal(before.data[sealed() - 1], '\n');
+	assert_true(seal_now() > 0);
+	assert_true(log_size() - seal_now() <= LOG_FOLD_BYTES);
+	assert_int_equal(before.data[seal_now() - 1], '\n');
 	read_log(&after);
 	assert_true(span_equal(buf_span(&before), buf_span(&after)));
 	compare_reads(&before);
@@ -473,7 +465,7 @@ static void test_fold_long_lines(void **state UNUSED)
 	append_text("e", 10);
 	read_log(&before);
 	OK(session_fold(st, session, &err));
-	assert_true(log_size() - sealed() <= LOG_FOLD_BYTES);
+	assert_true(log_size() - seal_now() <= LOG_FOLD_BYTES);
 	read_log(&after);
 	assert_true(span_equal(buf_span(&before), buf_span(&after)));
 	compare_reads(&before);
@@ -533,7 +525,7 @@ static void test_fold_beside_appends(void **state UNUSED)
 	assert_int_equal(failed, 0);
 	read_log(&again);
 	assert_true(span_equal(buf_span(&seen), buf_span(&again)));
-	assert_true(sealed() > 0);
+	assert_true(seal_now() > 0);
 }
 
 static void *append_some(void *arg)

@@ -2,6 +2,7 @@
  * Forks: what of a session is in its copy.
  */
 #include "store/timeline/fork.h"
+#include "store/timeline/loose.h"
 #include "tests/unit/store/turn/turn_append.h"
 
 #include "store/open.h"
@@ -333,13 +334,14 @@ static int put_leftovers(struct store_tx *tx, void *arg)
 {
 	uint64_t number = *(uint64_t *)arg;
 	struct key keys[] = {
-		key_1(KEY_FORK, number),      key_2(KEY_SEGMENT, number, 10),
+		key_1(KEY_LOOSE, number),     key_2(KEY_SEGMENT, number, 10),
 		key_event(number, SPAN("x")), key_2(KEY_TURN, number, 1),
 		key_2(KEY_MARK, number, 1),   key_name(number, KEY_STATE, SPAN("k"))
 	};
 	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(keys); i++)
+	store_put(tx, &keys[0], SPAN("")); /* as format 1 has it */
+	for (i = 1; i < ARRAY_SIZE(keys); i++)
 		store_put(tx, &keys[i], SPAN("something."));
 	return 0;
 }
@@ -352,8 +354,8 @@ static int count_row(void *arg, struct span key UNUSED, struct span value UNUSED
 
 static int count_leftovers(struct store_tx *tx, void *arg)
 {
-	static const enum key_space spaces[] = { KEY_FORK, KEY_SEGMENT, KEY_EVENT,
-						 KEY_TURN, KEY_MARK,    KEY_NAME };
+	static const enum key_space spaces[] = { KEY_LOOSE, KEY_SEGMENT, KEY_EVENT,
+						 KEY_TURN,  KEY_MARK,    KEY_NAME };
 	uint64_t number = *(uint64_t *)arg;
 	int count = 0;
 	size_t i;
@@ -377,17 +379,20 @@ static void test_recover(void **state UNUSED)
 	copy = fork_at("copy", "");
 	OK(store_update(st, put_leftovers, &number, &err));
 	CODE(store_view(st, count_leftovers, &number, &err), 6);
-	OK(fork_recover(st, &err));
+	OK(loose_recover(st, &err));
+	OK(loose_drop_all(st, &err));
 	OK(store_view(st, count_leftovers, &number, &err));
 	expect_state(copy, "{\"k\":0}");
 	/* A refused fork leaves nothing either. */
 	CODE(session_fork(st, session, "copy", SPAN(""), NULL, &err), -EEXIST);
-	OK(fork_recover(st, &err));
+	OK(loose_recover(st, &err));
+	wait_dropped();
 	if (strcmp(engine, "memory") == 0)
 		return;
 	OK(store_update(st, put_leftovers, &number, &err));
 	store_close(st);
 	open_store();
+	wait_dropped();
 	OK(store_view(st, count_leftovers, &number, &err));
 }
 
