@@ -7,7 +7,6 @@
 #include "store/session/scope.h"
 
 #include <errno.h>
-#include <stdio.h>
 
 /* Each conversion can be run again, also after it was interrupted. */
 static const struct step {
@@ -15,7 +14,9 @@ static const struct step {
 	const char *what;
 	int (*convert)(struct store *st, struct err *err);
 } steps[] = {
+	{ "pages", "lists of extents", artifact_convert_pages },
 	{ "refs", "references to the files of bytes", artifact_convert_refs },
+	{ "sums", "checksums of the files of bytes", artifact_convert_sums },
 	{ "seals", "folded logs", scope_convert_seals },
 };
 
@@ -99,17 +100,7 @@ static int begin(struct store_tx *tx, void *arg)
 	return r < 0 ? r : put_format(tx, f);
 }
 
-static void say_step(format_say_fn *say, const struct store *st, const char *what, size_t at)
-{
-	char sentence[512];
-
-	(void)snprintf(sentence, sizeof sentence, "store %s is converted: %s (%zu of %zu)",
-		       store_folder(st), what, at, ARRAY_SIZE(steps));
-	if (say)
-		say(sentence);
-}
-
-int format_settle(struct store *st, format_say_fn *say, struct err *err)
+int format_settle(struct store *st, struct err *err)
 {
 	struct format f = { 0 };
 	size_t i;
@@ -118,7 +109,7 @@ int format_settle(struct store *st, format_say_fn *say, struct err *err)
 	for (i = 0; r == 0 && i < ARRAY_SIZE(steps); i++) {
 		if (f.done & 1u << i)
 			continue;
-		say_step(say, st, steps[i].what, i + 1);
+		store_converts(st, steps[i].what, i + 1, ARRAY_SIZE(steps));
 		r = steps[i].convert(st, err);
 		f.done |= 1u << i;
 		if (r == 0)

@@ -14,13 +14,10 @@
 #define FORMAT_NAME  "adkfs 2"
 #define FORMAT_OLDER "adkfs 1"
 
-/* Receives a sentence about the progress of a conversion. */
-typedef void format_say_fn(const char *sentence);
-
 /*
- * Check the format of a store that nobody uses yet, and convert an older one. say: NULL for no
- * sentences. -EINVAL: this program cannot read the store; -errno.
+ * Check the format of a store that nobody uses yet, and convert an older one. -EINVAL: this
+ * program cannot read the store; -errno.
  */
-MUST_CHECK int format_settle(struct store *st, format_say_fn *say, struct err *err);
+MUST_CHECK int format_settle(struct store *st, struct err *err);
 
 #endif

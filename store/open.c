@@ -9,6 +9,7 @@
 
 #include "store/artifact/bulk.h"
 #include "store/engine/engines.h"
+#include "store/format.h"
 #include "store/memory/memory.h"
 #include "store/session/log.h"
 #include "store/timeline/loose.h"
@@ -187,7 +188,7 @@ static int open_engine(struct store *st, struct err *err)
 	return st->ops->open(path, &st->eng, err);
 }
 
-static int start(struct open_store *os, format_say_fn *say, struct err *err)
+static int start(struct open_store *os, struct err *err)
 {
 	struct store *st = &os->store;
 	int r = make_folder(st->folder, err);
@@ -197,7 +198,7 @@ static int start(struct open_store *os, format_say_fn *say, struct err *err)
 	if (r == 0)
 		r = open_engine(st, err);
 	if (r == 0)
-		r = format_settle(st, say, err);
+		r = format_settle(st, err);
 	if (r == 0 && st->ops->forgets)
 		bulk_clear(st);
 	if (r == 0)
@@ -228,6 +229,7 @@ static struct open_store *open_store_new(const struct store_options *options)
 	st->ops = engine_find(options->engine ? options->engine : "rocksdb");
 	st->durability = options->durability;
 	st->node = ONLY_NODE;
+	st->say = options->say;
 	st->folder = strdup(options->folder);
 	st->pins = &os->pins;
 	st->memory = &os->memory;
@@ -247,7 +249,7 @@ int store_open(const struct store_options *options, struct store **out, struct e
 	if (!os->store.ops)
 		r = err_set(err, -EINVAL, "there is no engine '%s'", options->engine);
 	else
-		r = os->store.folder ? start(os, options->say, err) : err_nomem(err);
+		r = os->store.folder ? start(os, err) : err_nomem(err);
 	if (r < 0) {
 		store_close(&os->store);
 		return r;

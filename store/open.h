@@ -4,13 +4,13 @@
 #ifndef STORE_OPEN_H
 #define STORE_OPEN_H
 
-#include "store/format.h"
+#include "store/tx/store.h"
 
 struct store_options {
 	const char *folder;
 	const char *engine; /* NULL: rocksdb */
 	enum durability durability;
-	format_say_fn *say; /* while an older store is converted; NULL: nothing is said */
+	store_say_fn *say; /* while an older store is converted; NULL: nothing is said */
 };
 
 /*

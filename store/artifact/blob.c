@@ -5,47 +5,23 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #define COPY_BYTES (1u << 20)
-#define FIRST_GAP  4096          /* bytes between own extents that are copied first */
+#define FIRST_GAP  4096          /* extents and holes of this size are joined first */
 #define KEEP_BYTES (64ull << 20) /* a bulk that has more of the blob is not copied */
 #define FEW_BULKS  (BLOB_BULKS_MAX / 4)
 
-/* A bulk that is open for reading, by a blob and by reads that are under way. */
-struct blob_file {
-	atomic_uint refs;
-	uint64_t bulk;
-	int fd;
-};
+/* The own bulk is copied when it is larger than so many bytes and so many times the blob. */
+#define GARBAGE_FIRST (64ull << 20)
+#define GARBAGE_TIMES 3
 
 struct blob_part {
-	struct blob_file *file; /* a reference; NULL: zeros */
+	struct bulk_reader *file; /* a reference; NULL: zeros */
 	uint64_t at;
 	size_t len;
 };
-
-static struct blob_file *file_new(uint64_t bulk, int fd)
-{
-	struct blob_file *f = calloc(1, sizeof *f);
-
-	if (!f)
-		return NULL;
-	atomic_init(&f->refs, 1);
-	f->bulk = bulk;
-	f->fd = fd;
-	return f;
-}
-
-static void file_unref(struct blob_file *f)
-{
-	if (!f || atomic_fetch_sub(&f->refs, 1) != 1)
-		return;
-	(void)close(f->fd);
-	free(f);
-}
 
 void blob_init(struct blob *b, struct store *st)
 {
@@ -78,6 +54,21 @@ static int pin(struct blob *b, uint64_t number, struct err *err)
 	return 0;
 }
 
+static void unpin(struct blob *b, uint64_t number)
+{
+	size_t count;
+	uint64_t *list = BUF_LIST(uint64_t, &b->pinned, &count);
+	size_t i;
+
+	for (i = 0; i < count && list[i] != number; i++)
+		;
+	if (i == count)
+		return;
+	list[i] = list[count - 1];
+	b->pinned.len -= sizeof *list;
+	bulk_unpin(b->st, number);
+}
+
 static void unpin_all(struct blob *b)
 {
 	size_t count;
@@ -94,14 +85,14 @@ static void close_files(struct blob *b)
 	size_t i;
 
 	for (i = 0; i < BLOB_FILES; i++) {
-		file_unref(b->files[i]);
+		bulk_reader_unref(b->files[i]);
 		b->files[i] = NULL;
 	}
 }
 
 void blob_close(struct blob *b)
 {
-	uint64_t unused = b->own.fd >= 0 && !b->own_is_public ? b->own_number : 0;
+	uint64_t unused = b->own.fd >= 0 && !b->own_is_public ? b->own.number : 0;
 
 	if (!b->st)
 		return;
@@ -134,48 +125,43 @@ int blob_load(struct blob *b, const struct extents *map, uint64_t size, struct e
 }
 
 /* The blob's own bulk. It gets another descriptor, because this one may close during a read. */
-static int own_file(struct blob *b, struct blob_file **out, struct err *err)
+static int own_file(struct blob *b, struct bulk_reader **out, struct err *err)
 {
-	int r = bulk_drain(&b->own);
+	int r = bulk_drain(&b->own, err);
 	int fd;
 
 	if (r < 0)
-		return err_errno(err, r, "the file cannot be written");
+		return r;
 	fd = fcntl(b->own.fd, F_DUPFD_CLOEXEC, 0);
 	if (fd < 0)
 		return err_errno(err, -errno, "the file cannot be read");
-	*out = file_new(b->own_number, fd);
+	*out = bulk_reader_of(b->own.number, fd);
 	if (!*out)
 		(void)close(fd);
 	return *out ? 0 : err_nomem(err);
 }
 
 /* Open a bulk of a blob, unless it is open. *out has a reference for the caller. */
-static int file_of(struct blob *b, uint64_t bulk, struct blob_file **out, struct err *err)
+static int file_of(struct blob *b, uint64_t bulk, struct bulk_reader **out, struct err *err)
 {
-	struct blob_file **slot;
+	struct bulk_reader *opened;
 	size_t i;
-	int fd;
+	int r;
 
-	if (b->own.fd >= 0 && bulk == b->own_number)
+	if (b->own.fd >= 0 && bulk == b->own.number)
 		return own_file(b, out, err);
-	for (i = 0; i < BLOB_FILES && !(b->files[i] && b->files[i]->bulk == bulk); i++)
+	for (i = 0; i < BLOB_FILES && !(b->files[i] && bulk_reader_bulk(b->files[i]) == bulk); i++)
 		;
-	slot = &b->files[i < BLOB_FILES ? i : b->next_file];
 	if (i == BLOB_FILES) {
-		fd = bulk_open(b->st, bulk, err);
-		if (fd < 0)
-			return fd;
-		file_unref(*slot);
-		*slot = file_new(bulk, fd);
+		r = bulk_reader_open(b->st, bulk, &opened, err);
+		if (r < 0)
+			return r;
+		i = b->next_file;
+		bulk_reader_unref(b->files[i]);
+		b->files[i] = opened;
 		b->next_file = (b->next_file + 1) % BLOB_FILES;
-		if (!*slot) {
-			(void)close(fd);
-			return err_nomem(err);
-		}
 	}
-	atomic_fetch_add(&(*slot)->refs, 1);
-	*out = *slot;
+	*out = bulk_reader_ref(b->files[i]);
 	return 0;
 }
 
@@ -205,7 +191,7 @@ static void plan_release(struct blob_plan *plan)
 		struct blob_part part;
 
 		memcpy(&part, plan->parts.data + i, sizeof part);
-		file_unref(part.file);
+		bulk_reader_unref(part.file);
 	}
 	buf_release(&plan->parts);
 }
@@ -232,25 +218,6 @@ int blob_plan(struct blob *b, uint64_t offset, size_t size, struct blob_plan *pl
 	return r;
 }
 
-/* After a power cut, a file that was not synced may be too short: the rest is zeros. */
-static int read_part(const struct blob_part *part, char *to, struct err *err)
-{
-	size_t done = 0;
-
-	while (part->file && done < part->len) {
-		ssize_t n = pread(part->file->fd, to + done, part->len - done,
-				  (off_t)(part->at + done));
-
-		if (n < 0)
-			return err_errno(err, -errno, "the file cannot be read");
-		if (n == 0)
-			break;
-		done += (size_t)n;
-	}
-	memset(to + done, 0, part->len - done);
-	return 0;
-}
-
 int blob_plan_read(struct blob_plan *plan, struct buf *out, struct err *err)
 {
 	size_t i;
@@ -262,8 +229,10 @@ int blob_plan_read(struct blob_plan *plan, struct buf *out, struct err *err)
 		memcpy(&part, plan->parts.data + i, sizeof part);
 		if (!buf_reserve(out, part.len))
 			r = err_nomem(err);
+		else if (part.file)
+			r = bulk_read(part.file, part.at, part.len, out->data + out->len, err);
 		else
-			r = read_part(&part, out->data + out->len, err);
+			memset(out->data + out->len, 0, part.len);
 		if (r == 0)
 			out->len += part.len;
 	}
@@ -279,49 +248,37 @@ int blob_read(struct blob *b, uint64_t offset, size_t size, struct buf *out, str
 	return r < 0 ? r : blob_plan_read(&plan, out, err);
 }
 
-/* Make sure that the blob has a bulk of its own that may be written at `offset`. */
-static int need_own(struct blob *b, uint64_t offset, struct err *err)
+/* Make sure that the blob has a bulk of its own. */
+static int need_own(struct blob *b, struct err *err)
 {
-	uint64_t number = 0;
 	int r;
 
-	if (b->own.fd >= 0 && offset >= b->sealed)
+	if (b->own.fd >= 0)
 		return 0;
-	if (b->own.fd >= 0) { /* bytes of a version must not change */
-		r = bulk_drain(&b->own);
-		if (r < 0)
-			return err_errno(err, r, "the file cannot be written");
-		bulk_writer_close(&b->own);
-		if (!b->own_is_public)
-			bulk_remove(b->st,
-				    b->own_number); /* when nobody has it pinned, and no version */
-	}
-	r = bulk_writer_open(&b->own, b->st, &number, err);
+	r = bulk_writer_open(&b->own, b->st, err);
 	if (r < 0) {
 		bulk_writer_close(&b->own);
 		return r;
 	}
-	b->own_number = number;
 	b->own_is_public = false;
-	b->sealed = 0;
-	r = pin(b, number, err);
+	r = pin(b, b->own.number, err);
 	if (r < 0) {
+		bulk_remove(b->st, b->own.number);
 		bulk_writer_close(&b->own);
-		bulk_remove(b->st, number);
 	}
 	return r;
 }
 
 static int put_own(struct blob *b, uint64_t offset, struct span data, struct err *err)
 {
-	int r = need_own(b, offset, err);
+	int r = need_own(b, err);
+	uint64_t at = b->own.size;
 
+	if (r == 0)
+		r = bulk_append(&b->own, data, err);
 	if (r < 0)
 		return r;
-	r = bulk_write(&b->own, offset, data);
-	if (r < 0)
-		return err_errno(err, r, "the file cannot be written");
-	r = extents_put(&b->map, (struct extent){ offset, data.len, b->own_number, offset });
+	r = extents_put(&b->map, (struct extent){ offset, data.len, b->own.number, at });
 	return r < 0 ? err_nomem(err) : 0;
 }
 
@@ -341,22 +298,31 @@ static int copy_range(struct blob *b, uint64_t from, uint64_t to, struct err *er
 	return r;
 }
 
-/* Copy holes and extents of at most `gap` bytes to the blob's own bulk. */
+/* The end of the run of short extents, and short holes between them, that begins at index i. */
+static uint64_t end_of_run(const struct extents *map, size_t i, uint64_t gap)
+{
+	uint64_t end = map->list[i].start + map->list[i].len;
+
+	if (map->list[i].len > gap)
+		return end;
+	while (++i < map->count && map->list[i].start - end <= gap && map->list[i].len <= gap)
+		end = map->list[i].start + map->list[i].len;
+	return end;
+}
+
+/* Copy each run of extents and holes of at most `gap` bytes to one extent. */
 static int join_over(struct blob *b, uint64_t gap, struct err *err)
 {
-	uint64_t offset = 0;
 	size_t i = 0;
 	int r = 0;
 
 	while (r == 0 && i < b->map.count) {
-		struct extent e = b->map.list[i];
+		uint64_t start = b->map.list[i].start;
+		uint64_t end = end_of_run(&b->map, i, gap);
 
-		if (e.start > offset && offset && e.start - offset <= gap)
-			r = copy_range(b, offset, e.start, err);
-		if (r == 0 && e.bulk != b->own_number && e.len <= gap)
-			r = copy_range(b, e.start, e.start + e.len, err);
-		offset = e.start + e.len;
-		i = extents_find(&b->map, offset);
+		if (end > start + b->map.list[i].len)
+			r = copy_range(b, start, end, err);
+		i = extents_find(&b->map, end);
 	}
 	return r;
 }
@@ -367,10 +333,6 @@ static int coarsen(struct blob *b, struct err *err)
 	uint64_t gap = FIRST_GAP;
 	int r = 0;
 
-	if (b->own.fd >= 0 && b->sealed) { /* the copy needs a bulk without sealed bytes */
-		b->sealed = UINT64_MAX;
-		r = need_own(b, 0, err);
-	}
 	while (r == 0 && b->map.count > BLOB_EXTENTS_MAX / 2) {
 		r = join_over(b, gap, err);
 		gap *= 4;
@@ -378,15 +340,69 @@ static int coarsen(struct blob *b, struct err *err)
 	return r;
 }
 
+static int save_sums(struct store_tx *tx, void *arg)
+{
+	return blob_save_sums(arg, tx);
+}
+
+/* Before others refer to bytes of the blob's own bulk: they must be in its file, with sums. */
+static int share_own(struct blob *b, struct err *err)
+{
+	int r;
+
+	if (b->own.fd < 0)
+		return 0;
+	r = bulk_drain(&b->own, err);
+	return r < 0 ? r : store_update(b->st, save_sums, b, err);
+}
+
+/* Copy the bytes that come from a bulk. */
+static int copy_from_bulk(struct blob *b, uint64_t bulk, struct err *err)
+{
+	uint64_t offset = 0;
+	size_t i;
+	int r = 0;
+
+	while (r == 0 && (i = extents_find(&b->map, offset)) < b->map.count) {
+		struct extent e = b->map.list[i];
+
+		offset = e.start + e.len;
+		if (e.bulk == bulk)
+			r = copy_range(b, e.start, offset, err);
+	}
+	return r;
+}
+
+/* Most bytes of the blob's own bulk were written over: copy the others to a new one. */
+static int renew_own(struct blob *b, struct err *err)
+{
+	struct bulk_writer old;
+	int r = share_own(b, err);
+
+	if (r < 0)
+		return r;
+	old = b->own;
+	b->own = (struct bulk_writer){ .fd = -1, .direct = -1 };
+	r = copy_from_bulk(b, old.number, err);
+	bulk_remove(b->st, old.number); /* with its last pin, unless a version has it */
+	if (r == 0) {
+		close_files(b);
+		unpin(b, old.number);
+	}
+	bulk_writer_close(&old);
+	return r;
+}
+
 int blob_write(struct blob *b, uint64_t offset, struct span data, struct err *err)
 {
 	int r = put_own(b, offset, data, err);
 
-	if (r == 0)
-		b->size = MAX(b->size, offset + data.len);
-	if (r == 0 && b->map.count > BLOB_EXTENTS_MAX)
-		r = coarsen(b, err);
-	return r;
+	if (r < 0)
+		return r;
+	b->size = MAX(b->size, offset + data.len);
+	if (b->map.count > BLOB_EXTENTS_MAX)
+		return coarsen(b, err);
+	return b->own.size > GARBAGE_FIRST + GARBAGE_TIMES * b->size ? renew_own(b, err) : 0;
 }
 
 int blob_truncate(struct blob *b, uint64_t size, struct err *err)
@@ -408,13 +424,10 @@ int blob_share(struct blob *b, uint64_t to, struct blob *other, uint64_t from, u
 	CLEANUP(extents_release) struct extents taken = { 0 };
 	uint64_t end = from + len;
 	size_t i;
-	int r = other->own.fd >= 0 ? bulk_drain(&other->own) : 0;
+	int r = share_own(other, err);
 
 	if (r < 0)
-		return err_errno(err, r, "the file cannot be written");
-	other->sealed = other->own.fd >= 0 ? other->own.size
-					   : 0; /* shared bytes stay as they are */
-
+		return r;
 	for (i = extents_find(&other->map, from); r == 0 && i < other->map.count; i++) {
 		struct extent e = other->map.list[i];
 		uint64_t first = MAX(e.start, from);
@@ -471,23 +484,6 @@ static int compare_shares(const void *a, const void *b)
 	return x->bytes < y->bytes ? -1 : x->bytes > y->bytes;
 }
 
-/* Copy the bytes that come from a bulk. */
-static int copy_from_bulk(struct blob *b, uint64_t bulk, struct err *err)
-{
-	uint64_t offset = 0;
-	size_t i;
-	int r = 0;
-
-	while (r == 0 && (i = extents_find(&b->map, offset)) < b->map.count) {
-		struct extent e = b->map.list[i];
-
-		offset = e.start + e.len;
-		if (e.bulk == bulk)
-			r = copy_range(b, e.start, offset, err);
-	}
-	return r;
-}
-
 /* A chain of small changes leaves many bulks: copy those with the least bytes. */
 static int use_fewer_bulks(struct blob *b, struct err *err)
 {
@@ -513,12 +509,8 @@ static int use_fewer_bulks(struct blob *b, struct err *err)
 						   : 0;
 	}
 	qsort(shares, count, sizeof *shares, compare_shares);
-	if (b->own.fd >= 0 && b->sealed) {
-		b->sealed = UINT64_MAX;
-		r = need_own(b, 0, err);
-	}
 	for (i = 0; r == 0 && i < count - FEW_BULKS && shares[i].bytes <= KEEP_BYTES; i++) {
-		if (shares[i].bulk != b->own_number)
+		if (shares[i].bulk != b->own.number)
 			r = copy_from_bulk(b, shares[i].bulk, err);
 	}
 	free(shares);
@@ -531,14 +523,18 @@ int blob_settle(struct blob *b, bool to_disk, struct err *err)
 
 	if (r < 0 || b->own.fd < 0)
 		return r;
-	r = bulk_drain(&b->own);
+	r = bulk_drain(&b->own, err);
 	if (r == 0 && to_disk && fdatasync(b->own.fd) < 0)
-		r = -errno;
-	return r < 0 ? err_errno(err, r, "the file cannot be written") : 0;
+		r = err_errno(err, -errno, "the file cannot be written");
+	return r;
+}
+
+int blob_save_sums(const struct blob *b, struct store_tx *tx)
+{
+	return b->own.fd < 0 ? 0 : sums_save(&b->own.sums, tx, b->own.number);
 }
 
 void blob_seal(struct blob *b)
 {
 	b->own_is_public = true;
-	b->sealed = b->own.size;
 }

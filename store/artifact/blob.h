@@ -1,9 +1,10 @@
 /*
  * Blobs: the bytes of a version, or of a file that is not saved yet.
  *
- * A blob is a list of extents over bulks. Writes go to a bulk of the blob's own, at the same
- * offsets. Older bytes are shared with the versions that have them, and never copied. A blob
- * pins the bulks that it uses, so they outlive the versions that they came from.
+ * A blob is a list of extents over bulks. Written bytes are added to a bulk of the blob's own,
+ * which is copied when most of it was written over. Older bytes are shared with the versions that
+ * have them, and never copied. A blob pins the bulks that it uses, so they outlive the versions
+ * that they came from.
  *
  * One thread uses a blob at a time. Only blob_plan_read() may run beside others.
  */
@@ -12,23 +13,20 @@
 
 #include "store/artifact/bulk.h"
 #include "store/artifact/extents.h"
+#include "store/artifact/reader.h"
 
-#define BLOB_FILES       8     /* bulks that stay open for reading */
-#define BLOB_EXTENTS_MAX 16384 /* more are joined by copying the bytes between them */
+#define BLOB_FILES       8      /* bulks that stay open for reading */
+#define BLOB_EXTENTS_MAX 131072 /* more are joined by copying the bytes between them */
 #define BLOB_BULKS_MAX   64
-
-struct blob_file;
 
 struct blob {
 	struct store *st;
 	struct extents map;
 	uint64_t size;
-	struct bulk_writer own; /* takes the writes; fd -1: there is none yet */
-	uint64_t own_number;
-	uint64_t sealed;    /* bytes of `own` before this may be shared and do not change */
-	bool own_is_public; /* a version refers to it */
-	struct buf pinned;  /* uint64_t: numbers of bulks */
-	struct blob_file *files[BLOB_FILES]; /* NULL: free */
+	struct bulk_writer own;                /* takes the writes; fd -1: there is none yet */
+	bool own_is_public;                    /* a version refers to it */
+	struct buf pinned;                     /* uint64_t: numbers of bulks */
+	struct bulk_reader *files[BLOB_FILES]; /* NULL: free */
 	unsigned next_file;
 };
 
@@ -75,7 +73,10 @@ MUST_CHECK int blob_seek(const struct blob *b, uint64_t offset, bool data, uint6
 /* Prepare a blob to become a version: few extents, and all bytes in files; to_disk: synced. */
 MUST_CHECK int blob_settle(struct blob *b, bool to_disk, struct err *err);
 
-/* Note that a version has the blob now, so that its bytes must not change. */
+/* Inside the transaction that publishes a settled blob: store the checksums of its own bytes. */
+MUST_CHECK int blob_save_sums(const struct blob *b, struct store_tx *tx);
+
+/* Note that a version has the blob now. */
 void blob_seal(struct blob *b);
 
 #endif

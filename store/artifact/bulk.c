@@ -18,17 +18,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { FOLDER_PATH, FILE_PATH };
-
-static void bulk_path(const struct store *st, uint64_t number, int which, char *path, size_t size)
+static void folder_path(const struct store *st, uint64_t number, char path[BULK_PATH_SIZE])
 {
-	unsigned last = (unsigned)(number & 0xff);
+	(void)snprintf(path, BULK_PATH_SIZE, "%s/bulk/%02x", store_folder(st),
+		       (unsigned)(number & 0xff));
+}
 
-	if (which == FOLDER_PATH)
-		(void)snprintf(path, size, "%s/bulk/%02x", store_folder(st), last);
-	else
-		(void)snprintf(path, size, "%s/bulk/%02x/%llx", store_folder(st), last,
-			       (unsigned long long)number);
+void bulk_path(const struct store *st, uint64_t number, char path[BULK_PATH_SIZE])
+{
+	(void)snprintf(path, BULK_PATH_SIZE, "%s/bulk/%02x/%llx", store_folder(st),
+		       (unsigned)(number & 0xff), (unsigned long long)number);
 }
 
 static void put_pending(struct store_tx *tx, uint64_t number)
@@ -48,17 +47,17 @@ static int note_pending(struct store_tx *tx, void *arg)
 
 static int open_new(struct store *st, uint64_t number)
 {
-	char path[PATH_MAX];
-	char folder[PATH_MAX];
+	char path[BULK_PATH_SIZE];
+	char folder[BULK_PATH_SIZE];
 	int fd;
 
-	bulk_path(st, number, FILE_PATH, path, sizeof path);
+	bulk_path(st, number, path);
 	fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (fd >= 0 || errno != ENOENT)
 		return fd;
 	(void)snprintf(folder, sizeof folder, "%s/bulk", store_folder(st));
 	(void)mkdir(folder, 0700); /* open() below reports an error */
-	bulk_path(st, number, FOLDER_PATH, folder, sizeof folder);
+	folder_path(st, number, folder);
 	(void)mkdir(folder, 0700);
 	return open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 }
@@ -84,23 +83,23 @@ static int create_bulk(struct store *st, uint64_t *number, struct err *err)
 
 int bulk_open(struct store *st, uint64_t number, struct err *err)
 {
-	char path[PATH_MAX];
+	char path[BULK_PATH_SIZE];
 	int fd;
 
-	bulk_path(st, number, FILE_PATH, path, sizeof path);
+	bulk_path(st, number, path);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	return fd < 0 ? err_errno(err, -errno, "the store has lost the file %s", path) : fd;
 }
 
-int bulk_writer_open(struct bulk_writer *w, struct store *st, uint64_t *number, struct err *err)
+int bulk_writer_open(struct bulk_writer *w, struct store *st, struct err *err)
 {
-	char path[PATH_MAX];
+	char path[BULK_PATH_SIZE];
 
-	*w = (struct bulk_writer){ .direct = -1 };
-	w->fd = create_bulk(st, number, err);
+	*w = (struct bulk_writer){ .st = st, .fd = -1, .direct = -1 };
+	w->fd = create_bulk(st, &w->number, err);
 	if (w->fd < 0)
 		return w->fd;
-	bulk_path(st, *number, FILE_PATH, path, sizeof path);
+	bulk_path(st, w->number, path);
 	w->direct = open(path, O_WRONLY | O_DIRECT | O_CLOEXEC);
 	return 0;
 }
@@ -112,6 +111,7 @@ void bulk_writer_close(struct bulk_writer *w)
 	if (w->direct >= 0)
 		(void)close(w->direct);
 	free(w->buffer);
+	sums_release(&w->sums);
 	*w = (struct bulk_writer){ .fd = -1, .direct = -1 };
 }
 
@@ -129,65 +129,58 @@ static int write_all(int fd, const char *data, size_t len, uint64_t offset)
 	return 0;
 }
 
-int bulk_drain(struct bulk_writer *w)
+/* The bytes at the start of the buffer that can bypass the page cache. */
+static size_t direct_part(const struct bulk_writer *w)
 {
-	size_t whole = w->start + w->len < BULK_SMALL ? 0 : w->len / BULK_ALIGN * BULK_ALIGN;
-	int r = -EINVAL;
+	if (w->direct < 0 || w->start % BULK_ALIGN || w->start + w->len < BULK_SMALL)
+		return 0;
+	return w->len / BULK_ALIGN * BULK_ALIGN;
+}
+
+int bulk_drain(struct bulk_writer *w, struct err *err)
+{
+	size_t whole = direct_part(w);
+	int r = 0;
 
 	if (!w->len)
 		return 0;
-	if (whole && w->direct >= 0)
+	if (whole)
 		r = write_all(w->direct, w->buffer, whole, w->start);
-	if (r == -EINVAL) /* the file system refuses O_DIRECT */
+	if (r == -EINVAL) { /* the file system refuses O_DIRECT */
 		whole = 0;
-	else if (r < 0)
-		return r;
-	r = write_all(w->fd, w->buffer + whole, w->len - whole, w->start + whole);
+		r = 0;
+	}
+	if (r == 0)
+		r = write_all(w->fd, w->buffer + whole, w->len - whole, w->start + whole);
 	if (r < 0)
-		return r;
+		return err_errno(err, r, "the file cannot be written");
 	w->start += w->len;
 	w->len = 0;
 	return 0;
 }
 
-static bool continues(const struct bulk_writer *w, uint64_t offset)
+/* How many bytes the buffer takes until it is written, so that the next part is aligned again. */
+static size_t room_in_buffer(const struct bulk_writer *w)
 {
-	return offset == w->start + w->len && w->start % BULK_ALIGN == 0;
+	return BULK_BUFFER - w->start % BULK_ALIGN - w->len;
 }
 
-static int write_in_order(struct bulk_writer *w, struct span data)
+int bulk_append(struct bulk_writer *w, struct span data, struct err *err)
 {
-	int r = 0;
+	int r = sums_append(&w->sums, w->st, w->number, data, err);
 
 	if (!w->buffer && posix_memalign((void **)&w->buffer, BULK_ALIGN, BULK_BUFFER) != 0)
-		return -ENOMEM;
+		return err_nomem(err);
 	while (r == 0 && data.len) {
-		size_t n = MIN(data.len, BULK_BUFFER - w->len);
+		size_t n = MIN(data.len, room_in_buffer(w));
 
 		memcpy(w->buffer + w->len, data.data, n);
 		w->len += n;
+		w->size += n;
 		data = span_sub(data, n, data.len);
-		if (w->len == BULK_BUFFER)
-			r = bulk_drain(w);
+		if (!room_in_buffer(w))
+			r = bulk_drain(w, err);
 	}
-	return r;
-}
-
-int bulk_write(struct bulk_writer *w, uint64_t offset, struct span data)
-{
-	int r;
-
-	if (continues(w, offset)) {
-		r = write_in_order(w, data);
-	} else {
-		r = bulk_drain(w);
-		if (r == 0)
-			r = write_all(w->fd, data.data, data.len, offset);
-		if (r == 0)
-			w->start = offset + data.len;
-	}
-	if (r == 0)
-		w->size = MAX(w->size, offset + data.len);
 	return r;
 }
 
@@ -253,10 +246,11 @@ int bulk_drop_ref(struct store_tx *tx, uint64_t number, struct buf *dead)
 
 static int forget_pending(struct store_tx *tx, void *arg)
 {
-	struct key key = key_1(KEY_PENDING, *(uint64_t *)arg);
+	uint64_t number = *(uint64_t *)arg;
+	struct key key = key_1(KEY_PENDING, number);
 
 	store_delete(tx, &key);
-	return 0;
+	return sums_drop(tx, number);
 }
 
 /*
@@ -265,9 +259,9 @@ static int forget_pending(struct store_tx *tx, void *arg)
  */
 static void remove_now(struct store *st, uint64_t number)
 {
-	char path[PATH_MAX];
+	char path[BULK_PATH_SIZE];
 
-	bulk_path(st, number, FILE_PATH, path, sizeof path);
+	bulk_path(st, number, path);
 	if (unlink(path) == 0 || errno == ENOENT)
 		(void)!store_update(st, forget_pending, &number, NULL);
 }
@@ -376,7 +370,7 @@ static int remove_entry(const char *path, const struct stat *st, int type, struc
 
 void bulk_clear(struct store *st)
 {
-	char path[PATH_MAX];
+	char path[BULK_PATH_SIZE];
 
 	(void)snprintf(path, sizeof path, "%s/bulk", store_folder(st));
 	(void)nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS);

@@ -9,38 +9,44 @@
 #define STORE_ARTIFACT_BULK_H
 
 #include "base/mutex.h"
-#include "store/tx/store.h"
+#include "store/artifact/sums.h"
 
 /*
- * A bulk that is written. Bytes that come in order are collected, and they bypass the page cache,
- * because nobody may read them for long. Other bytes are written at once. Before
- * bulk_writer_open(), fd and direct are -1 and the rest is zero.
+ * A bulk that is written: bytes are added at its end. They are collected, and many of them bypass
+ * the page cache, because nobody may read them for long. Before bulk_writer_open(), fd and direct
+ * are -1 and the rest is zero.
  */
 struct bulk_writer {
+	struct store *st;
+	uint64_t number;
 	int fd;
 	int direct; /* the same file with O_DIRECT; -1: not possible here */
 	char *buffer;
-	uint64_t start; /* offset of the buffer in the file; a multiple of BULK_ALIGN */
+	uint64_t start; /* offset of the buffer in the file */
 	size_t len;
 	uint64_t size; /* size of the file, with the buffer */
+	struct sums sums;
 };
 
 #define BULK_ALIGN  4096
 #define BULK_BUFFER (1u << 20)
 #define BULK_SMALL  (256u << 10) /* smaller files stay in the page cache */
 
-/* Make an empty pending bulk and open it for writing. *number is its number. */
-MUST_CHECK int bulk_writer_open(struct bulk_writer *w, struct store *st, uint64_t *number,
-				struct err *err);
+/* Make an empty pending bulk and open it for writing. */
+MUST_CHECK int bulk_writer_open(struct bulk_writer *w, struct store *st, struct err *err);
 
-/* Write bytes at an offset. -errno. */
-MUST_CHECK int bulk_write(struct bulk_writer *w, uint64_t offset, struct span data);
+/* Add bytes at the end. -errno. */
+MUST_CHECK int bulk_append(struct bulk_writer *w, struct span data, struct err *err);
 
 /* Write the buffer to the file. -errno. */
-MUST_CHECK int bulk_drain(struct bulk_writer *w);
+MUST_CHECK int bulk_drain(struct bulk_writer *w, struct err *err);
 
 /* Close the file and free the buffer, which is not written. */
 void bulk_writer_close(struct bulk_writer *w);
+
+/* The path of a bulk's file. */
+#define BULK_PATH_SIZE 4096
+void bulk_path(const struct store *st, uint64_t number, char path[BULK_PATH_SIZE]);
 
 /* Open a bulk for reading. Returns a descriptor that the caller closes, or -errno. */
 MUST_CHECK int bulk_open(struct store *st, uint64_t number, struct err *err);

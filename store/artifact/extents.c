@@ -201,12 +201,11 @@ int extents_decode(struct span record, struct extents *x)
 	uint64_t count = record_take_number(&r);
 	uint64_t end = 0;
 
-	*x = (struct extents){ 0 };
 	if (r.bad || count > record.len)
 		return -EIO;
 	if (count && !reserve(x, count))
 		return -ENOMEM;
-	while (!r.bad && x->count < count) {
+	while (!r.bad && count--) {
 		struct extent *e = &x->list[x->count];
 
 		e->start = end + record_take_number(&r);
@@ -216,8 +215,5 @@ int extents_decode(struct span record, struct extents *x)
 		end = end_of(e);
 		x->count++;
 	}
-	if (!r.bad)
-		return 0;
-	extents_release(x);
-	return -EIO;
+	return r.bad ? -EIO : 0;
 }

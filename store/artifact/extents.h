@@ -39,7 +39,7 @@ MUST_CHECK int extents_copy(struct extents *to, const struct extents *from);
 /* Append the numbers of all bulks as uint64_t, each once, in order. */
 void extents_bulks(const struct extents *x, struct buf *numbers);
 
-/* Convert to a record and back. -EIO: the record is damaged; -ENOMEM. */
+/* Convert to a record; append the extents of a record. -EIO: the record is damaged; -ENOMEM. */
 void extents_encode(const struct extents *x, struct buf *record);
 MUST_CHECK int extents_decode(struct span record, struct extents *x);
 

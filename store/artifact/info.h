@@ -48,11 +48,11 @@ struct artifact_info {
 struct version_info {
 	uint64_t n;
 	uint64_t number; /* number of the object */
-	uint64_t bulk;   /* the bulk with all bytes; 0: no bytes, or is_mapped */
+	uint64_t bulk;   /* the bulk with all bytes; 0: no bytes, or they are in `pages` */
 	uint64_t size;
 	uint64_t stamp;
 	int64_t created;
-	bool is_mapped;    /* the bytes are in several bulks, or in parts of bulks */
+	uint64_t pages;    /* rows with extents, for bytes in several bulks or in parts of bulks */
 	bool is_tombstone; /* hides the name, and has no bytes */
 	bool is_typed;     /* the MIME type was set by hand, not guessed */
 	char mime[128];

@@ -64,6 +64,8 @@ int artifact_put_version(struct store_tx *tx, struct artifact_request *rq, struc
 	(void)snprintf(v->mime, sizeof v->mime, "%s", save->mime);
 	r = version_take_number(tx, a->history, &a->highest, &v->n);
 	if (r == 0)
+		r = blob_save_sums(save->blob, tx);
+	if (r == 0)
 		r = version_save(tx, a->history, v, SPAN(""), &save->blob->map);
 	if (r < 0)
 		return r;
@@ -144,7 +146,9 @@ static int extend(struct store_tx *tx, struct artifact_request *rq)
 	v->stamp = clock_stamp();
 	if (!v->is_typed)
 		(void)snprintf(v->mime, sizeof v->mime, "%s", save->mime);
-	r = version_change(tx, a->history, v, buf_span(&meta), &save->blob->map, &rq->dead);
+	r = blob_save_sums(save->blob, tx);
+	if (r == 0)
+		r = version_change(tx, a->history, v, buf_span(&meta), &save->blob->map, &rq->dead);
 	if (r < 0)
 		return r;
 	a->changed = a->versions_stamp = v->stamp;

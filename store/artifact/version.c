@@ -9,31 +9,41 @@
 
 #include <errno.h>
 
-enum { FLAG_MAPPED = 1, FLAG_TOMBSTONE = 2, FLAG_TYPED = 4 };
+/* FLAG_ONE_MAP: of format 1: all extents are in the row KEY_MAP artifact n. */
+enum { FLAG_ONE_MAP = 1, FLAG_TOMBSTONE = 2, FLAG_TYPED = 4 };
 
 #define NUMBER(member) RECORD_NUMBER(struct version_info, member)
 #define TEXT(member)   RECORD_TEXT(struct version_info, member)
 
-/* The record of a version: these members, then flags and metadata. */
+/* The record of a version: these members, then flags, metadata and pages. */
 static const struct record_field version_fields[] = {
 	NUMBER(number),  NUMBER(bulk), NUMBER(size), NUMBER(stamp),
 	NUMBER(created), TEXT(mime),   { 0 },
 };
 
-static int decode(struct span record, uint64_t n, struct version_info *v, struct buf *meta)
+static int decode_with_flags(struct span record, struct version_info *v, struct buf *meta,
+			     uint64_t *flags)
 {
 	struct record_reader r = { .left = record };
+	struct span text;
+
+	record_take(version_fields, &r, v);
+	*flags = record_take_number(&r);
+	v->is_tombstone = *flags & FLAG_TOMBSTONE;
+	v->is_typed = *flags & FLAG_TYPED;
+	text = record_take_text(&r);
+	if (meta)
+		buf_span_add(meta, text);
+	v->pages = record_take_number(&r);
+	return r.bad ? -EIO : 0;
+}
+
+static int decode(struct span record, uint64_t n, struct version_info *v, struct buf *meta)
+{
 	uint64_t flags;
 
 	*v = (struct version_info){ .n = n };
-	record_take(version_fields, &r, v);
-	flags = record_take_number(&r);
-	v->is_mapped = flags & FLAG_MAPPED;
-	v->is_tombstone = flags & FLAG_TOMBSTONE;
-	v->is_typed = flags & FLAG_TYPED;
-	if (meta)
-		buf_span_add(meta, record_take_text(&r));
-	return r.bad ? -EIO : 0;
+	return decode_with_flags(record, v, meta, &flags);
 }
 
 int version_load(struct store_tx *tx, uint64_t artifact, uint64_t n, struct version_info *out,
@@ -48,25 +58,65 @@ int version_load(struct store_tx *tx, uint64_t artifact, uint64_t n, struct vers
 	return r < 0 ? r : decode(buf_span(&record), n, out, meta);
 }
 
-static int load_map(struct store_tx *tx, uint64_t artifact, uint64_t n, struct extents *out)
+/* Append the extents of a row to a list. */
+static int load_page(struct store_tx *tx, struct key key, struct extents *out)
 {
 	CLEANUP(buf_release) struct buf record = { 0 };
-	struct key key = key_2(KEY_MAP, artifact, n);
 	int r = store_get(tx, &key, &record);
 
-	*out = (struct extents){ 0 };
-	return r < 0 ? r : extents_decode(buf_span(&record), out);
+	if (r == 0)
+		r = extents_decode(buf_span(&record), out);
+	return r;
 }
 
 int version_map(struct store_tx *tx, uint64_t artifact, const struct version_info *v,
 		struct extents *out)
 {
+	uint64_t page;
+	int r = 0;
+
 	*out = (struct extents){ 0 };
-	if (v->is_mapped)
-		return load_map(tx, artifact, v->n, out);
-	if (!v->bulk)
-		return 0;
-	return extents_put(out, (struct extent){ 0, v->size, v->bulk, 0 });
+	if (v->bulk)
+		return extents_put(out, (struct extent){ 0, v->size, v->bulk, 0 });
+	for (page = 0; r == 0 && page < v->pages; page++)
+		r = load_page(tx, key_3(KEY_MAP, artifact, v->n, page), out);
+	if (r < 0)
+		extents_release(out);
+	return r == -ENOENT || r == -EIO
+		       ? err_set(tx->err, -EIO, "the store has lost extents of version %llu",
+				 (unsigned long long)v->n)
+		       : r;
+}
+
+static void put_page(struct store_tx *tx, struct key key, const struct extents *map, size_t from,
+		     struct buf *record)
+{
+	struct extents part = { .list = map->list + from, .count = map->count - from };
+
+	part.count = MIN(part.count, VERSION_PAGE);
+	buf_clear(record);
+	extents_encode(&part, record);
+	store_put(tx, &key, buf_span(record));
+}
+
+/* Write the rows of a map; those of an older one that is longer are deleted. */
+static int put_map(struct store_tx *tx, uint64_t artifact, struct version_info *v,
+		   const struct extents *map)
+{
+	CLEANUP(buf_release) struct buf record = { 0 };
+	uint64_t before = v->pages;
+	uint64_t page;
+
+	v->pages = (map->count + VERSION_PAGE - 1) / VERSION_PAGE;
+	for (page = 0; page < v->pages; page++)
+		put_page(tx, key_3(KEY_MAP, artifact, v->n, page), map, page * VERSION_PAGE,
+			 &record);
+	for (; page < before; page++) {
+		struct key key = key_3(KEY_MAP, artifact, v->n, page);
+
+		store_delete(tx, &key);
+	}
+	return buf_check(&record, tx->err);
 }
 
 static bool is_whole_bulk(const struct extents *map, uint64_t size)
@@ -122,30 +172,23 @@ void version_save_record(struct store_tx *tx, uint64_t artifact, const struct ve
 	struct key key = key_2(KEY_VERSION, artifact, v->n);
 
 	record_put(version_fields, v, &record);
-	record_number(&record, (v->is_mapped ? FLAG_MAPPED : 0u) |
-				       (v->is_tombstone ? FLAG_TOMBSTONE : 0u) |
-				       (v->is_typed ? FLAG_TYPED : 0u));
+	record_number(&record,
+		      (v->is_tombstone ? FLAG_TOMBSTONE : 0u) | (v->is_typed ? FLAG_TYPED : 0u));
 	record_text(&record, meta);
+	record_number(&record, v->pages);
 	store_put(tx, &key, buf_span(&record));
 }
 
 static int put_version(struct store_tx *tx, uint64_t artifact, struct version_info *v,
 		       struct span meta, const struct extents *map)
 {
-	CLEANUP(buf_release) struct buf record = { 0 };
-	struct key key = key_2(KEY_MAP, artifact, v->n);
+	static const struct extents none;
 	bool whole = is_whole_bulk(map, v->size);
+	int r = put_map(tx, artifact, v, whole ? &none : map);
 
 	v->bulk = whole ? map->list[0].bulk : 0;
-	if (v->is_mapped && (whole || !map->count))
-		store_delete(tx, &key);
-	v->is_mapped = !whole && map->count;
-	if (v->is_mapped) {
-		extents_encode(map, &record);
-		store_put(tx, &key, buf_span(&record));
-	}
 	version_save_record(tx, artifact, v, meta);
-	return buf_check(&record, tx->err);
+	return r;
 }
 
 int version_save(struct store_tx *tx, uint64_t artifact, struct version_info *v, struct span meta,
@@ -153,7 +196,7 @@ int version_save(struct store_tx *tx, uint64_t artifact, struct version_info *v,
 {
 	int r = move_refs(tx, NULL, map, NULL);
 
-	v->is_mapped = false; /* true if *v was copied from another version */
+	v->pages = 0; /* *v may be a copy of another version */
 	return r < 0 ? r : put_version(tx, artifact, v, meta, map);
 }
 
@@ -175,18 +218,17 @@ int version_drop(struct store_tx *tx, uint64_t artifact, const struct version_in
 		 struct buf *dead)
 {
 	CLEANUP(extents_release) struct extents map = { 0 };
-	struct key key = key_2(KEY_MAP, artifact, v->n);
+	static const struct extents none;
+	struct version_info gone = *v;
+	struct key key = key_2(KEY_VERSION, artifact, v->n);
 	int r = version_map(tx, artifact, v, &map);
 
 	if (r == 0)
 		r = move_refs(tx, &map, NULL, dead);
-	if (r < 0)
-		return r;
-	if (v->is_mapped)
-		store_delete(tx, &key);
-	key = key_2(KEY_VERSION, artifact, v->n);
+	if (r == 0)
+		r = put_map(tx, artifact, &gone, &none);
 	store_delete(tx, &key);
-	return 0;
+	return r;
 }
 
 struct scanning {
@@ -279,7 +321,7 @@ int version_take_number(struct store_tx *tx, uint64_t artifact, uint64_t *highes
 		*n = ++*highest;
 		return 0;
 	}
-	r = load_map(tx, artifact, 0, &free);
+	r = load_page(tx, key_2(KEY_MAP, artifact, 0), &free);
 	if (r < 0 && r != -ENOENT)
 		return r;
 	if (*n <= *highest)
@@ -287,4 +329,27 @@ int version_take_number(struct store_tx *tx, uint64_t artifact, uint64_t *highes
 	r = pass_over(tx, artifact, &free, *highest + 1, *n);
 	*highest = *n;
 	return r;
+}
+
+int version_convert(struct store_tx *tx, uint64_t artifact, uint64_t n)
+{
+	CLEANUP(buf_release) struct buf record = { 0 };
+	CLEANUP(buf_release) struct buf meta = { 0 };
+	CLEANUP(extents_release) struct extents map = { 0 };
+	struct version_info v = { .n = n };
+	struct key key = key_2(KEY_VERSION, artifact, n);
+	uint64_t flags;
+	int r = store_get(tx, &key, &record);
+
+	if (r == 0)
+		r = decode_with_flags(buf_span(&record), &v, &meta, &flags);
+	if (r < 0 || !(flags & FLAG_ONE_MAP))
+		return r;
+	key = key_2(KEY_MAP, artifact, n);
+	r = load_page(tx, key, &map);
+	if (r < 0)
+		return err_set(tx->err, -EIO, "the store has lost extents of version %llu",
+			       (unsigned long long)n);
+	store_delete(tx, &key);
+	return put_version(tx, artifact, &v, buf_span(&meta), &map);
 }

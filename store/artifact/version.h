@@ -1,9 +1,10 @@
 /*
  * Versions: their rows. All functions work inside a transaction.
  *
- * KEY_VERSION artifact n -> version_fields, flags, metadata. The bytes of a version are one whole
- * bulk, or KEY_MAP artifact n has its extents. KEY_MAP artifact 0 has the numbers below the
- * highest one that were never used, as extents, if there are any.
+ * KEY_VERSION artifact n -> version_fields, flags, metadata, pages. The bytes of a version are one
+ * whole bulk, or the rows KEY_MAP artifact n page have its extents, VERSION_PAGE in each row.
+ * KEY_MAP artifact 0 has the numbers below the highest one that were never used, as extents, if
+ * there are any.
  */
 #ifndef STORE_ARTIFACT_VERSION_H
 #define STORE_ARTIFACT_VERSION_H
@@ -11,6 +12,8 @@
 #include "store/artifact/extents.h"
 #include "store/artifact/info.h"
 #include "store/tx/store.h"
+
+#define VERSION_PAGE 1024
 
 /* In all functions `artifact` is artifact_info.history. */
 
@@ -42,6 +45,9 @@ MUST_CHECK int version_drop(struct store_tx *tx, uint64_t artifact, const struct
 			    struct buf *dead);
 MUST_CHECK int version_drop_all(struct store_tx *tx, struct ref scope, uint64_t artifact,
 				struct buf *dead);
+
+/* Convert a version of format 1, which has all extents in one row; others stay. */
+MUST_CHECK int version_convert(struct store_tx *tx, uint64_t artifact, uint64_t n);
 
 /* Call fn for each version in order, with numbers above `after` only. */
 MUST_CHECK int version_scan(struct store_tx *tx, uint64_t artifact, uint64_t after, version_fn *fn,

@@ -20,6 +20,8 @@ struct store {
 	watch_fn *notice; /* open.c's own: gets each change before the watcher does */
 	watch_fn *watch;
 	void *watch_arg;
+	store_say_fn *say; /* NULL: nothing is said */
+	uint64_t said_at;  /* monotonic; while the store is converted */
 
 	struct writers writers;
 

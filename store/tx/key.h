@@ -25,6 +25,7 @@
  *   x artifact n              -> extents of version n, if its bytes are not one whole bulk
  *   b bulk                    -> record: how many versions refer to the bulk; one or more
  *   p bulk                    -> record: node; no version refers to the bulk
+ *   h bulk page               -> checksums of blocks of the bulk (artifact/sums.h)
  *   s session                 -> record: the log is folded up to this offset
  *   f number                  -> record: node, is_removed; rows under this number belong to no
  *                                scope: to a fork that is not complete, or to a removed scope
@@ -66,6 +67,7 @@ enum key_space {
 	KEY_MAP = 'x',
 	KEY_REF = 'b',
 	KEY_PENDING = 'p',
+	KEY_SUMS = 'h',
 	KEY_SEAL = 's',
 	KEY_LOOSE = 'f',
 	KEY_WORD = 'w',

@@ -158,6 +158,13 @@ typedef int store_convert_fn(struct store_tx *tx, struct span key, struct span v
 MUST_CHECK int store_convert(struct store *st, const struct key *prefix, store_convert_fn *fn,
 			     struct err *err);
 
+/* Receives a sentence about the progress of a conversion. */
+typedef void store_say_fn(const char *sentence);
+
+/* Say that part `at` of a conversion begins; and, at most once a second, how far it is. */
+void store_converts(struct store *st, const char *what, size_t at, size_t parts);
+void store_progress(struct store *st, uint64_t done, const char *unit);
+
 /* A pair_fn that appends the last number of the key to a buf of uint64_t. */
 pair_fn store_note_number;
 

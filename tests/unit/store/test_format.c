@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#define NOW "adkfs 2 refs seals"
+#define NOW "adkfs 2 pages refs sums seals"
 
 static int put_format(struct store_tx *tx, void *arg)
 {
@@ -75,7 +75,7 @@ static void test_unknown_word(void **state UNUSED)
 	st = NULL;
 	if (strcmp(engine, "memory") == 0)
 		return;
-	expect_refused("adkfs 2 refs seals wings", "wings");
+	expect_refused(NOW " wings", "wings");
 }
 
 /* What format 1 had in place of rows of today. */
@@ -95,7 +95,7 @@ static uint64_t publish(const char *name, const char *text)
 	OK(blob_write(&blob, 0, span_of(text), &err));
 	OK(blob_settle(&blob, false, &err));
 	OK(artifact_publish(st, &save, NULL, &err));
-	bulk = blob.own_number;
+	bulk = blob.own.number;
 	blob_seal(&blob);
 	return bulk;
 }
@@ -182,7 +182,8 @@ static int put_old_session(struct store_tx *tx, void *arg UNUSED)
 /* The conversion may have been interrupted before or after each of its words. */
 static void test_convert(void **state UNUSED)
 {
-	static const char *const olds[] = { "adkfs 1", "adkfs 2", "adkfs 2 refs", "adkfs 2 seals" };
+	static const char *const olds[] = { "adkfs 1", "adkfs 2", "adkfs 2 pages refs",
+					    "adkfs 2 seals" };
 	uint64_t bulk[2];
 	size_t i;
 

@@ -223,9 +223,10 @@ static uint64_t make_bulk(void)
 	struct bulk_writer w;
 	uint64_t number;
 
-	OK(bulk_writer_open(&w, st, &number, &err));
-	OK(bulk_write(&w, 0, SPAN("bytes")));
-	OK(bulk_drain(&w));
+	OK(bulk_writer_open(&w, st, &err));
+	number = w.number;
+	OK(bulk_append(&w, SPAN("bytes"), &err));
+	OK(bulk_drain(&w, &err));
 	bulk_writer_close(&w);
 	return number;
 }

@@ -683,83 +683,6 @@ static void test_reopen(void **state UNUSED)
 	assert_int_equal(a.latest, 3);
 }
 
-#define BULK_BYTES (3u << 20)
-
-static unsigned draw(unsigned *seed)
-{
-	*seed = *seed * 1103515245 + 12345;
-	return *seed >> 16;
-}
-
-/* One write of a writer of bulk, done to a model of the file too. */
-static void write_both(struct bulk_writer *w, char *model, uint64_t *size, uint64_t offset,
-		       size_t n, unsigned seed)
-{
-	char *data = malloc(n ? n : 1);
-	size_t i;
-
-	n = MIN(n, BULK_BYTES - offset);
-	for (i = 0; i < n; i++)
-		data[i] = (char)(seed + i * 7);
-	memcpy(model + offset, data, n);
-	OK(bulk_write(w, offset, (struct span){ data, n }));
-	free(data);
-	if (n)
-		*size = MAX(*size, offset + n);
-	assert_int_equal(w->size, *size);
-}
-
-static void compare_file(uint64_t number, const char *model, uint64_t size)
-{
-	char *file = malloc(BULK_BYTES + 1);
-	int fd = bulk_open(st, number, &err);
-
-	assert_true(fd >= 0);
-	assert_int_equal(read(fd, file, BULK_BYTES + 1), size);
-	assert_memory_equal(file, model, size);
-	assert_int_equal(close(fd), 0);
-	free(file);
-}
-
-/* In order and out of order: the file has what was written. */
-static void test_bulk_writer(void **state UNUSED)
-{
-	unsigned seed = 5;
-	int round;
-
-	for (round = 0; round < 12; round++) {
-		struct bulk_writer w = { .fd = -1, .direct = -1 };
-		char *model = calloc(1, BULK_BYTES);
-		uint64_t number;
-		uint64_t size = 0;
-		uint64_t at = 0;
-		int i;
-
-		OK(bulk_writer_open(&w, st, &number, &err));
-		for (i = 0; i < 60; i++) {
-			unsigned what = draw(&seed) % 16;
-			size_t n = draw(&seed) % 3 ? draw(&seed) % 9000 : draw(&seed) % 32768 * 8;
-
-			if (what <= 1)
-				at = draw(&seed) % (size + 5000);
-			else if (what == 2)
-				OK(bulk_drain(&w));
-			else if (what == 3)
-				n = 4096 * (draw(&seed) % 16);
-			at = MIN(at, BULK_BYTES);
-			write_both(&w, model, &size, at, n, seed);
-			at = MIN(at + n, BULK_BYTES);
-		}
-		OK(bulk_drain(&w));
-		compare_file(number, model, size);
-		bulk_writer_close(&w);
-		compare_file(number, model, size);
-		bulk_remove(st, number);
-		free(model);
-	}
-	assert_int_equal(pending(), 0);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -782,7 +705,7 @@ int main(void)
 		STORE_TEST(test_describe),
 		STORE_TEST(test_uri_is_one_to_one),
 		STORE_TEST(test_reopen),
-		STORE_TEST(test_bulk_writer),
+
 	};
 
 	RUN_ON_ENGINES(tests);
