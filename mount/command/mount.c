@@ -50,9 +50,10 @@ static int absolute_path(const char *path, struct buf *out, struct err *err)
 	return buf_cstr(out) ? 0 : err_nomem(err);
 }
 
+/* Conversions may take long, so whoever waits for the mount is told. */
 static void say(const char *sentence)
 {
-	log_info("%s", sentence);
+	log_warning("%s", sentence);
 }
 
 static int resolve_store(struct mounting *m, struct err *err)
