@@ -22,7 +22,8 @@
  *   m message piece           -> piece of a message that was closed and is not submitted;
  *                                piece 0 is a record: app, user, session, kind
  *   v artifact n              -> record of version n
- *   x artifact n              -> extents of version n, if its bytes are not one whole bulk
+ *   x artifact n page         -> extents of version n, if its bytes are not one whole bulk
+ *   x artifact 0              -> version numbers that were never used (artifact/version.h)
  *   b bulk                    -> record: how many versions refer to the bulk; one or more
  *   p bulk                    -> record: node; no version refers to the bulk
  *   h bulk page               -> checksums of blocks of the bulk (artifact/sums.h)
